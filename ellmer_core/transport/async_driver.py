@@ -8,8 +8,8 @@ import builtins
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
 
 from ..contents.content import Content
 from ..contents.images_and_pdfs import fetched_image
@@ -65,12 +65,18 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
             await line.drop()
 
 
-class Closing(aclosing[Any]):
-    """Closes a generator at the end, unless that is being done: an event loop that ends closes all that it knows at once."""
+class Closing(Generic[T]):
+    """`aclosing()` of a generator that may be in the middle of it: an event loop that ends closes all at once."""
+
+    def __init__(self, generator: AsyncGenerator[T, None]) -> None:
+        self.generator = generator
+
+    async def __aenter__(self) -> AsyncGenerator[T, None]:
+        return self.generator
 
     async def __aexit__(self, *_: object) -> None:
-        if not self.thing.ag_running:
-            await self.thing.aclose()
+        if not getattr(self.generator, "ag_running", False):
+            await self.generator.aclose()
 
 
 def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
