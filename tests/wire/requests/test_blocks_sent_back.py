@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from ellmer_core.contents.tool_calls import ContentProviderCall
 
+from ellmer_core.contents.tool_requests_and_results import ContentProviderCall
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
