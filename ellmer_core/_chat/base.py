@@ -252,11 +252,11 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
     async def _atalk(
         self, loop: Loop[Any], mode: EchoMode, settings: Settings
     ) -> AsyncGenerator[Shown, None]:
-        from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+        from ..transport.async_driver import AsyncDriver, Closing, adrive  # noqa: PLC0415 - it imports asyncio
 
         echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller, *self._connections)
         with self._entered(loop), closing(echo):
-            async with aclosing(adrive(loop, line)) as shown:
+            async with Closing(adrive(loop, line)) as shown:
                 async for one in shown:
                     echo(one)
                     self._note(one)
