@@ -1,4 +1,4 @@
-"""How one conversation is to be held."""
+"""The settings of one conversation."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Words:
     drawn: str = ""  # what the page draws anew with each piece
 
     def take(self, content: Content) -> list[Any]:
-        """What can be shown of it now, and of what was before it."""
+        """Returns what can be shown of it now, and of what was before it."""
         match content:
             case ContentCitation():
                 self.cited.append(content)
@@ -86,7 +86,7 @@ class Words:
         return [self.kind(shown)] if shown else []
 
     def end(self) -> list[Content]:
-        """What was kept back."""
+        """Returns what was kept back."""
         rest, self.text, self.drawn = self.text.feed("", last=True), Literal(), ""
         cited, self.cited = tuple(self.cited), []
         ended: list[Content] = [self.kind(rest)] if rest else []

@@ -46,7 +46,7 @@ def test_prices_come_from_a_url(server, reply):
     server.answers(reply([body]), reply([b"no"], status=404))
     assert refresh_prices(f"{server.url}/prices.json") == 1
     assert cost(OpenAICompatible(model="mine"), MILLION) == 6
-    with pytest.raises(UsageError, match="no table of prices"):
+    with pytest.raises(UsageError, match="not a table of prices"):
         refresh_prices(f"{server.url}/prices.json")
 
 
@@ -70,10 +70,10 @@ def test_the_package_s_own_table_has_the_form():
 )
 def test_what_is_no_table_is_refused_and_nothing_changed(tmp_path, wrong):
     refresh_prices(table(tmp_path, **{"OpenAI-compatible": [ROW]}))
-    with pytest.raises(UsageError, match="no table of prices"):
+    with pytest.raises(UsageError, match="not a table of prices"):
         refresh_prices(table(tmp_path, **{"OpenAI-compatible": [{**ROW, **wrong}]}))
     assert cost(OpenAICompatible(model="mine"), MILLION) == 6
-    with pytest.raises(UsageError, match="no table of prices"):
+    with pytest.raises(UsageError, match="not a table of prices"):
         refresh_prices(tmp_path / "nothing.json")
 
 

@@ -1,4 +1,4 @@
-"""What went over the wire, as plain values: one request, its answer, and what a request says.
+"""Plain values for traffic: a request, its answer, and what a request says.
 
 A `Request` keeps the body as the provider got it. `Item`s are its meaning in neutral terms, each with the
 JSON pointer of the place it was read from; `readers/<wire>.py` reads them.

@@ -83,7 +83,7 @@ def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[V
 
 
 def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
-    """How the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
+    """Returns how the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
     if frozen is None or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
         return None
     name = run.case.recorded_as + (".refused" if run.refused else "")

@@ -187,7 +187,7 @@ def _hosts_given(tool_runs: Sequence[ToolRun]) -> set[str | None]:
 
 
 def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:
-    """What is no longer as the caller passed it in."""
+    """Returns what is no longer as the caller passed it in."""
     before = {tool.name: tool.parameters for tool in case.tools}
     changed = [f"the schema of {tool.name}" for tool in tools if tool.parameters != before.get(tool.name)]
     gone = ["the list of tools"] if len(tools) != len(case.tools) else []

@@ -1,4 +1,4 @@
-"""What the server says of itself: at `/` and when it starts."""
+"""The server's page at `/`, and the text that it prints when it starts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "",
             *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
             "",
-            "Where providers share OpenAI's paths, @vendor says whose they are, by name or host:",
+            "Some providers share OpenAI's paths. Add @ and the provider's name or host:",
             f"{base}/c/any/1@api.deepseek.com/v1",
             "",
             "To try it by hand:",
@@ -84,7 +84,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "",
             fill(", ".join(named(cases)), 110, initial_indent="  ", subsequent_indent="  "),
             "",
-            f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused, as the provider refuses such.",
+            f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused with the provider's own errors.",
             "",
         ]
     )

@@ -25,7 +25,7 @@ def read_table(source: str | Path) -> Table:
         return {str(vendor): [_row(row) for row in rows] for vendor, rows in vendors.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
         raise UsageError(
-            f"{source} is no table of prices: {error!r}. See prices.json of this package."
+            f"{source} is not a table of prices: {error!r}. See prices.json of this package."
         ) from error
 
 
@@ -70,4 +70,4 @@ def _number(value: Any) -> float | None:
         isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= DEAREST
     ):
         return value
-    raise ValueError(f"{value!r:.40} is no price")
+    raise ValueError(f"{value!r:.40} is not a price")

@@ -124,7 +124,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
         if not (self.family.schemas and re.search(self.family.schemas, self.model)):
-            return f"{self.model} has no structured output"
+            return f"{self.model} does not support structured output"
         return unfit(self.schema(type), self.family.schema_limits) or super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
@@ -195,7 +195,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [FILLER, *blocks] if lacks_text else blocks
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
+        """Returns what the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
         the end either: Claude refuses an answer that ends with its thoughts."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
@@ -231,7 +231,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolResult": block}
 
     def outcome(self, result: ContentToolResult) -> Json:
-        """What a result without media says."""
+        """Returns what a result without media says."""
         text = result_text(result)
         if not self.family.json_results:
             return {"text": text}

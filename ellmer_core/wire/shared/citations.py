@@ -1,4 +1,4 @@
-"""Where texts come from, as each provider says it, as `ContentCitation`. What goes back is in the `extra` of the text."""
+"""Converts each provider's citations to `ContentCitation`. What is sent back is in the `extra` of the text."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
 
 
 def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, int | None, int | None]:
-    """Which text a segment is in, and where. Google counts bytes, from the beginning of a part."""
+    """Returns which text a segment is in, and where. Google counts bytes, from the beginning of a part."""
     start, end, words = segment.get("startIndex") or 0, segment.get("endIndex"), segment.get("text")
     if isinstance(start, int) and isinstance(end, int):
         for text in texts:

@@ -157,7 +157,7 @@ def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
 
 
 def executed(wire: str, message: Json) -> list[ContentProviderCall]:
-    """What Groq's systems ran; there is no block of it to send back."""
+    """Returns what Groq's systems ran; there is no block of it to send back."""
     return [
         ContentProviderCall(
             wire,
@@ -172,7 +172,7 @@ def executed(wire: str, message: Json) -> list[ContentProviderCall]:
 
 
 def _readable(value: Any) -> Any:
-    """What people can read of a value: no sealed bytes, no markup of the provider's own."""
+    """Returns what people can read of a value: no sealed bytes, no markup of the provider's own."""
     if isinstance(value, Mapping):
         return {
             name: _readable(inner)

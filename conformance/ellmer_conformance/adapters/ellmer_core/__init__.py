@@ -62,7 +62,7 @@ class EllmerCore:
         return {key: vendor.place for key, vendor in self.vendors.items()}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """What the provider's module declares."""
+        """Returns what the provider's module declares."""
         return self.vendors[wire, vendor].capabilities
 
     def session(
@@ -234,7 +234,7 @@ class Session:
 
 
 def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
-    """Where the caller sets something, a warning that it is left out is an error."""
+    """If the caller sets something, a warning that it is left out is an error."""
     return warnings.catch_warnings(action="error" if options else "ignore")
 
 

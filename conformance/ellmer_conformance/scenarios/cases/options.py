@@ -1,4 +1,5 @@
-"""What a caller may set for one turn: a forced call, stop sequences, JSON, another model, a cached prompt, a limit."""
+"""Cases with options that a caller sets for one turn: a forced call, stop sequences, JSON, another model, a cached
+prompt, a limit."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["KINDS", "deltas", "event", "input_usage", "output_usage", "searches"
 
 
 def searches(answer: Answer) -> Json:
-    """How many searches were run, where some were."""
+    """Returns how many searches were run, where some were."""
     count = sum(isinstance(part, Search) and part.ran != "pending" for part in answer.parts)
     return {"server_tool_use": {"web_search_requests": count, "web_fetch_requests": 0}} if count else {}
 
@@ -27,7 +27,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def deltas(part: Said, whole: Json) -> Iterator[Json]:
-    """What a block adds after its start. Arguments begin with an empty piece, and may end there."""
+    """Yields what a block adds after its start. Arguments begin with an empty piece, and may end there."""
     match part:
         case Say():
             for citation in whole.get("citations", ()):

@@ -15,7 +15,7 @@ _BYPASS = {b"skip_thought_signature_validator", b"context_engineering_is_the_way
 
 
 def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
-    """What the API says of a signature that is not as it was sent."""
+    """Returns what the API says of a signature that is not as it was sent."""
     blob = decoded(sent)
     if blob is None:
         place = f"contents[{i}].parts[{j}].thought_signature"

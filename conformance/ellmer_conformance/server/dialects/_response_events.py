@@ -13,7 +13,7 @@ __all__ = ["added", "event", "started", "tool_usage", "usage"]
 
 
 def tool_usage(answer: Answer | None) -> Json:
-    """What the provider's own tools used."""
+    """Returns what the provider's own tools used."""
     searches = sum(isinstance(part, Search) for part in answer.parts) if answer else 0
     return NO_TOOL_USAGE | {"web_search": {"num_requests": searches}} if searches else NO_TOOL_USAGE
 

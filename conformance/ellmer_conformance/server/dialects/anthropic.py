@@ -179,7 +179,8 @@ class Anthropic(Dialect):
         return str(last[-1].get("id")) if isinstance(last, list) and last else ""
 
     def shown(self, part: Think) -> str | None:
-        """What is seen of the reasoning: newer models think unasked, and send only the signature where none asks for more."""
+        """Returns what is seen of the reasoning: newer models think unasked, and send only the signature where none
+        asks for more."""
         match self.asked.get("thinking"):
             case {"type": "disabled" | "between_tools"}:
                 return None

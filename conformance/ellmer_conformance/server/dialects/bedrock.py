@@ -102,7 +102,7 @@ class Bedrock(Dialect):
         return utf8(compact(self.transformed() | reply))
 
     def transformed(self) -> Json:
-        """What became of thoughts, where the request names the path of it."""
+        """Returns what became of thoughts, where the request names the path of it."""
         asked = self.asked.get("additionalModelResponseFieldPaths")
         if not self.reports_bindings or "/input_transformations" not in as_blocks(asked):
             return {}
@@ -162,7 +162,7 @@ class Bedrock(Dialect):
         yield Frame("end", self.event("metadata", counts))
 
     def block(self, part: Said, index: int) -> Iterator[Frame]:
-        """What one block adds; only a call says that it starts."""
+        """Yields what one block adds; only a call says that it starts."""
         match part:
             case Say():
                 yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))

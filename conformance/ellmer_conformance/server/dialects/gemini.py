@@ -87,7 +87,7 @@ class Gemini(Dialect):
             yield Frame("end", b"\n]\n")
 
     def pieces(self, answer: Answer) -> list[list[Json]]:
-        """What each chunk carries; older models send all calls in one."""
+        """Returns what each chunk carries; older models send all calls in one."""
         spoken: list[list[Json]] = []
         for part in answer.parts:
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
@@ -154,7 +154,7 @@ class Gemini(Dialect):
         return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
 
     def finish(self, answer: Answer) -> Json:
-        """Why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
+        """Returns why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
         lost = any(arguments(call) is None for call in answer.calls)
         if lost and answer.reason == "tool":
             return {"finishReason": "MALFORMED_FUNCTION_CALL"}
@@ -272,7 +272,7 @@ def text(part: Say | Think, piece: str) -> Json:
 
 
 def kind_of(part: Json) -> Kind:
-    """What would be lost without the chunk."""
+    """Returns what would be lost without the chunk."""
     return "call" if "functionCall" in part else "thinking" if "thought" in part else "text"
 
 

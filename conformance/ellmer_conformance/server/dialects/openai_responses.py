@@ -92,7 +92,7 @@ class OpenAIResponses(OpenAI):
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
 
     def inside(self, part: Said, item: Json) -> Iterator[_Step]:
-        """What happens between an item's beginning and its end."""
+        """Yields what happens between an item's beginning and its end."""
         match part:
             case Say():
                 yield from self.text(part, item)

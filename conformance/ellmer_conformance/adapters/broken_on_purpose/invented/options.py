@@ -28,7 +28,7 @@ class _Sets(BrokenAdapter):
 
 
 class ForgetsTheChoice(_Sets):
-    """Whether a tool is called is the model's to say."""
+    """Does not send `tool_choice`."""
 
     case, caught_by = "tool_choice_required", ("OPT-004",)
     on = ("openai-chat", "openai-responses", "gemini")
@@ -38,7 +38,7 @@ class ForgetsTheChoice(_Sets):
 
 
 class KeepsTheStop(_Sets):
-    """What was set once is set for good."""
+    """Sends the stop sequences of one turn with all later turns."""
 
     case, caught_by, on = "stop_sequences", ("OPT-004",), ("openai-chat", "anthropic")
     kept: Json | None = None
@@ -50,7 +50,7 @@ class KeepsTheStop(_Sets):
 
 
 class KeepsToItsModel(_Sets):
-    """A conversation has one model, whatever a turn asks for."""
+    """Ignores the model that is set for one turn."""
 
     case, caught_by, on = "another_model", ("OPT-002",), ("openai-chat", "openai-responses", "anthropic")
 
