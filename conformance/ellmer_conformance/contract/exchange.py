@@ -81,7 +81,7 @@ class Exchange:
     Args:
         request: The request.
         response: The answer; `None` (default) if none came or none was recorded.
-        verdicts: The verdicts of the rules on the request (`rule.Verdict`), if the server has judged it.
+        verdicts: The `rule.Verdict` of each rule on the request, if the strict server has judged it; empty (default) if not.
 
     Examples:
         >>> Exchange(Request("openai-chat", "openai", {})).response is None
