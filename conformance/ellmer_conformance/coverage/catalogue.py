@@ -52,17 +52,17 @@ HELD_BY: Mapping[str, Sequence[str]] = {
     "TXT-003": ("TXT-001",),  # the frozen transcript is the same for streams
 }
 
-_NO_OPTION = "the adapter protocol has no such option: what a library calls it is its own affair"
+_NO_OPTION = "the adapter protocol has no such option, because libraries name it differently"
 BEYOND: Mapping[str, str] = {
     "ORD-004": "recordings show that OpenAI's Responses API accepts other orders, so it is no rule there",
     "PAR-007": _NO_OPTION,
     "TRM-013": "cases carry media as bytes, which can be compared; a URL is fetched by the provider, unseen",
-    "SYS-004": "it is about models that the cases do not use: `system` is right for those they do",
+    "SYS-004": "it is about models that the cases do not use; the models that they use accept `system`",
     "SYS-005": "an empty system prompt is what a caller gives; no case gives one",
     "SCH-005": "not every library has a place for the root of a schema, so the tools of the cases have no `$ref`",
     "STO-005": "scripts have no refusal: only OpenAI's formats tell one from text",
-    "STO-006": "values are asked for without a stream, in the protocol",
-    "STR-018": "a reply is seen when it is over; when each piece of it came is not",
+    "STO-006": "the protocol requests values without a stream",
+    "STR-018": "the suite sees a reply when it is complete, not when each piece arrived",
     "THK-007": "a history in neutral terms holds no reasoning of another provider",
     "AUT-007": _NO_OPTION,
 }

@@ -88,7 +88,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_RUN] = uuid4().hex
     config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
     if _level(config) not in LEVELS:
-        raise pytest.UsageError(f"cassette_stale is {_level(config)!r}; there are {', '.join(LEVELS)}")
+        raise pytest.UsageError(
+            f"cassette_stale must be one of these, not {_level(config)!r}: {', '.join(LEVELS)}"
+        )
     config.pluginmanager.register(Summary(config), "ellmer_harness_summary")
 
 

@@ -139,7 +139,7 @@ class Shared:
         )
         return StoreError(
             f"the store {self.store.url} cannot be reached ({self.gone}). It is needed for {key}, {copy}.\n"
-            "Bring the store back, or run without it (--cassette-store='', CASSETTE_STORE='')."
+            "Make the store available again, or run without it (--cassette-store='', CASSETTE_STORE='')."
         )
 
 

@@ -37,7 +37,9 @@ def check_calls(told: Sequence[Told], tools: Mapping[str, Tool], wire: str) -> N
         if call.arguments is None:
             raise CannotBeGiven("the arguments of a call are not a JSON object")
         if "REDACTED" in call.id and wire == "mistral":
-            raise CannotBeGiven("the recorder replaced the ids of the calls, and Mistral's have a form")
+            raise CannotBeGiven(
+                "the recorder replaced the ids of the calls, and ids of Mistral have a fixed form"
+            )
         if not _fits(call.arguments, tools[call.name].parameters):
             raise CannotBeGiven("the model's arguments do not fit the tool that was declared")
 

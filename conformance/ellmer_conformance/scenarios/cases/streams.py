@@ -17,7 +17,7 @@ _GOES_ON = ask("And now?", text="Here again: all is well.")
 
 @case
 def cut_before_the_end() -> Case:
-    """All text comes, then nothing: no terminal marker. That is not a complete answer."""
+    """All text arrives, but no end marker. The answer is not complete."""
     return Case(
         streamed_apart=True,
         script=[Cut(Answer((Say("The capital of France is"),))), _AGAIN],
@@ -62,7 +62,7 @@ def length_inside_arguments() -> Case:
 
 @case
 def length_inside_text() -> Case:
-    """The token limit ends the text: it is handed over, and the stop reason says `length`."""
+    """The token limit ends the text: it is returned, and the stop reason is `length`."""
     return Case(
         everywhere=True,
         script=[Answer((Say("Once upon a time there was a"),), stop="length", usage=Usage(12, 7)), _AGAIN],
@@ -75,7 +75,7 @@ def length_inside_text() -> Case:
 
 @case
 def error_inside_the_answer() -> Case:
-    """The provider fails in the middle of an answer: a typed error, not a short answer."""
+    """The provider fails in the middle of an answer: the client raises a typed error and returns no short answer."""
     return Case(
         everywhere=True,
         streamed_apart=True,
@@ -89,7 +89,7 @@ def error_inside_the_answer() -> Case:
 
 @case
 def filtered_answer() -> Case:
-    """A filter ends the answer: what came is handed over, and the stop reason says `filter`."""
+    """A filter ends the answer: the text so far is returned, and the stop reason is `filter`."""
     return Case(
         inexpressible=dict.fromkeys(("cohere", "mistral", "ollama"), "it has no stop reason for a filter"),
         script=[Answer((Say("I would rather"),), stop="filter", usage=Usage(12, 4))],

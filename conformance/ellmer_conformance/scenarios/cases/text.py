@@ -37,7 +37,7 @@ def system_prompt() -> Case:
 
 @case
 def unicode_throughout() -> Case:
-    """Text beyond ASCII goes out and comes back unchanged: no normalisation, no torn characters."""
+    """Text beyond ASCII is sent and returned unchanged: it is not normalized, and no character is damaged."""
     said = "Zoë 👩‍👩‍👧 e\u0301 é ﬁ ① … “q” \u2028 שלום 日本 𝒳"
     return Case(
         system="Répète — 逐字.",
@@ -48,7 +48,7 @@ def unicode_throughout() -> Case:
 
 @case
 def empty_answer() -> Case:
-    """The model says nothing at all; the next request is legal and the chat goes on."""
+    """The model answers without any text: the next request is legal, and the chat continues."""
     return Case(
         script=[
             Answer((), usage=Usage(input=8, output=0)),
@@ -60,7 +60,7 @@ def empty_answer() -> Case:
 
 @case
 def half_a_character() -> Case:
-    """Half of a surrogate pair in what the user says: the request is legal all the same, or never sent."""
+    """The user's text has half of a surrogate pair: the request is legal, or it is not sent."""
     return Case(
         script=[Answer((Say("I see."),), usage=Usage(12, 3))],
         steps=[ask("A torn emoji: \ud83d.", text="I see.", outcome="refused")],
@@ -69,7 +69,7 @@ def half_a_character() -> Case:
 
 @case
 def counted_in_parts() -> Case:
-    """Most of the input comes from a cache, some of the output is reasoning: the counts say so."""
+    """Most of the input comes from a cache, and a part of the output is reasoning: the counts report both."""
     return Case(
         script=[Answer((Say("Counted."),), usage=Usage(input=1200, output=60, cached=1024, reasoning=32))],
         steps=[ask("Count me.", text="Counted.")],

@@ -17,7 +17,7 @@ def _calls(*cities: str, usage: Usage = Usage(input=40, output=18)) -> Answer:  
 
 @case
 def one_tool() -> Case:
-    """One call, one result, one answer."""
+    """The model makes one call, gets one result, and answers."""
     return Case(
         everywhere=True,
         tools=[weather],
@@ -96,7 +96,7 @@ def equal_parallel_tools() -> Case:
 
 @case
 def tool_without_arguments() -> Case:
-    """A tool that takes nothing, called with nothing."""
+    """A tool without parameters is called without arguments."""
     today = Tool("today", "Today's date.", lambda: "2026-11-20")
     return Case(
         tools=[today],
@@ -110,7 +110,7 @@ def tool_without_arguments() -> Case:
 
 @case
 def tool_error() -> Case:
-    """A tool raises; the model is told, and the result that worked is not lost with it."""
+    """A tool raises an exception: the model gets the error, and the result of the other call is kept."""
     return Case(
         tools=[weather],
         script=[
@@ -136,7 +136,7 @@ def unknown_tool() -> Case:
 
 @case
 def empty_results() -> Case:
-    """Results that are nothing (`None`, `""`, `0`, `False`, `[]`, `{}`) are results all the same."""
+    """Empty results (`None`, `""`, `0`, `False`, `[]`, `{}`) are sent as results."""
     values: dict[str, object] = {"none": None, "blank": "", "zero": 0, "no": False, "list": [], "dict": {}}
     key = string_argument("key", "Which value.")
     probe = Tool("probe", "Returns a value.", lambda key: values[key], key)
@@ -152,7 +152,7 @@ def empty_results() -> Case:
 
 @case
 def unicode_arguments() -> Case:
-    """Arguments, property names and results beyond ASCII arrive as they were."""
+    """Arguments, property names and results beyond ASCII arrive unchanged."""
     cities = {"São Paulo 🌧": "雨, 19℃", "e\u0301": "combining"}
     look = Tool("look_up", "Sucht nach.", lambda ort: cities[ort], string_argument("ort", "Der Ort, 都市."))
     return Case(
@@ -227,7 +227,7 @@ def tool_returns_nested_media() -> Case:
 
 @case
 def large_numbers() -> Case:
-    """Arguments that not every JSON reader keeps: 2^53 + 1, -0.0, a long fraction."""
+    """The arguments are numbers that not every JSON parser keeps: 2^53 + 1, -0.0, a long fraction."""
     numbers = {"n": 2**53 + 1, "zero": -0.0, "part": 0.1 + 0.2}
     kinds = {"n": "integer", "zero": "number", "part": "number"}
     schema = {

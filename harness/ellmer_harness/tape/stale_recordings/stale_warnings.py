@@ -53,7 +53,7 @@ def hold_to_date(tape: TapeState) -> None:
 
 def _recording(tape: TapeState) -> Recording:
     index = tape.index
-    assert index is not None, "only a tape with a index has a recording"
+    assert index is not None, "only a tape with an index has a recording"
     made = index.provenance.get("recorded_at")
 
     def requests() -> Iterator[Sent]:
