@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
@@ -303,7 +303,12 @@ def either(value: Any, key: str) -> Any:
     """A field in camelCase or snake_case: protobuf's JSON takes both."""
     if not isinstance(value, dict):
         return None
-    return value.get(key, value.get(re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)))
+    return value[key] if key in value else value.get(_snake(key))
+
+
+@cache
+def _snake(key: str) -> str:
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
 
 
 def elements(value: Any) -> list[Any]:
