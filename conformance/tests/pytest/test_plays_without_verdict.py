@@ -160,7 +160,10 @@ def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(
 
 @pytest.mark.parametrize(
     ("rule", "said"),
-    [("NOPE", "there is no rule 'NOPE'"), ("STR-013", "plain_text[sync]: it was selected but has no verdict")],
+    [
+        ("NOPE", "there is no rule 'NOPE'"),
+        ("STR-013", "plain_text[sync]: it was selected but has no verdict"),
+    ],
 )
 def test_a_run_that_meets_no_rule_that_was_asked_for_is_not_green(run, tmp_path, rule, said):
     done = run("run", "--adapter=plain:Plain", "--against=server", "--case=plain_text", f"--rule={rule}")
