@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..render.markup_escaping import Literal, complete
 from ..render.shinychat_blocks import next_block
 from ..render.turn_sections import note
 from ..tool_execution.tool_progress import showing
+from ..transport.async_driver import Closing
 
 __all__ = ["Decided", "Said", "pieces", "stream"]
 
@@ -64,7 +64,7 @@ class Words:
     drawn: str = ""  # what the page draws anew with each piece
 
     def take(self, content: Content) -> list[Any]:
-        """What can be shown of it now, and of what was before it."""
+        """Returns what can be shown of it now, and of what was before it."""
         match content:
             case ContentCitation():
                 self.cited.append(content)
@@ -87,7 +87,7 @@ class Words:
         return [self.kind(shown)] if shown else []
 
     def end(self) -> list[Content]:
-        """What was kept back."""
+        """Returns what was kept back."""
         rest, self.text, self.drawn = self.text.feed("", last=True), Literal(), ""
         cited, self.cited = tuple(self.cited), []
         ended: list[Content] = [self.kind(rest)] if rest else []
@@ -98,7 +98,7 @@ async def stream(
     chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
 ) -> AsyncGenerator[Any, None]:
     """See `shinychat_stream()`."""
-    async with aclosing(pieces(chat, inputs, controller)) as shown:
+    async with Closing(pieces(chat, inputs, controller)) as shown:
         async for one in shown:
             if isinstance(one, Said):
                 await one.tell()

@@ -9,7 +9,7 @@ import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..contents.content import Content
 from ..contents.images_and_pdfs import fetched_image
@@ -35,7 +35,7 @@ from ..errors import UsageError
 from ..tool_execution.run_tool import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
-__all__ = ["AsyncDriver", "adrive"]
+__all__ = ["AsyncDriver", "Closing", "adrive"]
 
 T = TypeVar("T")
 
@@ -63,6 +63,20 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
         finally:
             loop.close()
             await line.drop()
+
+
+class Closing(Generic[T]):
+    """`aclosing()` of a generator that may be in the middle of it: an event loop that ends closes all at once."""
+
+    def __init__(self, generator: AsyncGenerator[T, None]) -> None:
+        self.generator = generator
+
+    async def __aenter__(self) -> AsyncGenerator[T, None]:
+        return self.generator
+
+    async def __aexit__(self, *_: object) -> None:
+        if not getattr(self.generator, "ag_running", False):
+            await self.generator.aclose()
 
 
 def _loop_of_asyncio() -> asyncio.AbstractEventLoop:

@@ -160,7 +160,8 @@ def run(
     arguments = ["--pyargs", "ellmer_conformance.pytest.suite"]
     arguments += [part for plugin in _plugins() for part in ("-p", plugin)]
     arguments += ["-q", "-rN", "--no-header", f"--cassettes={cassettes}"]
-    arguments += ["-p", "no:logging"]  # verdicts tell what went wrong, and capturing costs time
+    for unused in ("logging", "tmpdir", "unraisableexception", "threadexception"):
+        arguments += ["-p", f"no:{unused}"]  # verdicts tell what went wrong, and each costs time
     # The settings and the conftest.py of the project at hand are for its own tests.
     arguments += ["--noconftest", "-o", "addopts=", "-W", "ignore"]
     narrowed = [f"--{name}={value}" for name, values in wanted.items() for value in values]

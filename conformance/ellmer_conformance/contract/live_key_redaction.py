@@ -14,7 +14,9 @@ __all__ = ["redacted", "redacted_value"]
 
 _SHORTEST = 8  # characters of a value that may be a key
 _NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_KEY")
-_OWNERS = re.compile(r"\b(org|proj|user)-[A-Za-z0-9]{12,}\b")
+_OWNERS = re.compile(
+    r"(org(?<!\worg)|proj(?<!\wproj)|user(?<!\wuser))-[A-Za-z0-9]{12,}\b"
+)  # fast: see transcripts
 
 
 def redacted(text: str) -> str:
@@ -33,5 +35,5 @@ def redacted_value(value: Any) -> Any:
 
 def _keys() -> Iterator[str]:
     """The real keys that are set, the longest first."""
-    values = {value for name, value in os.environ.items() if name.endswith(_NAMES)}
+    values = {os.environ.get(name, "") for name in os.environ if name.endswith(_NAMES)}
     yield from sorted((v for v in values if len(v) >= _SHORTEST and not is_canary(v)), key=len, reverse=True)

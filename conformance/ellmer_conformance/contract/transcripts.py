@@ -12,7 +12,8 @@ import re
 __all__ = ["normalised"]
 
 _REQUEST = re.compile(r"\[tool (?:request|result ) \(([^)\n]+)\)\]")
-_HEADER = re.compile(r"^<Chat .+? (turns=\d+ tokens=\S+?)(?: \$[\d.]+)?>", re.MULTILINE)
+# A transcript may have a million characters: `re` is fast where a pattern begins with what is looked for, and looks back later.
+_HEADER = re.compile(r"<Chat (?<![^\n]<Chat ).+? (turns=\d+ tokens=\S+?)(?: \$[\d.]+)?>")
 
 
 def normalised(transcript: str) -> str:
@@ -20,6 +21,7 @@ def normalised(transcript: str) -> str:
     ids = dict.fromkeys(_REQUEST.findall(transcript))
     neutral = {id: f"call_{number}" for number, id in enumerate(ids, 1)}
     if neutral:
-        either = "|".join(re.escape(id) for id in sorted(neutral, key=len, reverse=True))
-        transcript = re.sub(rf"(?<![\w-])(?:{either})(?![\w-])", lambda m: neutral[m.group()], transcript)
+        longest_first = map(re.escape, sorted(neutral, key=len, reverse=True))
+        either = "|".join(rf"{id}(?<![\w-]{id})" for id in longest_first)
+        transcript = re.sub(rf"(?:{either})(?![\w-])", lambda m: neutral[m.group()], transcript)
     return _HEADER.sub(r"<Chat \1>", transcript)

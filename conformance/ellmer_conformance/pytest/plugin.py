@@ -74,7 +74,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
-    """What the options let through, of the adapters they name or of that of the test's class."""
+    """Returns what the options let through, of the adapters they name or of that of the test's class."""
     option = metafunc.config.getoption
     wanted = {name: option(name) for name in FILTERS}
     how = {"record": option("record"), "live": option("live")}
@@ -97,7 +97,7 @@ def _server() -> Iterator[StrictServer]:
 
 @pytest.fixture(scope="class")
 def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
-    """How a play is played: from its cassette, or with the strict server."""
+    """Returns how a play is played: from its cassette, or with the strict server."""
     option = request.config.getoption
     cassettes = Path(option("cassettes"))
     if option("record"):
@@ -126,7 +126,7 @@ def _against(server: StrictServer, play: Play) -> Run:
 
 @pytest.fixture
 def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> PlayContext:
-    """Where the test plays."""
+    """Returns where the test plays."""
     play: Play = request.getfixturevalue("play")
     config = request.config
 

@@ -81,8 +81,14 @@ class Conversation:
     @property
     def exchanges(self) -> list[Exchange]:
         """What went over the wire so far."""
-        found = [entry.exchange for entry in self.entries]
-        return [replace(e, request=replace(e.request, wire=self.wire, vendor=self.vendor)) for e in found]
+        return [self._as_meant(entry) for entry in self.entries]
+
+    def _as_meant(self, entry: Entry) -> Exchange:
+        """The exchange with its verdicts; one that went to a path of another format or provider is judged anew."""
+        found, request = entry.exchange, entry.request
+        if (request.wire, request.vendor) == (self.wire, self.vendor):
+            return replace(found, verdicts=entry.verdicts)
+        return replace(found, request=replace(request, wire=self.wire, vendor=self.vendor))
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
         """Returns the fault that no request was sent, unless the case allows a refusal before any request."""
@@ -181,7 +187,7 @@ def _hosts_given(tool_runs: Sequence[ToolRun]) -> set[str | None]:
 
 
 def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:
-    """What is no longer as the caller passed it in."""
+    """Returns what is no longer as the caller passed it in."""
     before = {tool.name: tool.parameters for tool in case.tools}
     changed = [f"the schema of {tool.name}" for tool in tools if tool.parameters != before.get(tool.name)]
     gone = ["the list of tools"] if len(tools) != len(case.tools) else []

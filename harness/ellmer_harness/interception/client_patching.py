@@ -30,6 +30,7 @@ _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _LATE = LateImports()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
+_installed = functools.cache(find_spec)  # every tape asks
 
 
 def open_(tape: OpenTape) -> OpenTape | None:
@@ -50,7 +51,7 @@ def close(tape: OpenTape, before: OpenTape | None) -> None:
 
 def _install() -> None:
     for name in _MODULES:
-        if name in sys.modules or find_spec(name):
+        if name in sys.modules or _installed(name):
             http = importlib.import_module(name)
             _wrap(http.HTTPTransport, "handle_request", functools.partial(_blocking, http))
             _wrap(http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http))

@@ -134,7 +134,7 @@ class RequestInFlight:
         raise kind(failure.message, request=self.request)
 
     def _timeout(self, kind: str) -> float | None:
-        """How long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
+        """Returns how long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
         found: float | None = (self.request.extensions.get("timeout") or {}).get(kind)
         return found
 

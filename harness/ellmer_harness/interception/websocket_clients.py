@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,8 @@ from . import network_guard, open_tapes
 
 __all__ = ["wrappers"]
 
+_installed = cache(find_spec)  # every tape asks
+
 _OPENING = ("open_tcp_connection", "create_connection")  # in newer versions of websockets, and in older ones
 _OPTIONS = ("create_connection_kwargs", "connection_kwargs")  # likewise
 _NEEDED = 'WebSockets are recorded through the package websockets: pip install "ellmer-core[websockets]"'
@@ -21,7 +24,7 @@ _NEEDED = 'WebSockets are recorded through the package websockets: pip install "
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     """Yields each method to wrap, with its wrapper."""
-    if find_spec("websockets"):
+    if _installed("websockets"):
         connect = importlib.import_module("websockets.asyncio.client").connect
         yield connect, next(name for name in _OPENING if hasattr(connect, name)), _async
         yield importlib.import_module("websockets.sync.client"), "connect", _blocking

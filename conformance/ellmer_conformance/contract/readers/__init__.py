@@ -21,6 +21,7 @@ from ..exchange import Item, Json, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .provider_hosts import vendor_of
+from .read_cache import once_per_request
 
 __all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
 
@@ -112,8 +113,9 @@ def request(
     )
 
 
+@once_per_request
 def read(request: Request) -> list[Item]:
-    """What a request says, in its wire format's order."""
+    """Returns what a request says, in its wire format's order."""
     found: list[Item] = MODULES[request.wire].read(request)
     return found
 

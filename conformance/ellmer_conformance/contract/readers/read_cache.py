@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from functools import wraps
 from threading import local
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from weakref import WeakKeyDictionary
 
-__all__ = ["read_once", "reading_once"]
+from ..exchange import Request
+
+__all__ = ["once_per_request", "read_once", "reading_once"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,3 +54,18 @@ def read_once(
         return iter(found)
 
     return cast("Callable[Concatenate[Any, P], Iterator[T]]", wraps(function)(reading))
+
+
+def once_per_request(function: Callable[[Request], T]) -> Callable[[Request], T]:
+    """The function, which remembers what it found in a request for as long as there is the request."""
+    known: WeakKeyDictionary[Request, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def reading(request: Request) -> T:
+        try:
+            return known[request]
+        except KeyError:
+            found = known[request] = function(request)
+            return found
+
+    return reading

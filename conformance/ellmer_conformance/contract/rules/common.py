@@ -8,11 +8,10 @@ from __future__ import annotations
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
 from ...scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 from .. import readers
-from ..exchange import Item, Json, Request
+from ..exchange import Json, Request
 from ..readers.json_access import decoded
 from ..rule import Finding, Kind, Level, broken, met
 from ..rulebook import RuleBook
@@ -22,7 +21,9 @@ __all__ = ["enter"]
 
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{400,}={0,2}|[A-Za-z0-9_-]{400,}={0,2}")
+_LONG = 400  # letters from which a run of them may be a file
+_BASE64 = re.compile(rf"[A-Za-z0-9+/]{{{_LONG},}}|[A-Za-z0-9_-]{{{_LONG},}}")
+_RUN = re.compile(r"[A-Za-z0-9+/_-]*")
 _NUMBER = re.compile(r" \(\d+\)$")  # of one of several calls of a function
 _TAG = re.compile(r"<(?:tool-)?content tool-call-id=\"(?P<id>[^\"]*)\"")
 _MARK = re.compile(r"\[see below(?:: item \d+)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below")
@@ -41,21 +42,15 @@ def enter(book: RuleBook, render: Render | None = None) -> None:
         enter_one(check)
 
 
-@lru_cache(maxsize=4)
-def items(request: Request) -> list[Item]:
-    """What a request says."""
-    return readers.read(request)
-
-
 def media_is_not_text(request: Request) -> Iterator[Finding]:
     """An image or document is sent as media, not as base64 in text.
 
     Why: the model reads thousands of tokens of base64 and invents an answer. Fix: send a media part, or say
     in words what was left out.
     """
-    for item in items(request):
-        if item.kind in {"text", "result"} and len(item.text) >= 400:
-            dumped = any(_is_media(run) for run in _BASE64.findall(item.text))
+    for item in readers.read(request):
+        if item.kind in {"text", "result"} and len(item.text) >= _LONG:
+            dumped = any(_is_media(run) for run in _long_runs(item.text))
             yield broken(item.pointer, "the text has a file in base64 in it") if dumped else met(item.pointer)
 
 
@@ -67,7 +62,7 @@ def moved_media_names_its_call(request: Request) -> Iterator[Finding]:
     """
     ids: set[str] = set()
     names: set[str] = set()  # of functions whose calls have no ids
-    for item in items(request):
+    for item in readers.read(request):
         if item.kind in {"call", "result"}:
             ids.add(item.id)
             names |= set() if item.id else {item.name}
@@ -83,9 +78,9 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
     Why: otherwise the tool's image is lost, and the model is told to look at it. Fix: send the content in the
     same turn.
     """
-    found = items(request)
+    found = readers.read(request)
     for index, item in enumerate(found):
-        if item.kind == "result" and _MARK.search(item.text):
+        if item.kind == "result" and "below" in item.text and _MARK.search(item.text):
             there = any(later.media and later.turn >= item.turn for later in found[index + 1 :])
             yield met(item.pointer) if there else broken(item.pointer, "nothing follows that it could mean")
 
@@ -95,14 +90,14 @@ def media_decodes(request: Request) -> Iterator[Finding]:
 
     Fix: encode with the standard alphabet and padding, without line breaks, and remove a second prefix.
     """
-    for item in items(request):
+    for item in readers.read(request):
         if item.media:
             inline = item.media.data or not item.media.url
             text = item.media.url
             legal = re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text) or redacted(text)
             torn = not inline and (text.startswith("data:") or not legal)
             empty = inline and not item.media.data
-            problem = "there are no bytes in it" if empty else "the data is no base64"
+            problem = "it has no bytes" if empty else "the data is not base64"
             yield broken(item.pointer, problem) if torn or empty else met(item.pointer)
 
 
@@ -112,12 +107,16 @@ def media_type_fits(request: Request) -> Iterator[Finding]:
     Why: some APIs refuse a PNG that is declared as JPEG, and others misread it. Fix: detect the type from the
     bytes, not from the file name.
     """
-    for item in items(request):
+    for item in readers.read(request):
         if item.media and item.media.data and (found := sniffed(item.media.data)):
             told = item.media.type.replace("image/jpg", "image/jpeg").replace("image/*", found)
             both = {found, told} <= {*IMAGE_TYPES, "application/pdf"}
             wrong = both and told != found
-            yield broken(item.pointer, f"called {told}, is {found}") if wrong else met(item.pointer)
+            yield (
+                broken(item.pointer, f"it is declared as {told}, but it is {found}")
+                if wrong
+                else met(item.pointer)
+            )
 
 
 def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
@@ -127,7 +126,7 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
     """
     asked: list[str] = []
     given: list[str] = []
-    for item in items(request):
+    for item in readers.read(request):
         if item.kind == "call" and item.id:
             asked, given = (asked if not given else []) + [item.id], []
         elif item.kind == "result" and item.id in asked:
@@ -136,7 +135,7 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
             yield (
                 met(item.pointer)
                 if wanted == given
-                else broken(item.pointer, f"{item.id!r} comes out of turn")
+                else broken(item.pointer, f"{item.id!r} is not in the order of the calls")
             )
 
 
@@ -145,12 +144,28 @@ def results_say_something(request: Request) -> Iterator[Finding]:
 
     Why: the model cannot tell an empty answer from a lost one. Fix: send `null`, `[]` or "(no output)".
     """
-    found = items(request)
+    found = readers.read(request)
     carrying = {item.within for item in found if item.media or item.kind == "other"}  # references, say
     for item in found:
         if item.kind == "result":
             empty = not item.text.strip() and item.id not in carrying
             yield broken(item.pointer, "the result is empty") if empty else met(item.pointer)
+
+
+def _long_runs(text: str) -> Iterator[str]:
+    """What may be a file in base64, of either alphabet: a run of so many letters has one at every so many places."""
+    begin, place = 0, _LONG - 1
+    while place < len(text):
+        end = _end_of_run(text, place)
+        if end > place:
+            before = text[begin:place][::-1]
+            yield from _BASE64.findall(text, place - _end_of_run(before, 0), end)
+        begin, place = end, end + _LONG
+
+
+def _end_of_run(text: str, place: int) -> int:
+    found = _RUN.match(text, place)
+    return found.end() if found else place
 
 
 def _is_media(run: str) -> bool:

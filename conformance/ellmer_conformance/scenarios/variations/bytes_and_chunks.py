@@ -35,7 +35,7 @@ def random(seed: int) -> Variation:
 
     def cut(it: VariedAnswer) -> VariedAnswer:
         lots = Random(seed)  # noqa: S311 - to be repeatable, not secret
-        return it.cut(*(lots.randint(1, 16) for _ in it.body))
+        return it.cut(*lots.choices(range(1, 17), k=len(it.body)))
 
     return Variation(f"random:{seed}", "STR-001", cut)
 

@@ -182,11 +182,9 @@ class Scrub:
 
 
 def _from_environment() -> dict[str, str]:
+    named = [(name, os.environ.get(name, "")) for name in sorted(os.environ) if _ENV_NAME.search(name)]
     return {
         name: value
-        for name, value in sorted(os.environ.items())
-        if _ENV_NAME.search(name)
-        and len(value) >= _SHORTEST
-        and not _WEBISH.match(value)
-        and " " not in value
+        for name, value in named
+        if len(value) >= _SHORTEST and not _WEBISH.match(value) and " " not in value
     }

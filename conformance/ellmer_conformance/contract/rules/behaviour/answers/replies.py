@@ -12,6 +12,9 @@ from ....observed_run import Run
 from ....rule import Finding, broken, met
 from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
 
+_UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
+_UNCLEAN_TEXT = re.compile(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/")
+
 
 @book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")
 def transcripts_agree(run: Run) -> Iterator[Finding]:
@@ -40,7 +43,8 @@ def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
 def transcripts_are_clean(run: Run) -> Iterator[Finding]:
     """The transcript contains no API key, no terminal escape and no absolute path."""
     if run.transcript:
-        bad = re.search(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/", run.transcript)
+        suspect = any(part in run.transcript for part in _UNCLEAN)  # faster than `re`, and most are clean
+        bad = _UNCLEAN_TEXT.search(run.transcript) if suspect else None
         yield found(not bad, "/transcript", f"it holds {bad and bad.group()!r}")
 
 
@@ -110,7 +114,7 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
 
 
 def _answers(run: Run, text: str) -> list[Answer]:
-    """What the model said to a question: the answer with this text, behind those whose calls led to it."""
+    """Returns what the model said to a question: the answer with this text, behind those whose calls led to it."""
     found: list[Answer] = []
     for step in run.case.script:
         told = answers_of(step)

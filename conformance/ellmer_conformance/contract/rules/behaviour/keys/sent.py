@@ -10,6 +10,7 @@ from .....scenarios.canary_keys import CANARY, strangers
 from ....exchange import Request
 from ....observed_run import Run
 from ....readers import MODULES
+from ....readers.read_cache import once_per_request
 from ....rule import Finding, broken, met
 from .._rulebook import LOSS, MUST, SHOULD, book, found
 
@@ -107,7 +108,12 @@ def _credentials(request: Request) -> str:
 def _places(request: Request) -> Iterator[tuple[str, str]]:
     """Every place of a request where no key belongs, by name."""
     yield "URL", unquote(request.url)
-    yield "body", json.dumps(request.body, ensure_ascii=False)
+    yield "body", _body(request)
     for name, value in request.headers.items():
         if not _is_credential(name):
             yield f"header {name}", value
+
+
+@once_per_request
+def _body(request: Request) -> str:
+    return json.dumps(request.body, ensure_ascii=False)

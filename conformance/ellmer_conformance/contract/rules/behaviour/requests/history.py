@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from .....scenarios.messages import Text
 from .....scenarios.script import Answer, Sees
@@ -40,10 +40,9 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
         later = index + 1
         if later >= len(run.said):
             continue
-        first, second = (_beside_new_prompt(run, items) for items in (run.said[index], run.said[later]))
-        before, after = [_key(i) for i in first], [_key(i) for i in second]
-        differs = next((n for n, key in enumerate(before) if after[n : n + 1] != [key]), None)
-        item = None if differs is None else first[differs]
+        before, after = (_beside_new_prompt(run, items) for items in (run.said[index], run.said[later]))
+        pairs = zip_longest(before, after[: len(before)])
+        item = next((old for old, new in pairs if new is None or _key(old) != _key(new)), None)
         problem = f"it lost or changed the {item.kind} {item.text[:60]!r}" if item else ""
         yield found(item is None, f"/exchanges/{later}/request", problem)
 
@@ -121,7 +120,8 @@ def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
 
 
 def _key(item: Item) -> Hashable:
-    """What an item says, without its place."""
+    """Returns what an item says, without its place."""
     media = item.media.sha256 if item.media else ""
-    arguments = json.dumps(item.arguments, sort_keys=True, default=str)
+    given = item.arguments
+    arguments = "" if given is None else json.dumps(given, sort_keys=True, default=str)
     return (item.kind, item.role, item.text, media, item.id, item.name, arguments, item.error)

@@ -201,7 +201,11 @@ def _call(name: str, arguments: Any) -> str:
 
 
 def _is_half(text: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _numbers(arguments: Any) -> bool:

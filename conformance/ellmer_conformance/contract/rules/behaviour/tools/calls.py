@@ -124,8 +124,10 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
             call = calls.get(item.id) if item.kind == "result" and item.id not in given else None
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
-                problem = f"the result of {call.name if call else ''} should say {wanted[0]!r}"
                 fine = any(written in item.text for value in wanted for written in _as_written(value))
+                problem = (
+                    "" if fine else f"the result of {call.name if call else ''} should say {wanted[0]!r}"
+                )
                 yield found(fine, at(index, item), problem)
 
 
