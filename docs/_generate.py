@@ -36,7 +36,8 @@ MIRRORED = {
 
 #: Modules whose names an author of rules, cases or adapters needs, besides what the package itself offers.
 CONFORMANCE = (
-    *("adapters", "scenarios.messages", "scenarios.script", "scenarios.case"),
+    *("adapters", "adapters.shared.base_adapter", "pytest.suite"),
+    *("scenarios.messages", "scenarios.script", "scenarios.case"),
     *("contract.exchange", "contract.rule", "contract.rulebook", "server"),
 )
 

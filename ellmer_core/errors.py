@@ -179,7 +179,7 @@ class BadRequestError(ProviderError):
                 return "Check the model's name, and base_url= if you gave one."
             case 413:
                 return "Send less: smaller images, shorter texts, or fewer turns (`chat.compact()`)."
-        return "Change what the message names; sent again as it is, the request is refused again."
+        return "Change what the message names. The same request would be refused again."
 
 
 class ContextWindowError(BadRequestError):
@@ -204,14 +204,14 @@ class RateLimitError(ProviderError):
 
     def what_to_do(self) -> str:
         when = "in a while" if self.retry_after is None else f"in {self.retry_after:g} seconds"
-        return f"Ask again {when}; a larger max_tries= does so by itself."
+        return f"Retry {when}, or set a larger max_tries= to retry automatically."
 
 
 class ServerError(ProviderError):
     """The provider failed or is overloaded: 408, 409, 424 (the model behind it did), 5xx, 529."""
 
     def what_to_do(self) -> str:
-        return "The fault is the provider's: ask again later; a larger max_tries= does so by itself."
+        return "The provider failed. Retry later, or set a larger max_tries= to retry automatically."
 
 
 class ConnectError(EllmerError):
@@ -276,7 +276,7 @@ class ConversionError(ResponseError, ValueError):
 
 
 def error_message(error: str | BaseException) -> str:
-    """What an error says of itself, in a line a model can use; never raises."""
+    """Returns what an error says of itself, in a line a model can use; never raises."""
     if isinstance(error, str):
         return error
     kind = type(error).__name__

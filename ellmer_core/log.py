@@ -22,12 +22,12 @@ logger.addHandler(logging.NullHandler())
 
 
 def place(url: str) -> str:
-    """Where a URL points to, without what may be secret in it."""
+    """Returns where a URL points to, without what may be secret in it."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        return "an address that is none"
+        return "an invalid address"
     return f"{parts.hostname}{f':{port}' if port else ''}{parts.path}"
 
 

@@ -1,4 +1,4 @@
-"""What is alike in a shape is one node: a refinement of all nodes by what they lead to, until nothing tells them apart."""
+"""Merges equal nodes of a shape: all nodes are refined by what they lead to, until nothing tells them apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From JSON schemas to a shape: what every source of a wire format refuses, the shape refuses, and nothing else.
+"""Converts JSON Schemas to a shape, which forbids exactly what every source of a wire format forbids.
 
 A schema is taken apart into leaves (no reference, no union); the leaves of all sources at one place are joined, as the
 branches of a union are: fields, types and values are added up, required is what all require, and a bound is the widest.

@@ -1,4 +1,4 @@
-"""Where the shapes come from: the types of the official SDKs, service models, discovery documents, OpenAPI documents."""
+"""Reads the sources of the shapes: types of the official SDKs, service models, discovery documents, OpenAPI documents."""
 
 from __future__ import annotations
 

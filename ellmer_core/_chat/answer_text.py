@@ -60,4 +60,4 @@ def picker(content: str) -> Callable[[Content | Turn], Any]:
             return Texts()
         case "all":
             return lambda shown: shown if isinstance(shown, Content) else None
-    raise UsageError(f'content is "text" or "all", not {content!r}.')
+    raise UsageError(f'content must be "text" or "all", not {content!r}.')

@@ -1,4 +1,5 @@
-"""Who is asked about tool calls: a function of the caller's, the person at the console, or somebody who answers later."""
+"""Approvers decide about tool calls: a function of the caller's, the person at the console, or somebody who answers
+later."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def approver(approve: Any) -> Decide | None:
         case _ if callable(approve):
             decide: Callable[[ContentToolRequest], Said] = approve
             return decide
-    raise UsageError(f'approve is a function, "console", "defer" or None, not {approve!r:.80}.')
+    raise UsageError(f'approve must be a function, "console", "defer" or None, not {approve!r:.80}.')
 
 
 def ask_at_console(request: ContentToolRequest) -> Decision:

@@ -1,4 +1,4 @@
-"""What `stream_async()` returns."""
+"""The asynchronous iterator that `stream_async()` returns."""
 
 from __future__ import annotations
 

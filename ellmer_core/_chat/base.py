@@ -1,9 +1,9 @@
-"""What is under `Chat`: its model, its record, its connections, and how it holds a conversation."""
+"""The base class of `Chat`: its model, its history, its connections, and how it holds a conversation."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -67,10 +67,10 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         ModelChoice.__init__(self, wire, thinking, profile)
         for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
             if not isinstance(count, int) or count < least:
-                raise UsageError(f"{name}= is a whole number, {least} or more, not {count!r}.")
+                raise UsageError(f"{name}= must be a whole number, {least} or more, not {count!r}.")
         self._told: set[str] = set()
         if fetch not in (None, "none", "https"):
-            raise UsageError(f'fetch= is "none" or "https", not {fetch!r}.')
+            raise UsageError(f'fetch= must be "none" or "https", not {fetch!r}.')
         self._fetch = fetch == "https"
         self._fetched: dict[str, ContentImageInline | str] = {}
         self.echo = echo_mode(echo)
@@ -249,18 +249,21 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
                 self._note(one)
                 yield one
 
-    async def _atalk(
-        self, loop: Loop[Any], mode: EchoMode, settings: Settings
-    ) -> AsyncGenerator[Shown, None]:
+    def _atalk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
         echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller, *self._connections)
+
+        def show(one: Shown) -> None:
+            echo(one)
+            self._note(one)
+
+        return adrive(loop, line, around=self._around(loop, echo), show=show)
+
+    @contextmanager
+    def _around(self, loop: Loop[Any], echo: Echo) -> Iterator[None]:
         with self._entered(loop), closing(echo):
-            async with aclosing(adrive(loop, line)) as shown:
-                async for one in shown:
-                    echo(one)
-                    self._note(one)
-                    yield one
+            yield
 
     def _note(self, shown: Shown) -> None:
         """An answer is whole: warns if it is not all that the model had to say."""
@@ -275,8 +278,8 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
 
 def _check_call(tool_mode: str, controller: Any, usage_limits: Any) -> None:
     if tool_mode not in {"sequential", "concurrent"}:
-        raise UsageError(f'tool_mode is "sequential" or "concurrent", not {tool_mode!r}.')
+        raise UsageError(f'tool_mode must be "sequential" or "concurrent", not {tool_mode!r}.')
     if controller is not None and not isinstance(controller, StreamController):
-        raise UsageError(f"controller is a StreamController, not {controller.__class__.__name__}.")
+        raise UsageError(f"controller must be a StreamController, not {controller.__class__.__name__}.")
     if not isinstance(usage_limits, UsageLimits):
-        raise UsageError(f"usage_limits is UsageLimits(…), not {usage_limits!r:.80}.")
+        raise UsageError(f"usage_limits must be UsageLimits(…), not {usage_limits!r:.80}.")

@@ -246,7 +246,7 @@ class Chat(StructuredChat, TokenCounting):
     def _older(self, keep: int, how: str) -> Chat | None:
         """A chat that has heard the older rounds alone, if they are to be summarized."""
         if how not in ("summary", "drop"):
-            raise UsageError(f'how= is "summary" or "drop", not {how!r}.')
+            raise UsageError(f'how= must be "summary" or "drop", not {how!r}.')
         system, older, _ = parted(self._history.turns, keep)
         if not older or how == "drop":
             return None

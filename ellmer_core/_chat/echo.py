@@ -1,4 +1,4 @@
-"""What a chat shows in the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
+"""Prints a chat to the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
 
 With `all`, what goes out is marked `> ` and what comes in `< `. Text is wrapped at words as it comes. Showing
 never fails a chat: what cannot be printed is printed as nearly as the terminal can.
@@ -32,7 +32,7 @@ def echo_mode(value: object) -> EchoMode:
             return value
         case bool():
             return "output" if value else "none"
-    raise UsageError(f'echo is "none", "output" or "all", not {value!r}.')
+    raise UsageError(f'echo must be "none", "output" or "all", not {value!r}.')
 
 
 def default_echo(depth: int) -> EchoMode:

@@ -83,7 +83,7 @@ class Uploading:
     def _uploads(self) -> Uploads:
         if self.wire.uploads is None:
             raise UsageError(
-                f"{self.wire.vendor} keeps no files over this API; content_file() sends them along."
+                f"{self.wire.vendor} does not store files over this API. Use content_file(), which sends the file with the request."
             )
         return self.wire.uploads
 

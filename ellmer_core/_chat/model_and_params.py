@@ -1,4 +1,4 @@
-"""Which model answers in a chat, and with which parameters."""
+"""The model of a chat, and its parameters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ModelChoice:
             model: Name of the model.
         """
         if not isinstance(model, str) or not model:
-            raise UsageError(f"A model is given by its name, not by {model!r}.")
+            raise UsageError(f"The model must be a name, not {model!r}.")
         self.wire = _fitted(replace(self.wire, model=model), self._asked)
 
     @property
@@ -70,5 +70,5 @@ def _fitted(wire: Wire, asked: Asked) -> Wire:
 
 def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if not isinstance(params, Mapping | None):
-        raise UsageError(f"params= is a dictionary, as params() makes one, not {params!r}.")
+        raise UsageError(f"params= must be a dictionary, as params() makes one, not {params!r}.")
     return params or {}

@@ -44,7 +44,7 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
 
 
 def _props(record: Any) -> dict[str, Any]:
-    """What a record holds, each field of its type."""
+    """Returns what a record holds, each field of its type."""
     match record:
         case {"version": 1, "class": "Chat", "props": dict(props)}:
             pass

@@ -1,4 +1,4 @@
-"""How many tokens an input has, as the provider counts them."""
+"""Counts the tokens of an input with the provider's own API."""
 
 from __future__ import annotations
 
@@ -62,4 +62,4 @@ class TokenCounting(ChatBase):
             return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
         if include == "new":
             return counted(self.wire, [UserTurn(contents)], [], wanted)
-        raise UsageError(f'include is "new" or "complete", not {include!r}.')
+        raise UsageError(f'include must be "new" or "complete", not {include!r}.')

@@ -1,4 +1,4 @@
-"""What a chat can do: its tools, and the callbacks around their calls."""
+"""The tools of a chat, and the callbacks around their calls."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ToolRegistry:
 
 def _registered(callbacks: list[F], callback: F) -> Callable[[], None]:
     if not callable(callback):
-        raise UsageError(f"A callback is a function of one argument, not {callback!r}.")
+        raise UsageError(f"A callback must be a function of one argument, not {callback!r}.")
     callbacks.append(callback)
     there = [callback]
 

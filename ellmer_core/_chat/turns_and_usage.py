@@ -1,4 +1,4 @@
-"""What a chat remembers, as its user sees it: turns, the system prompt, tokens and cost."""
+"""The history of a chat as its user sees it: turns, the system prompt, tokens and cost."""
 
 from __future__ import annotations
 
@@ -46,10 +46,12 @@ class Memory:
         turns = list(turns)
         if wrong := [turn for turn in turns if not isinstance(turn, Turn)]:
             raise UsageError(
-                f"A turn is a UserTurn, an AssistantTurn or a SystemTurn, not {type(wrong[0]).__name__}."
+                f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {type(wrong[0]).__name__}."
             )
         if any([isinstance(turn, SystemTurn) for turn in turns[1:]]):  # noqa: C419 - a list is faster
-            raise UsageError("A SystemTurn is the first turn or none; set_system_prompt() replaces it.")
+            raise UsageError(
+                "Only the first turn can be a SystemTurn. Use set_system_prompt() to replace the system prompt."
+            )
         with self._idle("set_turns()"):
             kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
             self._history.replace([*(t for t in kept if isinstance(t, SystemTurn)), *turns])
@@ -77,7 +79,7 @@ class Memory:
             role: `"user"`, `"assistant"` or `"system"` returns the last turn of that role; `None` (default) any.
         """
         if role not in (None, "user", "assistant", "system"):
-            raise UsageError(f'role is "user", "assistant" or "system", not {role!r}.')
+            raise UsageError(f'role must be "user", "assistant" or "system", not {role!r}.')
         turns = reversed(self._history.view())
         return next((turn for turn in turns if role in (None, turn.role)), None)
 
@@ -93,7 +95,7 @@ class Memory:
             value: The system prompt; `None` removes it.
         """
         if value is not None and not isinstance(value, str):
-            raise UsageError(f"The system prompt is a string or None, not {type(value).__name__}.")
+            raise UsageError(f"The system prompt must be a string or None, not {type(value).__name__}.")
         with self._idle("set_system_prompt()"):
             rest = [turn for turn in self._history.turns if not isinstance(turn, SystemTurn)]
             self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
@@ -121,7 +123,7 @@ class Memory:
             include: `"all"` (default) counts all answers, `"last"` the last one.
         """
         if include not in ("all", "last"):
-            raise UsageError(f'include is "all" or "last", not {include!r}.')
+            raise UsageError(f'include must be "all" or "last", not {include!r}.')
         costs = [row["cost"] for row in self.get_tokens()]
         costs = costs[-1:] if include == "last" else costs
         return None if None in costs else float(sum(costs))
@@ -159,5 +161,5 @@ class Memory:
     def _idle(self, what: str) -> Iterator[None]:
         with self._lock:
             if self._talking is not None:
-                raise UsageError(f"{what} has to wait until the chat has answered.")
+                raise UsageError(f"{what} cannot be used while the chat is answering.")
             yield

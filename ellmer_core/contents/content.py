@@ -1,4 +1,4 @@
-"""What a turn holds: plain, immutable values that know no provider.
+"""The contents of a turn: plain, immutable values that know no provider.
 
 Every class is a frozen dataclass and open to subclasses, in this package and in others: a tool may return
 its own kind of `ContentToolResult`, a UI may bring its own `ContentToolRequest`.

@@ -1,4 +1,4 @@
-"""How contents, turns, tools and chats are shown: the values ask here, and know no renderer.
+"""Registers renderers, so that contents, turns, tools and chats can be shown without importing one.
 
 The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it when it is first used.
 """

@@ -28,7 +28,8 @@ MAX_SECONDS = 60
 def download(
     url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str] = ("https", "http")
 ) -> bytes:
-    """What is at a URL. Raises `UsageError` for an address or an answer that is not allowed, `ConnectError` for none."""
+    """Returns what is at a URL. Raises `UsageError` for an address or an answer that is not allowed, `ConnectError`
+    for none."""
     import httpx  # noqa: PLC0415 - imported when first needed
 
     until = monotonic() + MAX_SECONDS
@@ -80,7 +81,7 @@ def _host(url: str, schemes: Sequence[str]) -> str:
     parts = url_parts(url)
     if parts.scheme not in schemes or not parts.hostname:
         there = " or ".join(f"{scheme}:" for scheme in schemes)
-        raise UsageError(f"What is downloaded has a URL that starts with {there}, not {url[:60]!r}.")
+        raise UsageError(f"A URL to download must start with {there}, not {url[:60]!r}.")
     return parts.hostname
 
 

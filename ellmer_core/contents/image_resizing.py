@@ -52,7 +52,9 @@ def _size(size: tuple[int, int], resize: str) -> tuple[int, int]:
     geometry = {"low": "512x512>", "high": "2000x768>" if width > height else "768x2000>"}.get(resize, resize)
     match = re.fullmatch(r"(?=x?[1-9])([1-9]\d{0,3})?(?:x([1-9]\d{0,3}))?([>!]?)", geometry)
     if not match:
-        raise UsageError(f'resize= is "low", "high", "none" or a geometry like "200x100>", not {resize!r}.')
+        raise UsageError(
+            f'resize= must be "low", "high", "none" or a geometry like "200x100>", not {resize!r}.'
+        )
     wide, high = (int(side) if side else None for side in match.groups()[:2])
     if match[3] == "!":
         return wide or width, high or height

@@ -60,14 +60,14 @@ def content_image_url(url: str, detail: str = "auto") -> ContentImageRemote | Co
         'https://example.com/cat.png'
     """
     if detail not in {"auto", "low", "high"}:
-        raise UsageError(f'detail= is "auto", "low" or "high", not {detail!r}.')
+        raise UsageError(f'detail= must be "auto", "low" or "high", not {detail!r}.')
     if url.startswith("data:"):
         type, data = _data_url(url)
         return ContentImageInline(_image_type(data, type, "the data: URL"), _base64(data))
     parts = url_parts(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise UsageError(
-            f"An image URL starts with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
+            f"An image URL must start with https:, http: or data:, not {url[:60]!r}; for a file on disk, "
             "use content_image_file()."
         )
     return ContentImageRemote(url, detail)
@@ -123,7 +123,7 @@ def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) 
     """
     figure = figure if figure is not None else _current_figure()
     if not hasattr(figure, "savefig"):
-        raise UsageError(f"figure= is a matplotlib figure (something with savefig()), not {figure!r}.")
+        raise UsageError(f"figure= must be a matplotlib figure (something with savefig()), not {figure!r}.")
     size, dpi, out = figure.get_size_inches().copy(), 96, BytesIO()
     try:
         figure.set_size_inches(width / dpi, height / dpi)

@@ -109,7 +109,7 @@ def _modest(what: str) -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        raise UsageError(f"{what} is nested too deeply, or holds itself.") from None
+        raise UsageError(f"{what} is nested too deeply, or contains itself.") from None
 
 
 # recording --------------------------------------------------------------------------------------------------

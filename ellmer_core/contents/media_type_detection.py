@@ -1,4 +1,4 @@
-"""What bytes are, by how they begin: the media types that every provider takes."""
+"""Detects the media type of bytes by their first bytes, for the types that every provider accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses are inside a private network, however they are written."""
+"""Tells whether an address is inside a private network, in any notation."""
 
 from __future__ import annotations
 

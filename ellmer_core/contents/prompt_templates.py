@@ -36,7 +36,7 @@ def interpolate(template: str, /, **values: Any) -> str:
     def value(match: re.Match[str]) -> str:
         name = match[1].strip()
         if not name.isidentifier():
-            raise UsageError(f"Between {{{{ and }}}} stands a name, not {name!r}.")
+            raise UsageError(f"The text between {{{{ and }}}} must be a name, not {name!r}.")
         if name not in values:
             raise UsageError(
                 f"The template needs a value for `{name}`; given: {', '.join(values) or 'none'}."

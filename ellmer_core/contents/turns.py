@@ -223,5 +223,5 @@ def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content
     values = (value,) if isinstance(value, (str, Content)) else tuple(value)
     for item in values:
         if not isinstance(item, (str, Content)):
-            raise UsageError(f"A turn holds contents and strings, not {type(item).__name__}.")
+            raise UsageError(f"A turn contains contents and strings, not {type(item).__name__}.")
     return tuple(ContentText(item) if isinstance(item, str) else item for item in values)

@@ -1,4 +1,4 @@
-"""What a chat remembers, and what it must not forget: turns, results not sent yet, an answer half received.
+"""The history of a chat: turns, results that were not sent yet, and a partial answer.
 
 Turns are added in pairs, once a request was answered. Results of tools that ran wait here until a request
 that carries them was answered, so that no failure makes a tool run twice. What a stream has delivered is
@@ -26,7 +26,7 @@ NEVER_CALLED = "Chat ended before the tool could be invoked."
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class History:
     """One conversation. `results` are those of the last turn's requests, by position, not sent yet; `decisions` what
     somebody said of them, by id."""
@@ -39,7 +39,7 @@ class History:
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
     def copy(self) -> History:
-        """What is remembered, in a history of its own; also while a conversation adds to this one."""
+        """Returns what is remembered, in a history of its own; also while a conversation adds to this one."""
         with self._lock:
             return History(list(self.turns), dict(self.results), dict(self.decisions))
 

@@ -1,4 +1,4 @@
-"""What a conversation asks of the outside world, and is answered: see `loop.py`."""
+"""The operations that a conversation asks its driver to carry out; see `loop.py`."""
 
 from __future__ import annotations
 

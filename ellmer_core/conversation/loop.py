@@ -129,7 +129,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
 
 
 def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
-    """What was not shown while the answer came."""
+    """Yields what was not shown while the answer came."""
     for content in turn.contents:
         if not streamed and isinstance(content, ContentText | ContentThinking):
             yield Emit(content)
@@ -193,7 +193,7 @@ def _check_whole(turn: AssistantTurn, settings: Settings) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Why a partial turn is one, in the word that is printed with it."""
+    """Returns why a partial turn is one, in the word that is printed with it."""
     match error:
         case Cancelled():
             return str(error)

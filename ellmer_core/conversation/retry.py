@@ -1,4 +1,4 @@
-"""When a failed request is worth another try, and how long to wait before it. Pure: no clock, no chance."""
+"""Decides whether a failed request is retried, and after how long. Pure: it uses no clock and no randomness."""
 
 from __future__ import annotations
 

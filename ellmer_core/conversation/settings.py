@@ -1,4 +1,4 @@
-"""How one conversation is to be held."""
+"""The settings of one conversation."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Settings:
     approve: Decide | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fallback:
     """Another provider, and its place among those of the chat."""
 

@@ -1,4 +1,4 @@
-"""How much a conversation may use. Pure: what was used is read from the turns themselves."""
+"""Limits how much a conversation may use. Pure: the usage is read from the turns themselves."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class UsageLimits:
 
     def __post_init__(self) -> None:
         if self.per not in {"call", "chat"}:
-            raise UsageError(f'per= is "call" or "chat", not {self.per!r}.')
+            raise UsageError(f'per= must be "call" or "chat", not {self.per!r}.')
         for name in (field.name for field in fields(self) if field.name != "per"):
             limit = getattr(self, name)
             kinds = int | float if name == "cost" else int
             if limit is not None and (isinstance(limit, bool) or not isinstance(limit, kinds) or limit < 0):
-                raise UsageError(f"{name}= is a number, 0 or more, or None, not {limit!r}.")
+                raise UsageError(f"{name}= must be a number, 0 or more, or None, not {limit!r}.")
 
     def check_request(self, turns: Sequence[Turn]) -> None:
         """Raises `UsageLimitError` if the next request would exceed a limit.
@@ -59,7 +59,7 @@ class UsageLimits:
         if self.cost is not None:
             if any(answer.cost is None for answer in answers):
                 raise UsageLimitError(
-                    "The cost of this model is not known, so that UsageLimits(cost=…) cannot be kept."
+                    "The cost of this model is not known, so UsageLimits(cost=…) cannot be enforced."
                 )
             _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
 
@@ -83,4 +83,6 @@ def _answers(turns: Sequence[Turn]) -> list[AssistantTurn]:
 
 def _check(name: str, used: float, limit: float | None) -> None:
     if limit is not None and used >= limit:
-        raise UsageLimitError(f"The conversation has used {used:g} of {name}={limit:g}; no more was sent.")
+        raise UsageLimitError(
+            f"The conversation has used {used:g} of {name}={limit:g}; the request was not sent."
+        )

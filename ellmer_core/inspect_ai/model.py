@@ -46,7 +46,7 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
     ) -> Any:
         """One request and its answer."""
         if tool_choice not in ("auto", "none"):
-            raise UsageError(f"tool_choice is 'auto' or 'none' here, not {tool_choice!r}.")
+            raise UsageError(f"tool_choice must be 'auto' or 'none' here, not {tool_choice!r}.")
         *before, asked = turns_of(input)
         if not isinstance(asked, UserTurn):
             raise UsageError("There is nothing to answer, because the last message is from the model.")

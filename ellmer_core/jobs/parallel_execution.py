@@ -1,4 +1,4 @@
-"""How many prompts are said at once: so many at a time, to their end, to an error or to Ctrl-C."""
+"""Runs many prompts at once, up to a limit, until all are done, one fails, or Ctrl-C is pressed."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Parallel:
         self.max_active, rpm = options.get("max_active", 10), options.get("rpm", 500)
         self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)
         if self.on_error not in {"return", "continue", "stop"}:
-            raise UsageError(f'on_error is "return", "continue" or "stop", not {self.on_error!r}.')
+            raise UsageError(f'on_error must be "return", "continue" or "stop", not {self.on_error!r}.')
         if self.max_active < 1 or rpm <= 0:
             raise UsageError(
-                f"max_active is at least 1 and rpm more than 0, not {self.max_active} and {rpm}."
+                f"max_active must be at least 1, and rpm must be more than 0, not {self.max_active} and {rpm}."
             )
         self.connection = Paced(chat._connection, rpm, self.max_active)  # noqa: SLF001 - of this package
         self.failed = False
@@ -91,7 +91,7 @@ class Parallel:
                 break
 
     async def outcome(self, prompt: tuple[Input, ...]) -> Any:
-        """What came of one prompt; its error, unless errors are to be raised."""
+        """Returns what came of one prompt; its error, unless errors are to be raised."""
         fork = self.chat.fork()
         fork._connection = self.connection  # noqa: SLF001 - of this package
         try:

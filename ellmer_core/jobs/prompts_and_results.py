@@ -1,4 +1,5 @@
-"""What parallel and batch chats have in common: prompts, structured answers in a list or a frame, a word on failures."""
+"""The code that parallel and batch chats share: prompts, structured answers in a list or a frame, a warning about
+failures."""
 
 from __future__ import annotations
 

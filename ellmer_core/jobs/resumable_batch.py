@@ -1,4 +1,4 @@
-"""One batch, and the file that says how far it is.
+"""A batch, and the file that stores its progress.
 
 The file is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "asked": …, "batch": …, "results": …}`.
 `asked` are fingerprints of what was asked of whom, so that a file is not taken for the answers to something else;
@@ -147,7 +147,7 @@ class Job:
             log_usage(fork.wire, turn.tokens, turn.cost)
 
     def fingerprints(self) -> dict[str, str]:
-        """What was asked, of whom, after what, in which shape."""
+        """Returns what was asked, of whom, after what, in which shape."""
         wire = self.chat.wire
         type = wire.schema(self.wanted.sent) if self.wanted else None
         return {

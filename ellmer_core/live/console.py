@@ -30,7 +30,7 @@ from .console_streaming_markdown import Bottom, complete, markdown
 
 __all__ = ["talk"]
 
-HELP = "Enter sends, Alt-Enter begins a line, Ctrl-C stops an answer. /calls: the last tool calls. /quit: the end."
+HELP = "Enter sends, Alt-Enter starts a new line, Ctrl-C stops an answer. /calls shows the last tool calls. /quit ends the chat."
 
 COMMAND = re.compile(r"/[a-z]+")
 MARKS = {
@@ -54,7 +54,7 @@ def talk(chat: Chat) -> None:
 
 
 def _next(read: Callable[[], str]) -> str:
-    """What is said next. Ctrl-C drops it, and the end of input is the end."""
+    """Returns what is said next. Ctrl-C drops it, and the end of input is the end."""
     try:
         return read()
     except KeyboardInterrupt:

@@ -37,7 +37,7 @@ class Bottom:
 
 
 def markdown(text: str) -> Markdown:
-    """What a model wrote, for a terminal. A suggestion is something to type."""
+    """Returns what a model wrote, for a terminal. A suggestion is something to type."""
     shown = Markdown("")
     shown.parsed = _parsed(BEGUN.sub("", SUGGESTION.sub(r"“\1”", safe(text))))
     return shown

@@ -1,4 +1,4 @@
-"""What the chat page may load: itself. A model's words reach the page; nothing that they hold may leave it."""
+"""The content security policy of the chat page: it loads only itself, and a model's words cannot send data elsewhere."""
 
 from __future__ import annotations
 

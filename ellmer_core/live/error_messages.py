@@ -1,4 +1,4 @@
-"""What went wrong, in plain words, and what to do about it."""
+"""Explains errors in plain words, and says what to do about them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
         RateLimitError,
         "The provider asks for a pause: too many requests or tokens. Wait a little, then retry.",
     ),
-    (AuthenticationError, "The provider does not accept the API key. The key of this app has to be changed."),
+    (AuthenticationError, "The provider does not accept the API key. Change the key of this app."),
     (BadRequestError, "The provider refused the request."),
-    (ServerError, "The provider has a problem of its own. It may be gone in a moment."),
+    (ServerError, "The provider has a problem. Retry in a moment."),
     (TimeoutError, "The provider did not answer in time."),
     (ConnectError, "The provider cannot be reached. Check the network, then retry."),
     (IncompleteResponseError, "The answer broke off. What was received is kept."),
-    (ToolRoundsError, "The model asked for tools again and again, and was stopped."),
-    (ContentError, "The model cannot take what was sent."),
+    (ToolRoundsError, "The model called tools too often and was stopped."),
+    (ContentError, "The model does not accept what was sent."),
     (UsageError, "This could not be sent."),
 )
 

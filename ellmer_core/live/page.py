@@ -1,4 +1,4 @@
-"""One page of a chat app that is open: what it shows of the room, and what people do there."""
+"""An open page of the chat app: it shows the shared conversation and sends what its user does."""
 
 from __future__ import annotations
 
@@ -220,5 +220,5 @@ def attached(file: shinychat.Attachment) -> Content:
 
 def _text(data: bytes) -> str:
     if b"\0" in data:
-        raise UnicodeDecodeError("utf-8", data, 0, 1, "text has no zero bytes")
+        raise UnicodeDecodeError("utf-8", data, 0, 1, "text contains no zero bytes")
     return data.decode("utf-8")

@@ -1,4 +1,4 @@
-"""What the chat page shows of its own, beside what was said: what went wrong, what is to be decided, and the state."""
+"""The parts of the chat page beside the messages: errors, decisions, and the status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["question_tag", "status_bar", "status_text", "toolbar", "trouble_tag"
 
 
 def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
-    """What went wrong, with what to do about it."""
+    """Returns what went wrong, with what to do about it."""
     return tags.div(
         tags.p(tags.strong(words)),
         tags.p(detail, class_="ellmer-detail") if detail else None,
@@ -27,7 +27,7 @@ def question_tag(request: ContentToolRequest) -> Tag:
     """A call that somebody is to decide about."""
     shown = card(request)
     return tags.div(
-        tags.p(tags.strong(f"{shown.title}?"), " The model asks for this call, and it waits for you."),
+        tags.p(tags.strong(f"{shown.title}?"), " The model wants to run this call. Decide whether it may."),
         tags.label(
             "Arguments",
             tags.textarea(shown.arguments, rows=min(12, shown.arguments.count("\n") + 1), spellcheck="false"),
@@ -43,11 +43,11 @@ def question_tag(request: ContentToolRequest) -> Tag:
 
 
 def toolbar() -> TagList:
-    """What can be done with the conversation."""
+    """Returns what can be done with the conversation."""
     return TagList(
         _button("New chat", "new"),
-        _button("Undo", "undo", title="Take back the last exchange"),
-        _button("Edit", "edit", title="Take back the last message, and write it anew"),
+        _button("Undo", "undo", title="Undo the last exchange"),
+        _button("Edit", "edit", title="Undo the last message, and edit it"),
     )
 
 

@@ -191,7 +191,7 @@ def _joined(shown: Sequence[Any]) -> list[Any]:
 
 
 def _last_said(turns: Sequence[Turn]) -> int:
-    """Where the last turn is in which the user said something (and not only tools did)."""
+    """Returns where the last turn is in which the user said something (and not only tools did)."""
     for place in reversed(range(len(turns))):
         turn = turns[place]
         if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -21,7 +20,7 @@ from ..render.shinychat_blocks import next_block
 from ..render.turn_sections import note
 from ..tool_execution.tool_progress import showing
 
-__all__ = ["Decided", "Said", "pieces", "stream"]
+__all__ = ["Decided", "Said", "pieces"]
 
 #: Characters of a text that a page draws anew quickly enough.
 LONG = 1000
@@ -64,7 +63,7 @@ class Words:
     drawn: str = ""  # what the page draws anew with each piece
 
     def take(self, content: Content) -> list[Any]:
-        """What can be shown of it now, and of what was before it."""
+        """Returns what can be shown of it now, and of what was before it."""
         match content:
             case ContentCitation():
                 self.cited.append(content)
@@ -87,40 +86,34 @@ class Words:
         return [self.kind(shown)] if shown else []
 
     def end(self) -> list[Content]:
-        """What was kept back."""
+        """Returns what was kept back."""
         rest, self.text, self.drawn = self.text.feed("", last=True), Literal(), ""
         cited, self.cited = tuple(self.cited), []
         ended: list[Content] = [self.kind(rest)] if rest else []
         return [*ended, ContentText("", citations=cited)] if cited else ended
 
 
-async def stream(
-    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
-) -> AsyncGenerator[Any, None]:
-    """See `shinychat_stream()`."""
-    async with aclosing(pieces(chat, inputs, controller)) as shown:
-        async for one in shown:
-            if isinstance(one, Said):
-                await one.tell()
-            else:
-                yield one
-
-
 async def pieces(
-    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
+    chat: Chat,
+    inputs: Sequence[str | Content],
+    controller: StreamController | None,
+    tell: Callable[[Said], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[Any, None]:
-    """Contents in order, and what tools say meanwhile; beside a result, nothing is said of its call any more."""
+    """Contents in order, and what tools say meanwhile, which goes to `tell` where that is given; beside a result, nothing is
+    said of its call any more."""
     shown: Shown = asyncio.Queue()
     talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
     waiting: dict[str, ContentToolRequest] = {}
     words = Words()
     try:
         while (one := await shown.get()) is not None:
+            for said in _said(one):
+                if tell:
+                    await tell(said)
+                else:
+                    yield said
             if isinstance(one, Said):
-                yield one
                 continue
-            if isinstance(one, ContentToolResult):
-                yield Said(one.id, "")
             _keep(waiting, one)
             for content in words.take(one):
                 yield content
@@ -134,6 +127,12 @@ async def pieces(
     finally:
         talking.cancel()
         await asyncio.wait([talking])  # then the chat is free
+
+
+def _said(one: Content | Said) -> list[Said]:
+    if isinstance(one, ContentToolResult):
+        return [Said(one.id, "")]
+    return [one] if isinstance(one, Said) else []
 
 
 async def _talk(

@@ -3,6 +3,7 @@ one and the same tool can be called from blocking and from async chats."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ __all__ = ["McpTools", "mcp_tools"]
 
 MOST_TOOLS = 1000
 MOST_PAGES = 100
-LISTING = 60.0  # seconds in which a server lists its tools
+LISTING = 60.0  # seconds in which a server says who it is, and lists its tools
 
 
 def mcp_tools(
@@ -43,7 +44,7 @@ def mcp_tools(
     `server` is a URL (streamable HTTP), the words of a command (started here, and ended with the block), or
     anything that the SDK's `Client` connects to. `headers` go with each HTTP request, `env` is added to the few
     variables that a command inherits. Tools are named with `prefix`; a call may take `timeout` seconds. Raises
-    `ConnectError` where no server answers.
+    `ConnectError` where no server answers within 60 seconds, and `UsageError` where it lists more than 1,000 tools.
     """
     return McpTools(server, dict(headers or {}), dict(env or {}), prefix, timeout)
 
@@ -66,10 +67,11 @@ class McpTools:
             portal = stack.enter_context(start_blocking_portal(name="ellmer_core mcp"))
             try:
                 client, listed = stack.enter_context(portal.wrap_async_context_manager(self._connected()))
-            except UsageError:
-                raise
             except Exception as error:
-                raise ConnectError(f"No MCP server answers at {self._where}: {_first(error)}") from error
+                first = _first(error)
+                if isinstance(first, UsageError):
+                    raise first from error
+                raise ConnectError(f"No MCP server answers at {self._where}: {_in_words(first)}") from error
             self._open = stack.pop_all()
         tools = [self._tool(portal, client, one) for one in listed]
         if twice := _twice(tool.name for tool in tools):
@@ -113,9 +115,10 @@ class McpTools:
             elif isinstance(target, list | tuple):
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=self.env or None)
+            scope = stack.enter_context(fail_after(LISTING))
             client = await stack.enter_async_context(Client(target))
-            with fail_after(LISTING):
-                listed = await _listed(client)
+            listed = await _listed(client)
+            scope.deadline = math.inf
             yield client, listed
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ToolDef:
@@ -144,17 +147,20 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
 
 
 async def _listed(client: Client) -> list[Tool]:
-    page = await client.list_tools()
-    tools, pages = list(page.tools), 1
-    while page.next_cursor:
-        if len(tools) > MOST_TOOLS or pages >= MOST_PAGES:
-            raise UsageError(
-                f"The server lists more than {MOST_TOOLS} tools, or more than {MOST_PAGES} pages of them: no model "
-                "takes as many."
-            )
-        page, pages = await client.list_tools(cursor=page.next_cursor), pages + 1
+    tools: list[Tool] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
         tools += page.tools
-    return tools
+        cursor = page.next_cursor
+        if not cursor and len(tools) <= MOST_TOOLS:
+            return tools
+        if len(tools) > MOST_TOOLS:
+            break
+    raise UsageError(
+        f"The server lists more than {MOST_TOOLS} tools, or more than {MOST_PAGES} pages of them: no model "
+        "takes as many."
+    )
 
 
 def _annotations(tool: Tool) -> dict[str, Any]:
@@ -174,7 +180,13 @@ def _twice(names: Iterable[str]) -> str:
     return ", ".join(name for name, times in Counter(names).items() if times > 1)
 
 
-def _first(error: BaseException) -> str:
+def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return f"it said nothing, or went on listing its tools, for {LISTING:g} seconds"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

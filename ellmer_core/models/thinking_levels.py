@@ -39,7 +39,7 @@ def thinking_params(profile: Profile, thinking: object, takes: Mapping[str, str]
     if isinstance(thinking, str) and thinking in LEVELS:
         return _level(profile, thinking, takes)
     raise UsageError(
-        f'thinking= is "off", "low", "medium", "high", "max" or a number of tokens, not {thinking!r}.'
+        f'thinking= must be "off", "low", "medium", "high", "max" or a number of tokens, not {thinking!r}.'
     )
 
 
@@ -49,11 +49,11 @@ def _off(profile: Profile) -> Told:
     if "none" in (profile.efforts or ()):
         return {"reasoning_effort": "none"}, ""
     if profile.efforts:
-        return {"reasoning_effort": profile.efforts[0]}, "it always thinks, and is asked to think the least"
+        return {"reasoning_effort": profile.efforts[0]}, "the model always thinks; the lowest level is used"
     if profile.budget:
-        return {"reasoning_tokens": profile.budget[0]}, "it always thinks, and is asked to think the least"
+        return {"reasoning_tokens": profile.budget[0]}, "the model always thinks; the lowest level is used"
     known = profile.efforts is not None and not profile.thinks
-    return {}, "" if known else "it cannot be told not to think"
+    return {}, "" if known else "thinking cannot be turned off for this model"
 
 
 def _level(profile: Profile, level: str, takes: Mapping[str, str]) -> Told:
@@ -66,7 +66,10 @@ def _level(profile: Profile, level: str, takes: Mapping[str, str]) -> Told:
     if profile.budget or (profile.budget is None and "reasoning_tokens" in takes):
         most = profile.budget[1] if profile.budget else LEVELS["high"]
         return merged(profile.on, {"reasoning_tokens": min(LEVELS[level], int(most))}), ""
-    return {}, "it thinks as it likes" if profile.thinks else "it does not think"
+    return (
+        {},
+        "the model decides how much it thinks" if profile.thinks else "the model does not support thinking",
+    )
 
 
 def _level_of(tokens: int) -> str:

@@ -32,7 +32,7 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
     if isinstance(profile, Profile):
         return profile
     if not isinstance(profile, Mapping | None):
-        raise UsageError(f"profile= is a Profile or a dictionary of its fields, not {profile!r}.")
+        raise UsageError(f"profile= must be a Profile or a dictionary of its fields, not {profile!r}.")
     try:
         return replace(profile_of(wire), **profile) if profile else profile_of(wire)
     except TypeError as error:
@@ -49,7 +49,7 @@ def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
     return replace(wire, params=fit.params, profile=profile), warning
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Fit:
     profile: Profile
     params: dict[str, Any]
@@ -63,13 +63,13 @@ class _Fit:
             [n for n in self.params if n in NEUTRAL and n not in self.wire.takes],
             "there is no such parameter",
         )
-        self.drop(self.profile.refuses, "the model does not take it")
+        self.drop(self.profile.refuses, "the model does not accept it")
         self.effort()
         if self.thinks:
-            self.drop(self.profile.refuses_thinking, "the model does not take it while it thinks")
+            self.drop(self.profile.refuses_thinking, "the model does not accept it while it thinks")
         for group in self.profile.exclusive:
             given = [name for name in group if name in self.params]
-            self.drop(given[1:], f"the model does not take it beside {given[0] if given else ''}")
+            self.drop(given[1:], f"the model does not accept it together with {given[0] if given else ''}")
         self.choice()
         for name, (least, most) in self.profile.ranges.items():
             self.bound(name, least, most)
@@ -105,7 +105,7 @@ class _Fit:
     def effort(self) -> None:
         word, known = self.params.get("reasoning_effort"), self.profile.efforts
         if word is not None and known is not None and word not in known:
-            there = f"its efforts are {', '.join(known)}" if known else "the model has no effort"
+            there = f"its efforts are {', '.join(known)}" if known else "the model does not support an effort"
             self.drop(["reasoning_effort"], there)
 
     def choice(self) -> None:
@@ -116,9 +116,9 @@ class _Fit:
             kind = choice.get("type", choice.get("mode", next(iter(choice), None)))
         forced = kind is not None and str(kind).lower() not in {"auto", "none"}
         if choice is not None and forced and not self.profile.forced:
-            self.drop(["tool_choice"], "no call can be forced on the model")
+            self.drop(["tool_choice"], "the model does not support forced calls")
         elif choice is not None and forced and self.thinks and not self.profile.forced_thinking:
-            self.drop(["tool_choice"], "no call can be forced on the model while it thinks")
+            self.drop(["tool_choice"], "the model does not support forced calls while it thinks")
 
     def bound(self, name: str, least: float, most: float) -> None:
         value = self.params.get(name)
@@ -132,7 +132,7 @@ class _Fit:
         if not isinstance(tokens, int) or self.profile.budget is None or self.params == {}:
             return
         if not self.profile.budget:
-            self.drop(["reasoning_tokens"], "the model has no budget of thinking")
+            self.drop(["reasoning_tokens"], "the model does not support a thinking budget")
             return
         if tokens == 0 and (self.profile.off or {}).get("reasoning_tokens") == 0:
             return

@@ -120,14 +120,14 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
-    """What a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
+    """Returns what a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
     _check_names(options)
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
     fields |= {name: value for name, value in given.items() if value is not None}
     for name in ("params", "api_args", "api_headers"):
         if not isinstance(fields.get(name, {}), Mapping):
-            raise UsageError(f"{name}= is a dictionary, not {fields[name]!r}.")
+            raise UsageError(f"{name}= must be a dictionary, not {fields[name]!r}.")
     chat = Chat(
         wire(
             model=_model(wire, options.get("model")),
@@ -203,7 +203,7 @@ def _base_url(wire: type[Wire], base_url: str | None) -> str:
         raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
     if "?" in url or "#" in url:
         start = url.partition("?")[0].partition("#")[0]
-        raise UsageError(f"base_url= ends where the paths of the API begin, without a query: {start}")
+        raise UsageError(f"base_url= must end before the path of the endpoint and have no query: {start}")
     return url
 
 
@@ -211,5 +211,5 @@ def _timeouts(timeout: float | Timeouts | None) -> Timeouts | None:
     if timeout is None or isinstance(timeout, Timeouts):
         return timeout
     if not isinstance(timeout, int | float) or timeout <= 0:
-        raise UsageError(f"timeout= is a number of seconds or Timeouts(…), not {timeout!r}.")
+        raise UsageError(f"timeout= must be a number of seconds or Timeouts(…), not {timeout!r}.")
     return Timeouts(connect=min(10.0, timeout), idle=timeout)

@@ -23,7 +23,7 @@ def credentials_of(
     if credentials is not None:
         if not callable(credentials):
             raise UsageError(
-                "credentials= is a function that returns the key; a key itself goes into api_key=."
+                "credentials= must be a function that returns the key. Pass the key itself as api_key=."
             )
         return partial(_key_of, credentials)
     if api_key is not None:
@@ -37,7 +37,7 @@ def credentials_of(
 
 def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
     if not isinstance(api_key, str):
-        raise UsageError(f"api_key= is a string, not {type(api_key).__name__}.")
+        raise UsageError(f"api_key= must be a string, not {type(api_key).__name__}.")
     if key := api_key.strip():
         return Key(key)
     if wire.key_vars and not wire.key_optional:

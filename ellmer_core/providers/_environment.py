@@ -1,4 +1,4 @@
-"""What the environment says of a provider: keys, addresses, names of accounts."""
+"""Reads the settings of a provider from the environment: keys, addresses, names of accounts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["setting", "variable"]
 
 
 def setting(name: str, value: str | None, *variables: str) -> str:
-    """What the caller gave as `name`, or else the first of the environment variables that is set."""
+    """Returns what the caller gave as `name`, or else the first of the environment variables that is set."""
     if found := value or next(filter(None, map(variable, variables)), ""):
         return found
     raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")

@@ -11,7 +11,7 @@ __all__ = ["stub"]
 
 
 def stub() -> str:
-    """What `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
+    """Returns what `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
     names = {vendor: vendor for vendor in own_providers()} | providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._stub`.",

@@ -148,7 +148,7 @@ def _(turn: Turn) -> str:
 
 
 def media_html(items: Sequence[object], title: str) -> str:
-    """What a tool returned: its images, named by the call's title, its files, and whatever else it was."""
+    """Returns what a tool returned: its images, named by the call's title, its files, and whatever else it was."""
     return "\n".join(_item(item, title) for item in items)
 
 

@@ -1,4 +1,4 @@
-"""What a model writes, for pages that take HTML in Markdown for HTML: markup is shown as it was written.
+"""Escapes HTML in a model's Markdown, for pages that would interpret it: markup is shown as it was written.
 
 Otherwise `<style>` would restyle the page, `<title>` swallow the rest of the answer, and `<div>` not be seen at all.
 Kept are the tags that models format with, none of which has attributes; suggestions, whose two classes are all they
@@ -83,7 +83,7 @@ class Literal:
         return self.shown[before:]
 
     def _end(self, token: re.Match[str], *, last: bool) -> int | None:
-        """Where it ends, code between marks with its end; None if that is not known yet."""
+        """Returns where it ends, code between marks with its end; None if that is not known yet."""
         text, unfinished = token.string, token.lastgroup and token[0]
         if not last and token.end() == len(text) and unfinished and not unfinished.endswith(">"):
             return None
@@ -123,7 +123,7 @@ class Literal:
                 self.fence = ""
 
     def _fenced(self, token: re.Match[str]) -> str:
-        """What stands in front of the block of code in which the next line is; nothing if it is in none."""
+        """Returns what stands in front of the block of code in which the next line is; nothing if it is in none."""
         before = re.sub(r"[^>\t]", " ", self.indent + self.line)
         rest = token.string[token.start() :].partition("\n")[0]
         return f"{before}\n" if in_code(f"{self.shown}{rest}\n{before}x") else ""
@@ -160,7 +160,7 @@ def in_code(text: str) -> bool:
 
 
 def complete(text: str) -> int:
-    """How much of a Markdown text changes no more: all blocks but the last, if no tag is open in them."""
+    """Returns how much of a Markdown text changes no more: all blocks but the last, if no tag is open in them."""
     blocks = [token.map[0] for token in _reader().parse(text) if token.level == 0 and token.map]
     done = "".join(text.splitlines(keepends=True)[: blocks[-1]]) if blocks else ""
     begun = [bool(tag[1]) for tag in PAIRED.finditer(done)]
@@ -178,7 +178,7 @@ def _reader() -> MarkdownIt:
 
 
 def _tag(text: str) -> str:
-    """What stands in `<>`: kept, a link, or text."""
+    """Returns what stands in `<>`: kept, a link, or text."""
     if KEPT.fullmatch(text) or SUGGESTION.fullmatch(text):
         return text
     if address := ADDRESS.fullmatch(text):

@@ -63,7 +63,7 @@ PUNCTUATION = re.compile(r"[^\w\s]", re.ASCII)
 
 
 def formula_end(text: str, start: int, begin: str, *, last: bool) -> int | None:
-    """Where the formula ends that `begin` begins at `start`; `start` if it begins none, None if that is unclear yet.
+    """Returns where the formula ends that `begin` begins at `start`; `start` if it begins none, None if that is unclear yet.
 
     `text` may go on (`last=False`). A sum of money begins no formula: the second of two dollar signs follows a
     character that is no space, and no digit follows it.

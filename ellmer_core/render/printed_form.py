@@ -173,7 +173,7 @@ def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
 
 
 def labels(turns: Sequence[Turn]) -> Iterator[str]:
-    """What stands in the rule over each turn: who speaks, and tokens."""
+    """Yields what stands in the rule over each turn: who speaks, and tokens."""
     before: int | None = 0  # tokens in and out of the last complete answer
     for turn, following in zip_longest(turns, turns[1:]):
         if _complete(turn):
@@ -209,7 +209,7 @@ def _rule(label: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many columns of a terminal the text takes."""
+    """Returns how many columns of a terminal the text takes."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 

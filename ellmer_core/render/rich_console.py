@@ -24,7 +24,7 @@ CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) n
 
 
 def renderable(value: Any) -> RenderableType:
-    """What rich is to print of a content, a turn, a tool or a chat."""
+    """Returns what rich is to print of a content, a turn, a tool or a chat."""
     match value:
         case ContentText():
             return Markdown(safe("\n\n".join(filter(None, [value.text, sources_markdown(value.citations)]))))

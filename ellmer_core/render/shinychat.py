@@ -163,7 +163,7 @@ def _message(content: Content) -> ChatMessage:
 
 
 def _said(content: Content) -> ChatMessage:
-    """What a user wrote, as it was written."""
+    """Returns what a user wrote, as it was written."""
     if type(content) is ContentText and not is_tag(content):
         return ChatMessage(content.text, content_type="text")
     return _message(content)

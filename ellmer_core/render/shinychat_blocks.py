@@ -49,7 +49,7 @@ def next_block() -> ChatMessage:
 
 
 def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage) -> ChatMessage:
-    """What a class of yours looks like, in the place of its tool call, beside which it would stand else."""
+    """Returns what a class of yours looks like, in the place of its tool call, beside which it would stand else."""
     if any(block["type"].startswith("tool_") for block in shown.blocks):
         return shown
     html = "".join(str(block.get("content", "")) for block in shown.blocks)
@@ -63,7 +63,7 @@ def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage
 
 
 def progress_script() -> HTMLDependency:
-    """What fills the place that each waiting line has for what its tool says."""
+    """Returns what fills the place that each waiting line has for what its tool says."""
     return HTMLDependency(
         "ellmer-progress",
         "1",
@@ -73,7 +73,7 @@ def progress_script() -> HTMLDependency:
 
 
 def page_scripts(image_hosts: Sequence[str]) -> list[Tag | HTMLDependency]:
-    """What the chat app's page does beside shinychat, and its looks; it shows images of these hosts on a click."""
+    """Returns what the chat app's page does beside shinychat, and its looks; it shows images of these hosts on a click."""
     app = HTMLDependency(
         "ellmer-app",
         "1",
@@ -103,7 +103,7 @@ def _waiting(message: ChatMessage, block: dict[str, Any], request: ContentToolRe
 
 
 def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
-    """What the blocks of requests and results share."""
+    """Returns what the blocks of requests and results share."""
     block: dict[str, Any] = {
         "version": 1,
         "request_id": shown.request.id,
@@ -120,7 +120,7 @@ def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
 
 
 def _looks(shown: Card) -> dict[str, Any]:
-    """How the block of a result is laid out."""
+    """Returns how the block of a result is laid out."""
     display = shown.display
     return (
         _preview(shown)
@@ -160,7 +160,7 @@ def _value(shown: Card, message: ChatMessage) -> str:
 
 
 def _code(text: str) -> str:
-    """What shinychat shows between two fences of eight marks: it holds no eight in a row."""
+    """Returns what shinychat shows between two fences of eight marks: it holds no eight in a row."""
     return re.sub("`{7}", "\\g<0>\u200b", text)
 
 

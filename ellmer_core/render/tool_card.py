@@ -183,7 +183,7 @@ def _grouping(request: ContentToolRequest) -> str | None:
 
 
 def _display(result: ContentToolResult) -> dict[str, Any]:
-    """What the result says of its display; also as shinychat's own `ToolResultDisplay`."""
+    """Returns what the result says of its display; also as shinychat's own `ToolResultDisplay`."""
     given = result.extra.get("display", {})
     display = dict(given) if isinstance(given, Mapping) else dict(getattr(given, "__dict__", {}))
     unknown = display.keys() - ToolResultDisplay.__annotations__.keys()

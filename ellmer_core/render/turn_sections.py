@@ -1,4 +1,4 @@
-"""What the renderers share: whose words they are, and what a tool result holds to be seen."""
+"""The code that the renderers share: the speaker of a section, and the visible parts of a tool result."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def media_of(result: ContentToolResult) -> list[Content]:
 
 
 def shown(contents: Sequence[Content], render: Render) -> list[str]:
-    """What is to be seen of some contents, rendered."""
+    """Returns what is to be seen of some contents, rendered."""
     return [text for text in map(render, _cited_whole(contents)) if text]
 
 
@@ -71,7 +71,7 @@ def turns_shown(value: Any) -> list[Turn]:
 
 
 def note(turn: Turn | None) -> list[Content]:
-    """What is to be said after an answer that broke off."""
+    """Returns what is to be said after an answer that broke off."""
     return [ContentText(f"\n\n*[{turn.reason}]*")] if isinstance(turn, AssistantPartialTurn) else []
 
 

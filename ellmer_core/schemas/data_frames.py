@@ -63,7 +63,7 @@ def columns_of(type: Any, *, array: bool) -> list[str]:
 def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: Library) -> Any:
     """A data frame of `library`; a row that lacks a column has a missing value there."""
     if library not in {"pandas", "polars"}:
-        raise UsageError(f'frame is "pandas" or "polars", not {library!r}.')
+        raise UsageError(f'frame must be "pandas" or "polars", not {library!r}.')
     try:
         module = import_module(library)
     except ImportError as error:

@@ -66,7 +66,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     """Raises `UsageError` for what is no JSON Schema of the newest draft."""
     for inner in subschemas(schema):
         if problem := next(_misshapen(inner), None):
-            raise UsageError(f"That is no JSON Schema: {problem}.")
+            raise UsageError(f"This is not a JSON Schema: {problem}.")
 
 
 def check_data(data: Any, schema: Mapping[str, Any]) -> None:
@@ -90,7 +90,7 @@ def _misshapen(schema: Mapping[str, Any]) -> Iterator[str]:
     try:
         re.compile(str(schema.get("pattern", "")))
     except re.error as error:
-        yield f"`pattern` is no regular expression ({error})"
+        yield f"`pattern` is not a regular expression ({error})"
 
 
 class _Check:

@@ -81,7 +81,7 @@ def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def referred(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a schema says, where it is a reference into the document: what it refers to."""
+    """Returns what a schema says, where it is a reference into the document: what it refers to."""
     for _ in range(100):
         if "$ref" not in schema:
             break

@@ -132,7 +132,9 @@ def type_enum(
     if values is None or isinstance(values, str) or not all(isinstance(v, str) for v in values):
         raise UsageError(f"type_enum() needs values=, a list of strings; it got {values!r}.")
     if not values or len(set(values)) < len(values):
-        raise UsageError(f"The values of type_enum() must be some different strings; it got {values!r}.")
+        raise UsageError(
+            f"The values of type_enum() must be one or more different strings; it got {values!r}."
+        )
     return TypeEnum(description, required, tuple(values))
 
 
@@ -260,4 +262,6 @@ def _description(function: str, description: object, instead: str = "") -> str |
     if description is None or isinstance(description, str):
         return description
     hint = f"; write {function}({instead}…)" if instead else ""
-    raise UsageError(f"The first argument of {function}() is the description, not {description!r}{hint}.")
+    raise UsageError(
+        f"The first argument of {function}() must be the description, not {description!r}{hint}."
+    )

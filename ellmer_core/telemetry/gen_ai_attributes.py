@@ -57,7 +57,7 @@ FINISH = {
 
 
 def of_request(wire: Wire) -> Json:
-    """What is asked of whom."""
+    """Returns what is asked of whom."""
     known = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
     provider = PROVIDERS.get(wire.vendor) or wire.vendor.lower().replace(" ", "_")
     return {
@@ -75,7 +75,7 @@ def where(url: str) -> Json:
 
 
 def of_response(turn: AssistantTurn) -> Json:
-    """What an answer says of itself."""
+    """Returns what an answer says of itself."""
     body: Mapping[str, Any] = turn.json or {}
     said = {
         "gen_ai.response.id": body.get("id") or body.get("responseId"),

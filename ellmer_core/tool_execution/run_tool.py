@@ -1,4 +1,4 @@
-"""One tool call: a request in, a result out, whatever the tool does.
+"""Runs one tool call and always returns a result, whatever the tool does.
 
 Arguments are checked and converted first, the value last; every failure on the way is an error result for the
 model to read. A blocking tool runs in the caller's thread, unless it has a timeout or the caller is async. The
@@ -153,7 +153,7 @@ class _Refused(Exception):
 
 
 def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
-    """What the function returns for the arguments of the request, and for the context that it may want."""
+    """Returns what the function returns for the arguments of the request, and for the context that it may want."""
     tool = request.tool
     if tool is None:
         raise _Refused(f"Unknown tool `{request.name}`.")
@@ -212,7 +212,7 @@ def _result(request: ContentToolRequest, value: Any) -> ContentToolResult:
 
 
 def _last(generator: Generator[Any, None, Any], on_progress: Progress) -> Any:
-    """What a generator returns, or else the last it yields."""
+    """Returns what a generator returns, or else the last it yields."""
     last = None
     while True:
         try:

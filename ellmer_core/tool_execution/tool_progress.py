@@ -1,4 +1,4 @@
-"""What a tool says while it runs, to whoever shows the chat; never to the model."""
+"""The progress that a tool reports while it runs. It is shown to the user, and never sent to the model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Progress:
     def append(self, text: str, *, operation: Literal["append", "replace"] = "append") -> None:
         """Says more; with `operation="replace"`, this instead of all it said before."""
         if operation not in {"append", "replace"}:
-            raise UsageError(f'operation= is "append" or "replace", not {operation!r}.')
+            raise UsageError(f'operation= must be "append" or "replace", not {operation!r}.')
         self.replace(text if operation == "replace" else self._text + text)
 
     def replace(self, text: str) -> None:

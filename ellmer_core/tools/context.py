@@ -1,4 +1,4 @@
-"""What a tool may know of its call: a parameter of the type `ToolContext`, which the model never sees.
+"""The context of a tool call: a parameter of the type `ToolContext`, which the model never sees.
 
 @tool
 def find(query: str, context: ToolContext[Database]) -> list[str]:

@@ -193,9 +193,9 @@ class _Given:
 
     def tool(self, function: Callable[..., Any]) -> ToolDef:
         if isinstance(function, ToolDef) or not callable(function):
-            raise UsageError(f"The first argument of tool() is a function, not {function!r}.")
+            raise UsageError(f"The first argument of tool() must be a function, not {function!r}.")
         if not (isinstance(self.request, type) and issubclass(self.request, ContentToolRequest)):
-            raise UsageError(f"request= is a subclass of ContentToolRequest, not {self.request!r}.")
+            raise UsageError(f"request= must be a subclass of ContentToolRequest, not {self.request!r}.")
         name = _checked_name(self.name or _name_of(function))
         signature = Signature(function, self.local)
         arguments = self.arguments

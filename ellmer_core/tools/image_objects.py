@@ -1,4 +1,4 @@
-"""What Python has for an image (bytes, a Pillow image, a figure) as the content that is sent for it."""
+"""Converts Python's image objects (bytes, a Pillow image, a figure) to the content that is sent for them."""
 
 from __future__ import annotations
 

@@ -61,14 +61,14 @@ def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Co
 
 
 def result_items(result: ContentToolResult) -> list[Any]:
-    """What a result is made of: the items of a list, the values of a dict, or its one value."""
+    """Returns what a result is made of: the items of a list, the values of a dict, or its one value."""
     if isinstance(result.value, dict):
         return list(result.value.values())
     return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
 
 
 def result_text(result: ContentToolResult) -> str:
-    """What the model reads of a result: a string as it is, anything else as compact, exact JSON.
+    """Returns what the model reads of a result: a string as it is, anything else as compact, exact JSON.
 
     An error is `Tool calling failed with error …`, a blank string `(no output)` (several APIs refuse an empty
     one). Media are pointers, as after `flatten()`. Raises `ToolResultError` for what is not JSON.

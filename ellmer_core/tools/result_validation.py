@@ -1,4 +1,4 @@
-"""What a tool may return, checked the moment it returns: everything that can be sent, and nothing else.
+"""Validates the value of a tool when it returns: everything that can be sent is valid, and nothing else.
 
 Text, JSON, one content, or a flat list of JSON and content. What Python people return instead of JSON (data
 frames, models, dataclasses, dates) becomes JSON here, so that every later reader meets plain values.
@@ -145,7 +145,7 @@ class _Check:
     def named(self, value: Mapping[Any, Any], path: str) -> dict[str, Any]:
         named = {self.key(k, path): v for k, v in value.items()}
         if len(named) < len(value):
-            raise self.error(path, value, "Two of its keys are the same text.")
+            raise self.error(path, value, "Two of its keys have the same text.")
         return named
 
     def scalar(self, value: str | float, path: str) -> str | float:
@@ -176,7 +176,7 @@ class _Check:
         raise self.error(path, key, "The keys of a JSON object are strings.")
 
     def converted(self, value: Any, path: str) -> Any:
-        """What is not JSON but has one evident JSON form."""
+        """Returns what is not JSON but has one evident JSON form."""
         try:
             if hasattr(value, "model_dump") and not isinstance(value, type):
                 self.refuse_content(value, path)

@@ -1,4 +1,4 @@
-"""What a Python function says of itself: parameters, type hints and docstring, as a tool's description.
+"""Reads a tool's description from a Python function: parameters, type hints and docstring.
 
 Hints may be strings (`from __future__ import annotations`). Docstrings may be Google's, NumPy's or Sphinx's.
 `*args` and `**kwargs` are never shown to a model; what a `functools.partial` has bound is not either.

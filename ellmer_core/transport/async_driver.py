@@ -8,7 +8,7 @@ import builtins
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from ..contents.content import Content
@@ -40,12 +40,22 @@ __all__ = ["AsyncDriver", "adrive"]
 T = TypeVar("T")
 
 
-async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content | Turn, None]:
-    """The async twin of `drive` (an async generator returns nothing)."""
+async def adrive(
+    loop: Loop[Any],
+    line: AsyncDriver,
+    *,
+    around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
+    show: Callable[[Any], object] = id,
+) -> AsyncGenerator[Content | Turn, None]:
+    """The async twin of `drive` (an async generator returns nothing).
+
+    It runs inside `around`, and hands what it yields to `show` before. A generator around this one could do both; but an
+    event loop that ends closes all of its generators at once, and complains where one is closed by another.
+    """
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
     line.running = _loop_of_asyncio()
-    with line.controller.waking(line.wake):
+    with around, line.controller.waking(line.wake):
         try:
             while True:
                 try:
@@ -54,6 +64,7 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
                     return
                 step, outcome = loop.send, None
                 if isinstance(effect, Emit):
+                    show(effect.content)
                     yield effect.content
                     continue
                 try:

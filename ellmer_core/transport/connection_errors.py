@@ -1,4 +1,4 @@
-"""What can go wrong with a connection, in our terms: unreachable, broken, silent, too late, cancelled."""
+"""Converts errors of a connection to our own: unreachable, broken, silent, too late, cancelled."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class ConnectionMonitor:
     def _translate(self, error: Exception, names: Collection[str]) -> None:
         """Raises what the error is in our terms; an error that is not the client's goes its way."""
         if {"UnsupportedProtocol", "InvalidURL"} & set(names):
-            raise UsageError(f"base_url is not usable: {error}") from error
+            raise UsageError(f"base_url= is invalid: {error}") from error
         if "LocalProtocolError" in names or isinstance(error, UnicodeEncodeError):
             # Its message would quote the header, which may be the key.
             raise UsageError("A header of the request is not valid HTTP. Check the API key.") from None

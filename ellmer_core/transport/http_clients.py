@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Connection"]
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Connection:
     """The clients of one chat. `given` is the caller's own, one or a pair for blocking and async calls: used as they are,
     with their own timeouts unless `timeouts` says otherwise, and never closed here."""
@@ -39,7 +39,7 @@ class Connection:
             hasattr(client, "build_request") for client in self._all_given()
         ):
             raise UsageError(
-                f"client= is an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.given!r}."
+                f"client= must be an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.given!r}."
             )
         if self.proxy is not None and (self.given is not None or "://" not in str(self.proxy)):
             raise UsageError(

@@ -1,4 +1,5 @@
-"""What the blocking and the async line share: a request for the client, the head of its answer, the open socket.
+"""The code that the blocking and the async driver share: a request for the client, the head of its answer, the open
+socket.
 
 Over httpx, or anything with its `build_request()` and `send()` (httpx2).
 """
@@ -114,7 +115,7 @@ class HttpExchange:
 def _check_encoding(encoding: str) -> None:
     """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
     if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-        raise ResponseError(f"The answer is packed as {encoding!r:.60}, which was not requested.")
+        raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
 
 
 def _socket(response: Any) -> Socket | None:

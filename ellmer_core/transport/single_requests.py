@@ -67,7 +67,7 @@ def stepped(wire: Wire, steps: Steps[T], *, max_tries: int = 3) -> Loop[T]:
 
 
 def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type | None) -> Loop[int]:
-    """How many tokens this input is, as the provider counts them."""
+    """Yields how many tokens this input is, as the provider counts them."""
     response = yield from asked_json(wire, wire.count_request(turns, tools, type=type))
     return wire.counted(response)
 

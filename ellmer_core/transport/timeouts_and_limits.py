@@ -1,4 +1,4 @@
-"""How long an answer is waited for, and how much of it is read."""
+"""The time limits and size limits of an answer."""
 
 from __future__ import annotations
 

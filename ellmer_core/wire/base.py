@@ -85,7 +85,7 @@ class Wire(MediaAcceptance, StructuredOutput):
         if headers:
             object.__setattr__(self, "api_headers", HiddenHeaders(headers))
         if self.tool_media not in {"pointer", "native"}:
-            raise UsageError(f'tool_media is "pointer" or "native", not {self.tool_media!r}.')
+            raise UsageError(f'tool_media must be "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
                 f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'
@@ -166,7 +166,7 @@ class Wire(MediaAcceptance, StructuredOutput):
         return self.vendor
 
     def issued(self, extra: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What this very issuer attached to a content and wants back; `None` for another's, or nothing."""
+        """Returns what this very issuer attached to a content and wants back; `None` for another's, or nothing."""
         own = extra.get(self.name)
         return own if isinstance(own, Mapping) and own.get("issuer", self.issuer) == self.issuer else None
 
@@ -187,7 +187,7 @@ class Wire(MediaAcceptance, StructuredOutput):
         return [self.provided(tool) or self.tool(tool) for tool in tools]
 
     def provided(self, tool: ToolDef) -> Json | None:
-        """What stands for a tool that the provider runs itself; `None` for a function of ours."""
+        """Returns what stands for a tool that the provider runs itself; `None` for a function of ours."""
         return tool.provided(self.name)
 
     # beside the conversation ------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class Wire(MediaAcceptance, StructuredOutput):
         return self.get(self.models_url())
 
     def models_url(self) -> str:
-        """Where that list is."""
+        """Returns where that list is."""
         return f"{self.base_url.rstrip('/')}{self.models_path}"
 
     def get(self, url: str) -> Request:

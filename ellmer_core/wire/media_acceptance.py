@@ -1,4 +1,4 @@
-"""Which media a provider and its model take, and what is sent in place of the others. Pure."""
+"""Decides which media a provider and its model accept, and what is sent in place of the others. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MediaAcceptance(ABC):
         return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
 
     def as_sent(self, content: Content) -> Content:
-        """What stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
+        """Returns what stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
         does not take as its text."""
         if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
             content = content.source
@@ -73,26 +73,26 @@ class MediaAcceptance(ABC):
         return bool(self.objection(value))
 
     def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
-        """Why the provider, or the model, does not take this medium; nothing, where it does."""
+        """Returns why the provider, or the model, does not take this medium; nothing, where it does."""
         who, profile = f"{self.vendor}'s {self.model}", self.profile
         match value:
             case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
-                return f"{who} takes no PDF"
+                return f"{who} does not accept PDFs"
             case ContentImage() if not self.supports.images or profile.images == ():
-                return f"{who} takes no image"
+                return f"{who} does not accept images"
             case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
                 there = ", ".join(profile.images or IMAGES)
-                return f"{type} is not one of {there}, which {who} takes"
+                return f"{type} is not one of {there}, which {who} accepts"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} fetches no URL; send the bytes of {url} instead, or give the chat fetch='https'"
+                return f"{self.vendor} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
             case ContentFile(type=type, text=text) if not text and not self.file(value):
-                return f"{who} takes no {type} over this API"
+                return f"{who} does not accept {type} over this API"
             case ContentUploaded(source=Content() as source) if not self.holds(value):
                 return self.objection(source)
             case ContentUploaded(wire=wire) if (
                 wire != self.name or not self.supports.pdfs or profile.pdfs is False
             ):
-                return f"{who} cannot read what was uploaded elsewhere ({wire})"
+                return f"{who} cannot read files that were uploaded elsewhere ({wire})"
         return ""
 
     def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
@@ -104,7 +104,7 @@ class MediaAcceptance(ABC):
         """See `Wire`."""
 
     def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
-        """How the model knows the call of a result in this turn: what stands in the tags around its media."""
+        """Returns how the model knows the call of a result in this turn: what stands in the tags around its media."""
         return lambda result: self.call_id(result.id)
 
 

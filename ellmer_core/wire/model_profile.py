@@ -1,4 +1,4 @@
-"""What one model takes, as a value: which parameters, how it is asked to think, which media, tools and schemas.
+"""The profile of a model: its parameters, its thinking settings, its media, tools and schemas.
 
 The facts are in the tables of `ellmer_core/models/profiles/`. `Profile()` says that nothing is known, and then nothing
 is left out.

@@ -1,4 +1,5 @@
-"""What goes through a wire format: a request that is ready to send, what a provider takes, a stream being folded."""
+"""The values that a wire format works with: a request that is ready to send, the features of a provider, a merger of
+stream events."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class StructuredOutput(ABC):
         if mode == "prompt":
             return mode
         if mode not in {None, "native", "tool"}:
-            raise UsageError(f'mode is "native", "tool" or "prompt", not {mode!r}.')
+            raise UsageError(f'mode must be "native", "tool" or "prompt", not {mode!r}.')
         native = self.native_problem(type, tools) if mode != "tool" else "a tool is wanted"
         if native is None:
             return "native"
@@ -95,18 +95,19 @@ class StructuredOutput(ABC):
         return "prompt" if call else "tool"
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
-        """Why the API would not hold an answer to this schema, beside these tools; `None` where it does."""
+        """Returns why the API would not hold an answer to this schema, beside these tools; `None` where it does."""
         if self.profile.structured == "words":
-            return f"{self.model} has no structured output"
+            return f"{self.model} does not support structured output"
         return unfit(json_schema(type), self.schema_limits)
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
-        """Why the answer cannot be a call of a tool; `None` where it can."""
+        """Returns why the answer cannot be a call of a tool; `None` where it can."""
         calls = self.supports.tools and self.profile.tools
         return None if calls else f"{self.model} calls no tools"
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - as where a call can be demanded
-        """What in a body demands a call: of the one tool, if it is alone, else of any. Nothing where the model cannot be
+        """Returns what in a body demands a call: of the one tool, if it is alone, else of any. Nothing where the
+        model cannot be
         made to call; then it is asked to."""
         return {}
 

@@ -96,7 +96,7 @@ def test_a_chat_is_entered_once(server, reply, make):
     stream = chat.stream("Hi")
     next(stream)
     for call in (lambda: chat.chat("And"), lambda: next(chat.stream("And")), lambda: chat.set_turns([])):
-        with pytest.raises(UsageError, match=r"fork|answered"):
+        with pytest.raises(UsageError, match=r"fork|answering"):
             call()
     assert chat.get_turns()[0] == UserTurn("Hi")
     stream.close()

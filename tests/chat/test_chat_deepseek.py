@@ -20,7 +20,7 @@ def test_deepseek_is_told_about_images_of_tools_and_refuses_those_of_users(serve
     assert "A cat:" in told["content"]
     assert "image" in told["content"]
     assert "AAAA" not in told["content"]
-    with pytest.raises(UsageError, match="takes no image"):
+    with pytest.raises(UsageError, match="does not accept images"):
         chat.chat("What is this?", IMAGE)
     assert len(server.asked) == 2
     assert len(chat.get_turns()) == 4

@@ -24,7 +24,7 @@ def test_tools_are_registered_replaced_and_listed(make):
 def test_several_tools_are_registered_or_none(make):
     chat = make()
     for register in (chat.register_tools, chat.set_tools):
-        with pytest.raises(UsageError, match="is a function, not 3"):
+        with pytest.raises(UsageError, match="must be a function, not 3"):
             register([f, 3])
     assert chat.get_tools() == {}
 

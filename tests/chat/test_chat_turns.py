@@ -38,11 +38,11 @@ def test_turns_can_be_set_and_added(make):
 def test_a_chat_is_asked_in_words_it_knows(make):
     chat = make("s")
     for ask, words in (
-        (lambda: chat.set_turns([UserTurn("Hi"), SystemTurn("t")]), "the first turn or none"),
-        (lambda: chat.add_turn(SystemTurn("t")), "the first turn or none"),
+        (lambda: chat.set_turns([UserTurn("Hi"), SystemTurn("t")]), "Only the first turn"),
+        (lambda: chat.add_turn(SystemTurn("t")), "Only the first turn"),
         (lambda: chat.last_turn("model"), "'model'"),
         (lambda: chat.get_cost("total"), "'total'"),
-        (lambda: chat.set_model(None), "by its name, not by None"),
+        (lambda: chat.set_model(None), "must be a name, not None"),
     ):
         with pytest.raises(UsageError, match=words):
             ask()

@@ -164,7 +164,7 @@ def test_an_answer_without_a_file_is_no_upload(vendor, body, server, reply, chat
 
 
 def test_who_keeps_no_files_says_so_and_nobody_deletes_for_others(chatting, pdf):
-    with pytest.raises(ec.UsageError, match="keeps no files"):
+    with pytest.raises(ec.UsageError, match="does not store files"):
         chatting("groq").upload(pdf)
     with pytest.raises(ec.UsageError, match="uploaded to Anthropic"):
         chatting("openai").delete_upload(ContentUploaded("f", "application/pdf", "anthropic", "Anthropic"))

@@ -41,8 +41,8 @@ URL = "https://example.com/a.png"
         ),
         (403, {}, "no", "may use this model"),
         (404, {}, "model: nope", "Check the model's name"),
-        (429, {"Retry-After": "7"}, "slow down", "Ask again in 7 seconds"),
-        (529, {}, "Overloaded", "The fault is the provider's"),
+        (429, {"Retry-After": "7"}, "slow down", "Retry in 7 seconds"),
+        (529, {}, "Overloaded", "The provider failed"),
     ],
 )
 def test_an_error_says_whose_it_is_and_what_to_do(status, headers, message, said):
@@ -165,7 +165,7 @@ def test_what_an_api_fetches_itself_is_left_to_it():
     ],
 )
 def test_only_public_addresses_over_https_are_fetched(url):
-    with pytest.raises(UsageError, match=r"private network|starts with https:"):
+    with pytest.raises(UsageError, match=r"private network|must start with https:"):
         images_and_pdfs.fetched_image(url)
 
 

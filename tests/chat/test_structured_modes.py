@@ -82,7 +82,7 @@ def test_the_first_mode_that_works_is_taken(wire, type, tools, mode):
         (Anthropic(model="claude-sonnet-5"), DICT, "native", "other properties"),
         (Anthropic(model="claude-sonnet-5"), MANY, "native", "25 properties are optional, and 24 may be"),
         (Perplexity(model="sonar"), BOOK, "tool", "calls no tools"),
-        (OpenAI(model="m"), BOOK, "words", 'mode is "native", "tool" or "prompt"'),
+        (OpenAI(model="m"), BOOK, "words", 'mode must be "native", "tool" or "prompt"'),
     ],
 )
 def test_a_mode_that_does_not_work_is_an_error_beforehand(wire, type, mode, words):

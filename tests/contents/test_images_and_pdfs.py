@@ -158,8 +158,8 @@ def test_a_data_url_is_an_image_sent_along():
     ("url", "said"),
     [
         ("cat.png", "content_image_file()"),
-        ("file:///etc/passwd", "starts with https:"),
-        ("https://", "starts with https:"),
+        ("file:///etc/passwd", "must start with https:"),
+        ("https://", "must start with https:"),
         ("data:image/png,abc", "A data: URL has the form"),
         ("data:image/png;base64,", "A data: URL has the form"),
         ("data:image/png;base64,a-b_", "A data: URL has the form"),
@@ -202,7 +202,7 @@ def test_a_figure_becomes_a_png_of_the_size_asked_for_and_keeps_its_own():
 
 
 def test_what_is_no_figure():
-    with pytest.raises(UsageError, match="is a matplotlib figure"):
+    with pytest.raises(UsageError, match="must be a matplotlib figure"):
         content_image_plot("plot.png")
 
 
@@ -318,7 +318,7 @@ def test_a_name_is_resolved_before_it_is_fetched(monkeypatch):
 @pytest.mark.parametrize("url", ["ftp://example.com/x.pdf", "file:///etc/passwd", "x.pdf", "https://"])
 def test_only_the_web_is_fetched(url):
     for allow_private in (True, False):
-        with pytest.raises(UsageError, match="starts with https:"):
+        with pytest.raises(UsageError, match="must start with https:"):
             content_pdf_url(url, allow_private=allow_private)
 
 

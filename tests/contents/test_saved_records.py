@@ -229,7 +229,7 @@ TEXT = contents_record(ContentText("a"))
         ({**TEXT, "props": {"text": "a", "extra": []}}, "record.extra is list, not Mapping"),
         (
             {"version": 1, "class": "UserTurn", "props": {"contents": [1]}},
-            "A turn holds contents and strings",
+            "A turn contains contents and strings",
         ),
         (
             {"version": 1, "class": "UserTurn", "props": {"contents": [{"$record": 1}]}},

@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import httpx
 import pytest
 
-from ellmer_core import ContentToolResult
+from ellmer_core import ContentToolResult, refresh_prices
+from ellmer_core.models.prices.price_lookup import prices
 
 TESTS = Path(__file__).parents[1]
 GUIDE = (TESTS.parent / "docs" / "library.md").read_text(encoding="utf-8")
@@ -42,6 +44,7 @@ def test_every_area_names_tests():
     assert set(AREAS) <= proven
 
 
+PRICE = {"model": "hosted", "match": "^hosted", "prices": [[0, 1.0, 2.0, None, None]]}
 SOURCE = {
     "type": "url_citation",
     "url": "https://example.com/",
@@ -59,7 +62,9 @@ def openai_that_says_hello():
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            self.send({"data": [{"id": "gpt-4.1", "created": 1744316542}]})
+            if self.path.endswith("/prices.json"):
+                return self.send({"vendors": {"OpenAI-compatible": [PRICE]}})
+            return self.send({"data": [{"id": "gpt-4.1", "created": 1744316542}]})
 
         def do_DELETE(self):
             self.send({"deleted": True})
@@ -125,6 +130,12 @@ def example(schema):
     return 33
 
 
+def stream_from(url):
+    """httpx's `stream()`, for which example.com is at this URL."""
+    real = httpx.stream
+    return lambda method, place, **how: real(method, place.replace("https://example.com", url), **how)
+
+
 def png():
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -144,8 +155,11 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
     names = {"__name__": "guide"}
     with openai_that_says_hello() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setattr(httpx, "stream", stream_from(url))
         for block in blocks:
             exec(compile(block, "docs/library.md", "exec"), names)
+    assert prices("OpenAI-compatible", "hosted")["output"] == 2.0
+    refresh_prices(None)
     assert names["person"] == names["Person"]("Ann", 33)
     assert names["people"] == [names["Person"]("Ann", 33)] * 2
     assert names["finished"] == ["Hello.", "Hello."]

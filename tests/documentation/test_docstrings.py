@@ -5,9 +5,11 @@ import inspect
 import json
 import os
 import re
+from collections.abc import Callable
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import is_typeddict
+from typing import Literal, is_typeddict
 
 import httpx
 import pytest
@@ -18,6 +20,7 @@ from ellmer_conformance.scenarios.cases._media_and_tools import RED
 from ellmer_conformance.scenarios.script import Answer, Say, Script
 from ellmer_conformance.server import StrictServer
 
+ALIAS = (type(Callable[[], None]), type(Literal[0]), type(dict[str, int]))
 ADA = Script((Answer((Say('{"name": "Ada Lovelace", "born": 1815}'),)),))
 HELLO = Script((Answer((Say("Hello!"),)),))
 
@@ -36,6 +39,15 @@ KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 HARNESS = (
     "ellmer_harness",
     *(f"ellmer_harness.{name}" for name in ("faults", "recordings", "serving", "store")),
+)
+
+#: Modules of the suite whose names an author of adapters, cases or rules uses.
+CONFORMANCE = (
+    "adapters",
+    "adapters.shared.base_adapter",
+    *("scenarios.messages", "scenarios.script", "scenarios.case"),
+    *("contract.exchange", "contract.rule", "contract.rulebook"),
+    *("server", "pytest.suite"),
 )
 
 #: The recordings that the harness's examples replay.
@@ -61,7 +73,7 @@ def documented(module=ellmer_core):
     """What the reference shows: public names, and the public methods of their classes, by qualified name."""
     for name in module.__all__:
         value = getattr(module, name)
-        if callable(value):
+        if callable(value) and not isinstance(value, ALIAS):
             yield name, value
         if inspect.isclass(value):
             yield from methods(name, value)
@@ -89,14 +101,20 @@ OF_HARNESS = {
     for key, value in documented(import_module(name))
     if key != "CassetteServer.server_bind"  # the base's
 }
-DOCUMENTED = OF_CORE | OF_HARNESS
+OF_CONFORMANCE = {
+    f"conformance.{name}.{key}": value
+    for name in CONFORMANCE
+    for key, value in documented(import_module(f"ellmer_conformance.{name}"))
+    if key != "ConformanceSuite.test_conformance"  # pytest calls it
+}
+DOCUMENTED = OF_CORE | OF_HARNESS | OF_CONFORMANCE
 
 
 def parameters(value):
     """What a caller may pass, by name."""
     if is_typeddict(value):
         return [*value.__annotations__]
-    if getattr(value, "_is_protocol", False):
+    if getattr(value, "_is_protocol", False) or (inspect.isclass(value) and issubclass(value, Enum)):
         return []
     if inspect.isclass(value) and "__init__" not in vars(value) and issubclass(value, BaseException):
         return []
@@ -186,6 +204,14 @@ def test_an_example_of_the_harness_prints_what_it_shows(name, tmp_path, monkeypa
     names = {each: getattr(ellmer_harness, each) for each in ellmer_harness.__all__}
 
     assert_prints_what_it_shows(name, {**names, "httpx": httpx, "Path": Path})
+
+
+@pytest.mark.parametrize("name", [n for n, v in OF_CONFORMANCE.items() if ">>>" in (v.__doc__ or "")])
+def test_an_example_of_the_suite_prints_what_it_shows(name):
+    modules = [vars(import_module(f"ellmer_conformance.{module}")) for module in CONFORMANCE]
+    names = {key: value for each in modules for key, value in each.items() if not key.startswith("_")}
+
+    assert_prints_what_it_shows(name, {**names, "__name__": "examples"})
 
 
 def assert_prints_what_it_shows(name, names):

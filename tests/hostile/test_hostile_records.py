@@ -102,7 +102,7 @@ def test_a_record_that_nests_too_deeply_is_said():
 def test_a_value_that_holds_itself_is_not_saved():
     value = []
     value.append(value)
-    with pytest.raises(UsageError, match="holds itself"):
+    with pytest.raises(UsageError, match="contains itself"):
         ec.contents_record(ec.ContentToolResult(value=value, request=None))
 
 

@@ -79,7 +79,7 @@ def test_what_the_model_does_not_take_is_said_in_words_in_a_batch_too(server, sa
     chat = chat_of(api, server)
     chat.set_turns([UserTurn("Draw"), AssistantTurn([call]), UserTurn([drawn]), AssistantTurn("Done.")])
 
-    with pytest.warns(EllmerWarning, match="words stand in its place"):
+    with pytest.warns(EllmerWarning, match="a description was sent instead"):
         batch_chat(chat, PROMPTS[:1], path, sleep=lambda _: None)
 
     assert "which this model cannot be shown" in json.dumps(api.asked(server))

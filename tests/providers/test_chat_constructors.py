@@ -134,16 +134,16 @@ def test_wrong_constructor_options(keys):
     ("options", "words"),
     [
         ({"credentials": lambda: {"a": "b"}}, "it returned dict"),
-        ({"api_key": 5}, "api_key= is a string, not int"),
+        ({"api_key": 5}, "api_key= must be a string, not int"),
         ({"api_key": " "}, "api_key= is blank, but OpenAI needs a key"),
-        ({"params": [1]}, "params= is a dictionary"),
-        ({"api_headers": "x"}, "api_headers= is a dictionary"),
+        ({"params": [1]}, "params= must be a dictionary"),
+        ({"api_headers": "x"}, "api_headers= must be a dictionary"),
         ({"timeout": "soon"}, "number of seconds"),
         ({"timeout": 0}, "number of seconds"),
-        ({"max_tries": 0}, "max_tries= is a whole number, 1 or more"),
-        ({"max_tool_rounds": "3"}, "max_tool_rounds= is a whole number"),
+        ({"max_tries": 0}, "max_tries= must be a whole number, 1 or more"),
+        ({"max_tool_rounds": "3"}, "max_tool_rounds= must be a whole number"),
         ({"tool_media": "inside"}, "tool_media"),
-        ({"client": 3}, "client= is an httpx.Client"),
+        ({"client": 3}, "client= must be an httpx.Client"),
     ],
 )
 def test_options_of_a_wrong_kind_say_which(keys, options, words):

@@ -7,6 +7,7 @@ import pytest
 from chat_answers import SSE, answer
 from http_talk import DONE, event
 
+from ellmer_core import Chat, shinychat_stream
 from ellmer_core.contents.content import ContentText
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation.cancellation import StreamController
@@ -48,6 +49,25 @@ def test_a_stream_ends_at_its_end_mark_though_the_socket_stays_open(server, repl
     assert talk.stream(chat, "Hi") == ["Hello."]
     assert server.left.wait(5)
     assert chat.last_turn().finish_reason == "success"
+
+
+@pytest.mark.parametrize("streaming", [Chat.stream_async, shinychat_stream])
+def test_a_loop_that_is_closed_over_an_open_stream_says_nothing(server, reply, make, streaming):
+    """An event loop that ends closes all of its async generators at once, those within others, too."""
+    server.answers(reply([event("One"), server.until_left], headers=SSE), reply([answer()]))
+    chat, complaints = make(), []
+
+    async def run():
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: complaints.append(told["message"]))
+        stream = streaming(chat, "Hi")
+        await anext(stream)
+        return stream  # held until after the loop
+
+    held = asyncio.run(run())
+    del held
+    assert server.left.wait(5)
+    assert not complaints
+    assert chat.chat("Again") == "Hello."
 
 
 def test_an_abandoned_stream_hangs_up(server, reply, make):

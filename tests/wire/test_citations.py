@@ -111,6 +111,16 @@ def test_sources_behind_a_text_of_nova_are_on_it_and_go_back_as_they_came():
     assert turn.text == TEXT
     sent = wire.request([UserTurn("Hi"), turn, UserTurn("More")]).json["messages"][1]["content"]
     assert sent == [{"text": TEXT}, grounds]
+    shown = [str(turn), ec.contents_markdown(turn), ec.contents_html(turn)]
+    assert all("unknown" not in form and "citationsContent" not in form for form in shown)
+    elsewhere = (
+        AnthropicMessages(model="claude-sonnet-4-5").request([UserTurn("Hi"), turn, UserTurn("More")]).json
+    )
+    assert elsewhere["messages"][1]["content"] == [{"type": "text", "text": TEXT}]
+    llama = Bedrock(model="meta.llama4-scout-17b-instruct-v1:0")
+    assert {"text": ""} not in llama.request([UserTurn("Hi"), turn, UserTurn("More")]).json["messages"][1][
+        "content"
+    ]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

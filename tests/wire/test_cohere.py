@@ -66,7 +66,7 @@ def test_media():
 
     assert WIRE.content(PNG)["image_url"]["url"] == "data:image/png;base64,iVBORw0="
     assert WIRE.content(remote)["image_url"] == {"url": "https://x/y.png", "detail": "high"}
-    with pytest.raises(ContentError, match="takes no PDF"):
+    with pytest.raises(ContentError, match="does not accept PDFs"):
         WIRE.message(UserTurn([PDF]))
     assert "a PDF document" in WIRE.message(UserTurn([result(PDF)]))[0]["content"]
     with pytest.raises(UsageError, match="inside tool results"):

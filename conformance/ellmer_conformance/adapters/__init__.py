@@ -19,7 +19,17 @@ __all__ = ["Ability", "Adapter", "Capabilities", "Endpoint", "MediaAbility", "Pl
 
 @dataclass(frozen=True)
 class Place:
-    """Where a provider is: its real base URL, a model, and the variables that may hold a key."""
+    """A provider's address, with a model and the variables that may hold a key.
+
+    Args:
+        base_url: The provider's real base URL.
+        model: The model that the cases use there.
+        key_vars: Names of the environment variables that may hold a key; the first one that is set is used.
+
+    Examples:
+        >>> Place("https://api.example.com/v1", "example-1", ("EXAMPLE_API_KEY",)).origin
+        'https://api.example.com'
+    """
 
     base_url: str
     model: str
@@ -27,20 +37,30 @@ class Place:
 
     @property
     def origin(self) -> str:
-        """Scheme and host: what the harness routes to the strict server."""
+        """The scheme and the host. The harness routes them to the strict server."""
         return self.base_url.removesuffix(self.path)
 
     @property
     def path(self) -> str:
-        """What the base URL adds to it: `/v1`, or nothing."""
+        """The path of the base URL: `/v1`, or an empty string."""
         return urlsplit(self.base_url).path
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a session talks to. `base_url` is the provider's own (`https://api.openai.com/v1`), or any.
+    """The API that a session talks to.
 
-    The cases count requests: the library must not retry more often than `max_retries`.
+    Args:
+        wire: Name of the wire format.
+        vendor: Name of the provider.
+        base_url: The base URL: the provider's own (`https://api.openai.com/v1`), or that of a server which stands for it.
+        api_key: The key.
+        model: Name of the model.
+        max_retries: How often the library may retry a request. The cases count requests. Default: 0.
+
+    Examples:
+        >>> Endpoint("openai-chat", "openai", "http://127.0.0.1:8080/v1", "any-key", "gpt-4.1").max_retries
+        0
     """
 
     wire: str
@@ -57,24 +77,41 @@ MediaAbility = Literal["native", "pointer", "refused"]
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an adapter says it can do. `refused` means: it raises a typed error, and that is tested.
+    """What an adapter says that its library can do. `"refused"` means that it raises an error of its own, which is tested.
 
-    `pointer`: media are moved behind the results, which point at them. `dangling_call` is a history with calls that
-    nobody answered, and the user goes on. With `audio_in_user`, a turn may have an `Audio`. `interleaved_parts`, refused: texts and media are given apart, in two lists, so
-    that each keeps its own order and no more is asked.
+    A session may have `reloaded()`, which returns a new session that continues from what was saved. An adapter may have
+    `without_waiting(note)`, which returns a context in which pauses between two tries are passed to `note` and not made.
 
-    A session may have `reloaded()`: a fresh session that goes on from what was saved of it; an adapter
-    `without_waiting(note)`: a context in which pauses between two tries are noted, not made. With `structured`,
-    sessions have `extract(parts, schema)` and `aextract(parts, schema)`: a `Reply` with a `value`. With `changed_prompt`
-    they have `instructed(system)`, which replaces the system prompt; with `compaction`, `compacted()` and `acompacted()`,
-    which make the conversation shorter, in one request of their own. With `approval` they have `approving(approve)`:
-    `approve(name, arguments)` is asked before a tool with `needs_approval` runs. With `citations` the replies have
-    `sources`, and sessions `searching()`, which allows the provider's own web search, where that must be asked for. With
-    `uploads` they have `upload(file)` and `aupload(file)`: what they return is among the `parts`.
-    `structured_with_tools`, refused: a value is asked for without tools. With `tool_choice`, `stop_sequences`, `json_mode`,
-    `model_override` or `prompt_caching`, `send` and `asend` take `options=`, a mapping of what holds for this turn alone:
-    `tool_choice` (`"required"`), `stop` (a list of texts), `json` (True), `model` (its name), `cache` (True). It is passed
-    only where a step has options.
+    Args:
+        modes: The modes in which a session can be called: `"sync"`, `"async"`, `"stream"`, `"async-stream"`. Default: all.
+        tools: Whether the library runs tools.
+        structured: Whether sessions have `extract(parts, schema)` and `aextract(parts, schema)`, whose `Reply` has a `value`.
+        image_in_user: Whether a user turn may contain an image.
+        pdf_in_user: Whether a user turn may contain a PDF.
+        audio_in_user: Whether a user turn may contain an `Audio`.
+        image_in_tool_result: How a tool result carries an image. `"pointer"` (default) puts the image after the results, and
+            the result refers to it.
+        pdf_in_tool_result: As `image_in_tool_result`, for a PDF.
+        dangling_call: Whether a history may contain tool calls without results, after which the user goes on.
+        interleaved_parts: Whether texts and media of a turn keep their order. An adapter that refuses it takes texts and media as
+            two lists, and only the order within each list is checked.
+        changed_prompt: Whether sessions have `instructed(system)`, which replaces the system prompt.
+        compaction: Whether sessions have `compacted()` and `acompacted()`, which shorten the conversation in one request.
+        approval: Whether sessions have `approving(approve)`. `approve(name, arguments)` is called before a tool with
+            `needs_approval` runs.
+        citations: Whether replies have `sources`. If web search must be allowed first, sessions have `searching()`.
+        uploads: Whether sessions have `upload(file)` and `aupload(file)`. What they return is among the `parts`.
+        structured_with_tools: Whether a value can be requested from a session that has tools.
+        tool_choice: Whether `send` and `asend` take `options={"tool_choice": "required"}`, which holds for that turn.
+        stop_sequences: The same for `options={"stop": [...]}`, a list of texts.
+        json_mode: The same for `options={"json": True}`.
+        model_override: The same for `options={"model": name}`.
+        prompt_caching: The same for `options={"cache": True}`.
+        usage_limits: The same for `options={"requests": n}`, the most requests that the turn may send.
+
+    Examples:
+        >>> Capabilities(pdf_in_user="refused").refused({"tools", "pdf_in_user"})
+        ['pdf_in_user']
     """
 
     modes: Collection[Mode] = MODES
@@ -98,52 +135,112 @@ class Capabilities:
     json_mode: Ability = "refused"
     model_override: Ability = "refused"
     prompt_caching: Ability = "refused"
+    usage_limits: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
-        """Which of the capabilities a case needs are declared as refused."""
+        """Returns which capabilities of a case are declared as refused.
+
+        Args:
+            needs: Names of the capabilities that the case needs.
+        """
         return [need for need in needs if getattr(self, need) == "refused"]
 
 
 @runtime_checkable
 class Session(Protocol):
-    """One conversation."""
+    """One conversation of the library. It keeps its history, and it runs the tools that it was given."""
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
-        """Sends a user turn, runs the tools the model asks for, returns the final answer. May raise."""
+        """Sends a user turn, runs the tools that the model calls, and returns the final answer.
+
+        Args:
+            parts: The contents of the turn.
+            stream: Whether the answer is streamed.
+
+        Returns:
+            The reply.
+
+        Raises:
+            Exception: Any error of the library.
+        """
 
     def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Awaitable[Reply]:
-        """The same, without blocking (only called when an async mode is among the modes)."""
+        """`send()` for async code. It is called only if an async mode is among the modes.
+
+        Args:
+            parts: As in `send()`.
+            stream: As in `send()`.
+
+        Returns:
+            The reply, to be awaited.
+        """
 
     def transcript(self) -> str:
-        """The conversation as the library prints it for a person; `""` if it prints none."""
+        """Returns the conversation as the library prints it for a person, or `""` if it prints none."""
 
     def close(self) -> None:
-        """Frees connections."""
+        """Closes the connections."""
 
 
 class Structured(Session, Protocol):
-    """A conversation that gives values as well as text."""
+    """A session that returns values as well as text."""
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
-        """Sends a user turn and asks for a value that fits the JSON Schema: the reply's `value`. May raise."""
+        """Sends a user turn and requests a value that fits a JSON Schema.
+
+        Args:
+            parts: As in `send()`.
+            schema: The JSON Schema.
+
+        Returns:
+            The reply; its `value` is the data.
+
+        Raises:
+            Exception: Any error of the library.
+        """
 
     def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Awaitable[Reply]:
-        """The same, without blocking."""
+        """`extract()` for async code.
+
+        Args:
+            parts: As in `send()`.
+            schema: As in `extract()`.
+
+        Returns:
+            The reply, to be awaited.
+        """
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """A library under test. `wires` maps each wire format it speaks to the providers it speaks it with.
+    """A library under test.
 
-    A provider that the suite does not know needs a `Place`, in a further attribute `places`, a mapping of
-    `(wire, provider)`; of the cases, those are played there that are played everywhere.
+    `wires` maps each wire format that the library speaks to the providers that it speaks it with. A provider that the suite
+    does not know needs a `Place` in a further attribute `places`, a mapping from `(wire, provider)`. There, only the cases
+    that are marked `everywhere` are run.
+
+    Examples:
+        >>> class Echo:
+        ...     name = "echo"
+        ...     wires = {"openai-chat": ["openai"]}
+        ...     def capabilities(self, wire, vendor):
+        ...         return Capabilities(tools="refused")
+        ...     def session(self, endpoint, *, system=None, tools=(), history=()):
+        ...         raise NotImplementedError
+        >>> isinstance(Echo(), Adapter)
+        True
     """
 
     name: str
     wires: Mapping[str, Sequence[str]]
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """What it can do there."""
+        """Returns what the library can do at a provider.
+
+        Args:
+            wire: Name of the wire format.
+            vendor: Name of the provider.
+        """
 
     def session(
         self,
@@ -153,4 +250,14 @@ class Adapter(Protocol):
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """A fresh conversation."""
+        """Starts a conversation.
+
+        Args:
+            endpoint: The API to talk to.
+            system: The system prompt; `None` (default) for none.
+            tools: The tools that the model may call.
+            history: The turns that the conversation starts from.
+
+        Returns:
+            The session.
+        """

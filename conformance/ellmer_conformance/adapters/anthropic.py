@@ -76,7 +76,7 @@ class Session(Parsing):
         return anthropic.Anthropic(**self._options())
 
     def aclient(self) -> Any:
-        """The same, without blocking."""
+        """Does the same without blocking."""
         return anthropic.AsyncAnthropic(**self._options())
 
     def _options(self) -> Json:

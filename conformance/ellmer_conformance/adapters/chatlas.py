@@ -158,7 +158,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """What a tool returns, with chatlas' own contents for media."""
+    """Returns what a tool returns, with chatlas' own contents for media."""
     if isinstance(value, Image | PDF):
         return _content(value)
     return [_value(item) for item in value] if isinstance(value, list) else value

@@ -189,7 +189,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """What a tool returns: content blocks where there are media in it."""
+    """Returns what a tool returns: content blocks where there are media in it."""
     items = value if isinstance(value, list) else [value]
     if not any(isinstance(item, Image | PDF) for item in items):
         return _nested(value)

@@ -145,7 +145,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """What a tool returns: with media, an output with attachments."""
+    """Returns what a tool returns: with media, an output with attachments."""
     items = value if isinstance(value, list) else [value]
     media = [item for item in items if isinstance(item, Image | PDF)]
     if not media:

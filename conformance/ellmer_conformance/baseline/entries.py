@@ -133,7 +133,7 @@ def _differing(entry: Entry, rows: Iterable[Row]) -> list[str]:
 
 
 def stale_parts(entry: Entry, rows: Sequence[Row], *, whole: bool) -> list[tuple[str, str, list[Row]]]:
-    """What the entry names that fails no more: name, pattern, and the rows that were judged instead.
+    """Returns what the entry names that fails no more: name, pattern, and the rows that were judged instead.
 
     `("", "", rows)` stands for the entry as a whole. `rows` are those it speaks of.
     """

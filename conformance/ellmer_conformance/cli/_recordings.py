@@ -44,5 +44,5 @@ def against_recordings(
     for path in report_folder.write(report, folder, cassettes="cassettes") if folder else ():
         to.print(f"wrote {path}", soft_wrap=True)
     if not report.plays:
-        to.print("Nothing was played, which is no success.")
+        to.print("Nothing was played, which counts as a failure.")
     return report.exit_code if report.plays else 2

@@ -14,6 +14,7 @@ from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
 from ..contract.rules_by_error_text import matches
+from ..live_apis.probe import server_rules
 from ..recordings.corpus import cache, cited_recordings, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
 
@@ -40,7 +41,9 @@ def command(what: str, wire: str | None, vendor: str) -> None:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
         raise click.UsageError(str(error).capitalize() + ".") from error
-    found = _by_id(what, [*books, behaviour.book]) or _by_error(what, books if wire else _all_books())
+    found = _by_id(what, [*books, behaviour.book, server_rules.book]) or _by_error(
+        what, books if wire else _all_books()
+    )
     if not found:
         problem = f"There is no rule {what}" if _ID.fullmatch(what) else "No rule has an error text like this"
         raise click.UsageError(f"{problem}. `conformance list` lists all rules.")

@@ -20,7 +20,7 @@ __all__ = ["command"]
     type=click.Path(path_type=Path),
     default=Path("build/live"),
     show_default=True,
-    help="Where what was recorded is kept.",
+    help="Folder for the recordings.",
 )
 @click.option(
     "--base-url",
@@ -51,7 +51,9 @@ def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple
     except UnknownChoice as error:
         raise click.UsageError(str(error)) from error
     if base_url and len({(play.wire, play.vendor) for play in plays}) > 1:
-        raise click.UsageError("--base-url goes with one --wire and one --vendor: the URL is one provider's.")
+        raise click.UsageError(
+            "--base-url requires exactly one --wire and one --vendor, because a URL belongs to one provider."
+        )
     checked = list(play_live(filter(lambda play: can_go_live(play.case), plays), cassettes, base_url))
     text = markdown(checked)
     click.echo(printable(text))

@@ -1,4 +1,4 @@
-"""What a provider says when it refuses: the type and the sentence of an error body, in any provider's form."""
+"""Reads the type and the sentence of an error body, in any provider's form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went over the wire, as plain values: one request, its answer, and what a request says.
+"""Plain values for traffic: a request, its answer, and what a request says.
 
 A `Request` keeps the body as the provider got it. `Item`s are its meaning in neutral terms, each with the
 JSON pointer of the place it was read from; `readers/<wire>.py` reads them.
@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from .rule import Verdict
+from typing import Any, Literal
 
 __all__ = ["Exchange", "Item", "Json", "Media", "Request", "Response"]
 
@@ -22,10 +19,22 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)  # equal to itself only: what rules work out about it can be kept
 class Request:
-    """One request to a model.
+    """A request to a model.
 
-    `vendor` is the service that answers (`openai`, `groq`, `vertex`, …: it selects the dialect of the rules),
-    `when` the day it was sent, where known. `body` is the parsed JSON body.
+    Args:
+        wire: Name of the wire format.
+        vendor: Name of the provider that answers (`openai`, `groq`, `vertex`, …). It selects the dialect of the rules.
+        body: The JSON body, parsed.
+        url: The URL.
+        method: The HTTP method.
+        headers: The headers by lower-case name.
+        model: Name of the model.
+        stream: Whether the request asks for a stream.
+        when: The day on which it was sent; `None` (default) if it is not known.
+
+    Examples:
+        >>> Request("openai-chat", "openai", {"model": "gpt-4.1", "messages": []}, model="gpt-4.1").method
+        'POST'
     """
 
     wire: str
@@ -41,7 +50,18 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """The answer: `body` is the raw bytes, content-decoded; `ended` is False when the connection broke."""
+    """An answer of a provider.
+
+    Args:
+        status: The HTTP status.
+        headers: The headers by lower-case name.
+        body: The bytes of the body, without content encoding.
+        ended: Whether the body arrived whole. It is `False` if the connection broke.
+
+    Examples:
+        >>> Response(200, body=b"{}").size
+        2
+    """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -50,22 +70,43 @@ class Response:
 
     @property
     def size(self) -> int:
-        """The bytes of the body."""
+        """The number of bytes in the body."""
         return len(self.body)
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and its answer; `None` when none came or none was recorded."""
+    """A request and its answer.
+
+    Args:
+        request: The request.
+        response: The answer; `None` (default) if none came or none was recorded.
+        verdicts: The `rule.Verdict` of each rule on the request, if the strict server has judged it; empty (default) if not.
+
+    Examples:
+        >>> Exchange(Request("openai-chat", "openai", {})).response is None
+        True
+    """
 
     request: Request
     response: Response | None = None
-    verdicts: Sequence[Verdict] = ()  # what the rules say of the request, where the server has asked them
+    verdicts: Sequence[Any] = ()
 
 
 @dataclass(frozen=True)
 class Media:
-    """An image or a document: decoded bytes, or a URL or file id that stands for them."""
+    """An image or a document: decoded bytes, or a URL or file id that stands for them.
+
+    Args:
+        type: Media type.
+        data: The bytes.
+        url: The URL or file id.
+        filename: Name of the file.
+
+    Examples:
+        >>> Media("image/png", b"abc").sha256[:8]
+        'ba7816bf'
+    """
 
     type: str
     data: bytes = field(default=b"", repr=False)
@@ -74,18 +115,30 @@ class Media:
 
     @property
     def sha256(self) -> str:
-        """Hex digest of the bytes; of the URL, where there are none."""
+        """The hex digest of the bytes, or of the URL if there are no bytes."""
         return sha256(self.data or self.url.encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing a request says. `turn` counts the provider's messages from 0; a top-level system prompt is -1.
+    """One thing that a request says, with the place in the body where it says it.
 
-    `role` is that of the message it is in. `id` is the tool-call id of a call or a result (`""` where the format
-    has none), `within` the id of the result that carries this text or media natively: a result's own `text` is
-    all of its text, and where its content is a list, the parts follow it as items. `error` is the format's own
-    failure flag. A call's `arguments` are parsed; `name` of an `other` is the provider's type.
+    Args:
+        kind: What it is: `"text"`, `"call"`, `"result"` and so on. `"other"` is anything else; its `name` is the provider's type.
+        role: The role of the message that contains it.
+        pointer: JSON pointer of its place in the body.
+        turn: Index of the provider's message, from 0; -1 for a system prompt outside the messages.
+        text: The words. A result has all of its text here, and if its content is a list, the parts follow as items.
+        media: The image or document.
+        id: The id of a tool call or of its result; empty if the format has none.
+        name: The name of the tool that is called.
+        arguments: The parsed arguments of a call.
+        error: Whether the format marks the result as failed.
+        within: The id of the tool result that carries this text or image; `None` (default) if it stands by itself.
+
+    Examples:
+        >>> Item("text", "user", "/messages/0/content", 0, "Hi").text
+        'Hi'
     """
 
     kind: Literal["system", "text", "image", "document", "call", "result", "thinking", "other"]

@@ -1,4 +1,5 @@
-"""How deep JSON of others may nest: what reads, copies or writes a value takes several frames for each level."""
+"""Limits how deep JSON from others may nest, because code that reads, copies or writes a value takes several frames per
+level."""
 
 from __future__ import annotations
 

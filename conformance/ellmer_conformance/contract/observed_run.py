@@ -1,4 +1,4 @@
-"""One play of a case: everything that was observed, as a plain value that rules judge."""
+"""A run is one play of a case: a plain value with everything that was observed, which the rules judge."""
 
 from __future__ import annotations
 
@@ -160,13 +160,13 @@ class Run:
 
 
 def _place(called: Sequence[str], run: ToolRun) -> int:
-    """Which of the model's calls a tool was run for; after all others where it is none."""
+    """Returns which of the model's calls a tool was run for; after all others where it is none."""
     key = call_key(run.name, run.arguments)
     return called.index(key) if key in called else len(called)
 
 
 def call_key(name: str, arguments: object) -> str:
-    """What stands for a call: equal for those that differ in no more than what JSON readers lose of a number, and what
+    """Returns what stands for a call: equal for those that differ in no more than what JSON readers lose of a number, and what
     Python has None for: a field of an inner object that was left out."""
     if isinstance(arguments, Mapping):
         arguments = {str(key): _rounded(each) for key, each in arguments.items()}

@@ -20,7 +20,7 @@ _KEPT = "previous_response_id"
 
 
 def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
-    """What each request says, in neutral items: first what the provider kept of the exchange it goes on from."""
+    """Returns what each request says, in neutral items: first what the provider kept of the exchange it goes on from."""
     exchanges = list(exchanges)
     if not any(_KEPT in exchange.request.body for exchange in exchanges):
         return [_behind([], readers.read(exchange.request)) for exchange in exchanges]

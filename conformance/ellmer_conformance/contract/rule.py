@@ -35,21 +35,31 @@ __all__ = [
 
 
 class Level(StrEnum):
-    """How much it matters, in the words of the specifications."""
+    """How much a rule matters, in the words of the specifications."""
 
     MUST = "MUST"
     SHOULD = "SHOULD"
 
 
 class Kind(StrEnum):
-    """What happens when it is broken: the API refuses, or it answers 200 and something is lost."""
+    """What happens if a rule is broken: the API refuses the request, or it answers and something is lost."""
 
     REJECT = "reject"
     LOSS = "loss"
 
 
 class Finding(NamedTuple):
-    """One meeting of a rule with its subject, at a JSON pointer; `facts` fill the provider's error text."""
+    """One place at which a rule checked its subject.
+
+    Args:
+        pointer: JSON pointer of the place.
+        problem: What is wrong there; `None` (default) if all is well.
+        facts: Values that fill the provider's error text.
+
+    Examples:
+        >>> Finding("/messages/0", "it has no content").problem
+        'it has no content'
+    """
 
     pointer: str
     problem: str | None = None
@@ -57,18 +67,48 @@ class Finding(NamedTuple):
 
 
 def met(pointer: str) -> Finding:
-    """The subject was there and as it should be."""
+    """Makes a finding without a problem: the rule had something to check, and it holds.
+
+    Args:
+        pointer: JSON pointer of the place.
+
+    Examples:
+        >>> met("/messages/0")
+        Finding(pointer='/messages/0', problem=None, facts={})
+    """
     return Finding(pointer)
 
 
 def broken(pointer: str, problem: str, **facts: Any) -> Finding:
-    """The subject was there and wrong: `problem` is our sentence, `facts` fill the provider's."""
+    """Makes a finding with a problem.
+
+    Args:
+        pointer: JSON pointer of the place.
+        problem: What is wrong there, as a sentence of ours.
+        **facts: Values that fill the provider's error text.
+
+    Examples:
+        >>> broken("/messages/0", "it has no content", index=0).facts
+        {'index': 0}
+    """
     return Finding(pointer, problem, facts)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """What the provider answers to a request that breaks a rule. Texts are `str.format` templates."""
+    """The provider's answer to a request that breaks a rule. Its texts are templates for `str.format`.
+
+    Args:
+        message: The sentence of the error.
+        status: The HTTP status. Default: 400.
+        type: The error's type, as the provider has it.
+        code: The error's code.
+        param: The parameter that the error names.
+
+    Examples:
+        >>> Refusal("messages.{index}: content is missing").filled({"index": 3}).message
+        'messages.3: content is missing'
+    """
 
     message: str
     status: int = 400
@@ -77,7 +117,11 @@ class Refusal:
     param: str | None = None
 
     def filled(self, facts: Mapping[str, Any]) -> Refusal:
-        """With the facts of a violation in place."""
+        """Returns the refusal with the values of a violation in its texts.
+
+        Args:
+            facts: The values by name.
+        """
 
         code = self.code.format_map(facts) if isinstance(self.code, str) else self.code
         param = self.param and self.param.format_map(facts)
@@ -89,7 +133,33 @@ Check = Callable[[Any], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Rule:
-    """One sentence of a provider's contract. `sentence` and `explain` come from the check's docstring."""
+    """One sentence of a provider's contract. `RuleBook.rule()` makes a rule from a check.
+
+    Args:
+        id: The ID, for example `ORD-002`.
+        level: `Level.MUST` or `Level.SHOULD`.
+        kind: `Kind.REJECT` or `Kind.LOSS`.
+        wire: Name of the wire format.
+        sentence: The rule in one sentence: the first paragraph of the check's docstring.
+        check: The function that yields a `Finding` for each place that it checks.
+        source: Links and recordings that prove the rule.
+        refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
+        formerly: The provider's answers in older recordings.
+        explain: The other paragraphs of the docstring.
+        models: Patterns of the models that the rule holds for; `"!pattern"` excludes models. Default: all models.
+        since: The first day on which it holds; `None` (default) for always.
+        until: The first day on which it no longer holds; `None` (default) if it still does.
+        preview: Whether it is reported without failing anybody, because no refusal of a provider proves it yet.
+        examples: Bodies that conform.
+        counterexamples: Bodies that the rule must catch.
+
+    Examples:
+        >>> def content_is_there(request):
+        ...     yield met("/content") if "content" in request.body else broken("/content", "it is missing")
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", content_is_there, ("…",))
+        >>> rule.group, rule.refuses
+        ('REQ', True)
+    """
 
     id: str
     level: Level
@@ -110,25 +180,34 @@ class Rule:
 
     @cached_property
     def silence(self) -> Verdict:
-        """Its verdict on what it has nothing to say to."""
+        """The verdict on a subject that has nothing for the rule to check."""
         return Verdict(self, 0, ())
 
     @property
     def group(self) -> str:
-        """`ORD` of `ORD-002`."""
+        """The group of the rule: `ORD` for `ORD-002`."""
         return self.id.partition("-")[0]
 
     @property
     def refuses(self) -> bool:
-        """Whether the provider is known to refuse what breaks it."""
+        """Whether the provider is known to refuse a request that breaks the rule."""
         return self.kind is Kind.REJECT and self.level is Level.MUST and not self.preview
 
     def chosen(self, model: str) -> bool:
-        """Whether the rule is about this model, on some day."""
+        """Tells whether the rule is about a model, on any day.
+
+        Args:
+            model: Name of the model.
+        """
         return _chosen(model, self.models)
 
     def holds_for(self, model: str, when: date | None) -> bool:
-        """Whether the rule is in force for this model on that day (an unknown day counts as today's rules)."""
+        """Tells whether the rule is in force for a model on a day.
+
+        Args:
+            model: Name of the model.
+            when: The day; `None` means today.
+        """
         if not self.chosen(model):
             return False
         if when is None:
@@ -146,7 +225,19 @@ def _chosen(model: str, patterns: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken rule, at a place."""
+    """A broken rule, at a place.
+
+    Args:
+        rule: The rule.
+        pointer: JSON pointer of the place.
+        message: What is wrong there.
+        facts: Values that fill the provider's error text.
+
+    Examples:
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))
+        >>> Violation(rule, "/content", "it is missing").refusal is None
+        True
+    """
 
     rule: Rule
     pointer: str
@@ -155,13 +246,24 @@ class Violation:
 
     @property
     def refusal(self) -> Refusal | None:
-        """What the provider says to it, with its facts filled in; None where it says nothing."""
+        """The provider's answer with the facts filled in; `None` if it does not answer with an error."""
         return self.rule.refusal and self.rule.refusal.filled(self.facts)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one rule says: `checked` counts how often it met its subject."""
+    """The result of one rule for one subject.
+
+    Args:
+        rule: The rule.
+        checked: At how many places the rule had something to check.
+        violations: The places at which it is broken.
+
+    Examples:
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))
+        >>> Verdict(rule, 0, ()).outcome
+        'not-applicable'
+    """
 
     rule: Rule
     checked: int
@@ -169,7 +271,7 @@ class Verdict:
 
     @property
     def outcome(self) -> str:
-        """`pass`, `fail`, `warn` (SHOULD or preview) or `not-applicable`."""
+        """`pass`, `fail`, `warn` (for a SHOULD or a preview) or `not-applicable`."""
         if not self.checked:
             return "not-applicable"
         if not self.violations:
@@ -178,16 +280,35 @@ class Verdict:
 
 
 def objection(verdicts: Iterable[Verdict]) -> Violation | None:
-    """What the provider would have refused the request for: of the violations that it refuses, the first."""
+    """Returns the violation that the provider would have refused the request for, or `None`.
+
+    Args:
+        verdicts: The verdicts in the order in which the provider checks.
+
+    Examples:
+        >>> objection([]) is None
+        True
+    """
     found = (violation for verdict in verdicts for violation in verdict.violations)
     return next((violation for violation in found if violation.rule.refuses), None)
 
 
 def verdict(rule: Rule, subject: object) -> Verdict:
-    """One rule's verdict on one subject.
+    """Returns one rule's verdict on one subject.
 
-    A request may have a list where its format has a string: a rule that stumbles over it has said what it had to say,
-    and the rules about types say the rest.
+    A request may have a list where its format has a string. A rule that fails with a `TypeError` there keeps what it has found
+    so far; the rules about types report the rest.
+
+    Args:
+        rule: The rule.
+        subject: A `Request`, or a run of a case.
+
+    Examples:
+        >>> def content_is_there(request):
+        ...     yield met("/content") if "content" in request.body else broken("/content", "it is missing")
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", content_is_there, ("…",))
+        >>> verdict(rule, Request("anthropic", "anthropic", {})).outcome
+        'fail'
     """
     findings: list[Finding] = []
     try:

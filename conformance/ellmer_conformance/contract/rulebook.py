@@ -1,5 +1,7 @@
-"""A `RuleBook` holds the rules of one wire format in the order in which the provider checks them, so that the first
-violation is what the API would have said."""
+"""The rules of one wire format, in the order in which the provider checks them.
+
+The first violation that is found is therefore the one that the API would have refused.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,20 @@ def _plain(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 class RuleBook:
     """The rules of one wire format at one provider, in the provider's order of checks.
 
-    `envelope(refusal)` gives the headers and the body that the provider puts around its own sentence.
+    Args:
+        wire: Name of the wire format.
+        vendor: Name of the provider; empty (default) for the one whose own format it is.
+        envelope: Function that makes the headers and the body of an error from a `Refusal`. Default: plain text.
+        rules: The rules by ID.
+
+    Examples:
+        >>> book = RuleBook("my-format")
+        >>> @book.rule("REQ-001", Level.MUST, Kind.REJECT, source="https://example.com", refusal=Refusal("no model"))
+        ... def a_model_is_named(request):
+        ...     "The request names a model."
+        ...     yield met("/model") if "model" in request.body else broken("/model", "there is no model")
+        >>> [verdict.outcome for verdict in book.judge(book.request({}))]
+        ['fail']
     """
 
     wire: str
@@ -53,7 +68,28 @@ class RuleBook:
         examples: Iterable[Json] = (),
         counterexamples: Iterable[Json] = (),
     ) -> Callable[[Check], Check]:
-        """Enters the decorated check in the book. The first paragraph of its docstring is the sentence."""
+        """Adds the decorated check to the book. The first paragraph of its docstring is the sentence of the rule.
+
+        Args:
+            id: The ID, for example `ORD-002`.
+            level: `Level.MUST` or `Level.SHOULD`.
+            kind: `Kind.REJECT` or `Kind.LOSS`.
+            source: Links and recordings that prove the rule.
+            refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
+            formerly: The provider's answers in older recordings.
+            models: Patterns of the models that the rule holds for; `"!pattern"` excludes models. Default: all models.
+            since: The first day on which it holds; `None` (default) for always.
+            until: The first day on which it no longer holds; `None` (default) if it still does.
+            preview: Whether it is reported without failing anybody.
+            examples: Bodies that conform.
+            counterexamples: Bodies that the rule must catch.
+
+        Returns:
+            A decorator, which returns the check unchanged.
+
+        Raises:
+            ValueError: The book has a rule with this ID already.
+        """
 
         def enter(check: Check) -> Check:
             if id in self.rules:
@@ -93,10 +129,17 @@ class RuleBook:
         wire: str = "",
         **changed: Mapping[str, Any],
     ) -> RuleBook:
-        """A provider's dialect: a copy without some rules, with some reworded (`ORD_002={"refusal": …}`).
+        """Returns a provider's dialect: a copy without some rules, or with other wordings.
 
-        `only` names the reject rules that are known to hold there: the others become previews. Rules of the
-        provider's own are entered in the copy with `rule()`. `wire` is for a format that is a dialect of this one.
+        Rules of the provider's own are added to the copy with `rule()`.
+
+        Args:
+            vendor: Name of the provider.
+            only: IDs of the reject rules that are known to hold there; the other reject rules become previews. Default: all hold.
+            without: IDs of the rules that do not hold there.
+            envelope: The provider's envelope. Default: the one of this book.
+            wire: Name of a wire format that is a dialect of this one. Default: the same format.
+            **changed: Fields of rules to change, by ID with an underscore: `ORD_002={"refusal": …}`.
         """
         wire = wire or self.wire
         rules = {id: replace(rule, wire=wire) for id, rule in self.rules.items() if id not in without}
@@ -109,18 +152,30 @@ class RuleBook:
         return RuleBook(wire, vendor, envelope or self.envelope, rules)
 
     def request(self, body: Json) -> Request:
-        """A request with a body as the examples are: the model is the one it names, whatever the format."""
+        """Makes a request for a body such as those of the examples. Its model is the one that the body names.
+
+        Args:
+            body: The JSON body.
+        """
         return Request(
             self.wire, self.vendor, body, model=str(body.get("model") or "").removeprefix("models/")
         )
 
     def judge(self, request: Request) -> list[Verdict]:
-        """Every rule's verdict on one request, in the order of the book."""
+        """Returns the verdict of every rule on a request, in the order of the book.
+
+        Args:
+            request: The request.
+        """
         with reading_once():
             return [verdict(rule, request) for rule in self.in_force(request)]
 
     def in_force(self, request: Request) -> list[Rule]:
-        """The rules that hold for the request's model on its day."""
+        """Returns the rules that hold for the model of a request on its day.
+
+        Args:
+            request: The request.
+        """
         key = (request.model, request.when, len(self.rules))
         if key not in self._in_force:
             if len(self._in_force) >= 256:  # anybody can ask for any model
@@ -131,9 +186,14 @@ class RuleBook:
     def refuse(
         self, violation: Violation, refusal: Refusal | None = None
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """The provider's answer to a violation: status, headers, body. `refusal` is another wording of it.
+        """Returns the provider's answer to a violation: status, headers and body.
 
-        Raises ValueError where the rule has no refusal: the provider would not have noticed.
+        Args:
+            violation: The violation.
+            refusal: Another wording of the answer. Default: the one of the rule.
+
+        Raises:
+            ValueError: The rule has no refusal, since the provider would not have noticed.
         """
         refusal = refusal.filled(violation.facts) if refusal else violation.refusal
         if refusal is None:

@@ -55,7 +55,7 @@ def _known(book: RuleBook, rule: Rule) -> list[list[str]]:
 
 
 def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
-    """How the provider words the refusal: templates, and the refusals of the counterexamples."""
+    """Yields how the provider words the refusal: templates, and the refusals of the counterexamples."""
     for refusal in (rule.refusal, *rule.formerly):
         if refusal and len(words(refusal.message)) > 1:
             yield refusal.message

@@ -1,4 +1,4 @@
-"""Which scenarios can show that a rule is broken.
+"""Measures which scenarios can show that a rule is broken.
 
 A scenario can, if the rule meets its subject when the scenario is played, or if a broken adapter (`adapters/broken_on_purpose/`) is
 caught in it by that rule. `reached.json` has what was found out so; it is written by

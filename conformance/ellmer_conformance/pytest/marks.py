@@ -7,10 +7,16 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from ..adapters.shared.endpoints import WHERE
+from ..contract import rules
+from ..contract.rules import behaviour
 from ..runner.selection import Play
 from ..scenarios.cases import all_cases
 
-__all__ = ["MARKS", "is_chosen", "marks_of", "names_of"]
+__all__ = ["ALWAYS", "MARKS", "check_rules", "is_chosen", "marks_of", "names_of"]
+
+#: The rule that there was something to judge: it is always asked for.
+ALWAYS = "RUN-001"
 
 _OF_MODES = {
     "streaming": "cases in which the caller streams",
@@ -39,10 +45,18 @@ def names_of(play: Play) -> list[str]:
 
 
 def is_chosen(rule: str, globs: Sequence[str]) -> bool:
-    """Whether a rule is asked for: by its id, its group, or a pattern. That there was something to judge always is."""
-    group = rule.partition("-")[0]
-    return (
-        not globs
-        or rule == "RUN-001"
-        or any(fnmatchcase(each, g.upper()) for g in globs for each in (rule, group))
-    )
+    """Whether a rule is asked for: by its id, its group, or a pattern."""
+    return not globs or rule == ALWAYS or any(_matches(rule, glob) for glob in globs)
+
+
+def check_rules(globs: Sequence[str]) -> None:
+    """Raises LookupError for a name or pattern that no rule has."""
+    books = [rules.book(*place) for place in sorted(WHERE)] if globs else []
+    known = {id for book in [*books, behaviour.book] for id in book.rules}
+    for glob in globs:
+        if not any(_matches(rule, glob) for rule in known):
+            raise LookupError(f"there is no rule {glob!r}; `conformance list` lists all rules")
+
+
+def _matches(rule: str, glob: str) -> bool:
+    return any(fnmatchcase(each, glob.upper()) for each in (rule, rule.partition("-")[0]))

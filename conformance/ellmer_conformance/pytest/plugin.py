@@ -6,7 +6,7 @@ Works under pytest-xdist: what a play gave travels to the controller in the test
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -37,7 +37,7 @@ from ..runner.selection import (
     select,
 )
 from ..scenarios.cases import scripts
-from .marks import MARKS, is_chosen, marks_of
+from .marks import ALWAYS, MARKS, check_rules, is_chosen, marks_of
 from .options import pytest_addoption
 from .snapshots import Transcript
 
@@ -74,7 +74,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
-    """What the options let through, of the adapters they name or of that of the test's class."""
+    """Returns what the options let through, of the adapters they name or of that of the test's class."""
     option = metafunc.config.getoption
     wanted = {name: option(name) for name in FILTERS}
     how = {"record": option("record"), "live": option("live")}
@@ -97,7 +97,7 @@ def _server() -> Iterator[StrictServer]:
 
 @pytest.fixture(scope="class")
 def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
-    """How a play is played: from its cassette, or with the strict server."""
+    """Returns how a play is played: from its cassette, or with the strict server."""
     option = request.config.getoption
     cassettes = Path(option("cassettes"))
     if option("record"):
@@ -126,7 +126,7 @@ def _against(server: StrictServer, play: Play) -> Run:
 
 @pytest.fixture
 def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> PlayContext:
-    """Where the test plays."""
+    """Returns where the test plays."""
     play: Play = request.getfixturevalue("play")
     config = request.config
 
@@ -211,7 +211,7 @@ class Collector:
         ordered = [self.parts[id] for id in self.order if id in self.parts]
         self.report = Report.joined(ordered or self.parts.values())
         stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
-        self.report.unjudged = [] if stopped else without_verdict(self.order, self.parts)
+        self.report.unjudged = [] if stopped else without_verdict(self.order, self._judged())
         played = dict.fromkeys((play.adapter, play.wire) for play in self.report.plays)
         self.report.skipped += [*inexpressible(played), *left_out(played, self.report.named)]
         whole = self.whole and not stopped and not self.report.unjudged
@@ -220,6 +220,11 @@ class Collector:
         finished(self.report, self.config.getoption("spec_version"))
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code
+
+    def _judged(self) -> Collection[str]:
+        """The tests with a verdict; none, where nothing met a rule that was asked for."""
+        met = any(row.rule != ALWAYS for part in self.parts.values() for row in part.rows)
+        return self.parts if met or not self.config.getoption("rule") else ()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Prints the matrix; writes every form of the report."""
@@ -250,6 +255,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
     try:
         requirements(config.getoption("spec_version"))
+        check_rules(config.getoption("rule"))
     except LookupError as error:
         raise pytest.UsageError(str(error)) from None
     for name, meaning in MARKS.items():

@@ -33,6 +33,8 @@ from ..runner.selection import Play
 from ..runner.sessions import our_trouble
 from .plugin import PlayContext
 
+__all__ = ["ConformanceSuite"]
+
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -48,10 +50,16 @@ def test_conformance(play: Play, play_context: PlayContext, transcript: Snapshot
 
 
 class ConformanceSuite:
-    """All cases against one adapter, as a test class. `-k`, `-n` and the plugin's options narrow and report it.
+    """All cases against one adapter, as a test class. `-k`, `-n` and the plugin's options select tests and write the report.
 
-    `adapter` is an adapter, a class or function that makes one, or its name. `against` is where it plays unless
-    `--against` says otherwise: `"server"`, the strict one, or `"cassettes"`, which must have been recorded.
+    `adapter` is an adapter, a class or function that makes one, or its name. `against` is where the adapter is played unless
+    `--against` says otherwise: `"server"` (default) is the strict server, and `"cassettes"` needs recordings.
+
+    Examples:
+        >>> class TestMine(ConformanceSuite):
+        ...     adapter = "my_package.conformance:adapter"
+        >>> TestMine.against
+        'server'
     """
 
     adapter: ClassVar[Adapter | Callable[[], Adapter] | str]
@@ -75,7 +83,7 @@ def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[V
 
 
 def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
-    """How the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
+    """Returns how the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
     if frozen is None or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
         return None
     name = run.case.recorded_as + (".refused" if run.refused else "")

@@ -79,7 +79,7 @@ class Calibration:
         )
 
     def tallies(self, request: Request) -> tuple[Tally, Tally]:
-        """Where a request is counted: with its wire format and with its provider."""
+        """Returns where a request is counted: with its wire format and with its provider."""
         return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
 
     def of(self, kind: str) -> list[Case]:
@@ -203,7 +203,7 @@ def agrees(violations: Iterable[Violation], request: Request, error: ApiError) -
 
 
 def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
-    """What the provider says to a violation, today and in former times; also as a recorder without headers has it."""
+    """Yields what the provider says to a violation, today and in former times; also as a recorder without headers has it."""
     book = rules.book(request.wire, request.vendor)
     for wording in (violation.rule.refusal, *violation.rule.formerly):
         status, headers, body = book.refuse(violation, wording)

@@ -161,7 +161,7 @@ def lint_file(source: Source) -> FileReport:
 
 
 def _judged(path: Path) -> FileReport:
-    """What is in a file that is here; what was judged before its time was over counts."""
+    """Returns what is in a file that is here; what was judged before its time was over counts."""
     report = FileReport(str(path))
     try:
         with time_limit():

@@ -1,4 +1,4 @@
-"""What `lint` found, for a person, a program, GitHub's annotations, and SARIF."""
+"""Writes the findings of `lint` for people, programs, GitHub's annotations and SARIF."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _agreed(result: LintResult, *, verbose: bool) -> list[str]:
     count = sum(tally.agreed for tally in result.wires.values())
     if verbose or not count:
         return []
-    return ["", f"The API refused {_many(count, 'violation')} of these, too (--verbose tells each)."]
+    return ["", f"The API refused {_many(count, 'violation')} of these, too (--verbose lists them)."]
 
 
 def _complaint(c: Complaint) -> str:
@@ -197,7 +197,7 @@ def _skipped(result: LintResult) -> list[str]:
 def _last_line(result: LintResult) -> str:
     if not result.judged and not result.unreadable:
         why = ", ".join(f"{reason} ({count})" for reason, count in result.skipped.most_common(3))
-        return f"\nNothing was judged, which is no success: {why or 'there are no files'}."
+        return f"\nNothing was judged, which counts as a failure: {why or 'there are no files'}."
     violations = sum(tally.violations for tally in result.wires.values())
     judged = result.judged
     unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""

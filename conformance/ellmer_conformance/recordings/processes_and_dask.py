@@ -1,5 +1,4 @@
-"""Where many files are judged: in this process, in several, or on a Dask cluster. The order of the results is that of
-the files, wherever they were judged.
+"""Judges many files in this process, in several, or on a Dask cluster. The results are in the order of the files.
 
 Dask's scheduler is the one in `DASK_SCHEDULER_ADDRESS` (its workers need this package, and must reach the files), or
 a local one with `jobs` workers.

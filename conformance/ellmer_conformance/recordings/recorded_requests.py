@@ -1,4 +1,4 @@
-"""From a recorded exchange to the request that rules judge, or the reason why there is none to judge."""
+"""Converts a recorded exchange to the request that rules judge, or gives the reason why it cannot be judged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a provider refused: a table over the status and the text of recorded errors.
+"""Classifies why a provider refused a request, by the status and the text of the recorded error.
 
 It knows nothing of our rules, so that it can judge them. Two causes are visible in the request, given the model's name:
 its `shape`, and a `capability` that the model has not. These the rules must catch. All other causes lie elsewhere: the

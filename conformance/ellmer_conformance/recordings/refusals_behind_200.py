@@ -1,4 +1,4 @@
-"""What an API made of a recorded request, whatever the status says.
+"""Tells whether an API accepted or refused a recorded request, whatever the status says.
 
 Some send a status of 200 before they look at the request, and say in the stream, or in the body, that they refuse it.
 """
@@ -45,7 +45,7 @@ def identity(recording: Recording) -> str:
 
 
 def _beginning(body: bytes) -> Any:
-    """What an answer begins with, if that may be an error: a whole JSON body, the first event or line of a stream."""
+    """Returns what an answer begins with, if that may be an error: a whole JSON body, the first event or line of a stream."""
     line = next((line for line in BytesIO(body) if line.startswith((b"data:", b"{"))), b"")
     for text in (line.removeprefix(b"data:"), body):
         if b'"error"' in text[:2000]:

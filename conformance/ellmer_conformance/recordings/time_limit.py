@@ -1,4 +1,4 @@
-"""How long one file may take: a small file can ask for any amount of work, and the others wait behind it."""
+"""Limits how long one file may take, because even a small file can cause any amount of work."""
 
 from __future__ import annotations
 

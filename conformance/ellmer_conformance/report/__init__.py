@@ -1,4 +1,4 @@
-"""What a run of the suite found, and every form in which people read it.
+"""This folder has the results of a run of the suite, and every form in which people read them.
 
 `results` holds rows and reports, `rows` makes them of a play, `report_json` writes and reads `report.json`, `score`
 counts; each module of `formats` writes one form.

@@ -1,5 +1,5 @@
-"""Which failures follow from others: where a play broke a rule, its transcript differs, too, and says nothing new; and
-where a request is refused, there is no answer to show."""
+"""Finds failures that follow from others: if a play breaks a rule, its transcript differs, too, and if a request is
+refused, no answer can be shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _follows(row: Row, cause: Row) -> bool:
 
 
 def without_consequences(report: Report) -> list[Row]:
-    """What went wrong: harness errors first, then failures, each play's causes only."""
+    """Returns what went wrong: harness errors first, then failures, each play's causes only."""
     followed = consequences(report)
     return [row for row in [*report.harness_errors, *report.failures] if row.id not in followed]
 

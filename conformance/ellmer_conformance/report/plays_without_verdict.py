@@ -21,7 +21,7 @@ def without_verdict(selected: Iterable[str], judged: Collection[str]) -> list[st
 
 
 def sentences(plays: Sequence[str]) -> list[str]:
-    """What is printed of them."""
+    """Returns what is printed of them."""
     told = [f"{play}: it was selected but has no verdict" for play in plays[:_SHOWN]]
     more = len(plays) - _SHOWN
     return [*told, *([f"and {more} more runs without a verdict are in the report"] if more > 0 else [])]

@@ -47,7 +47,7 @@ def _text(wire: str, vendor: str, id: str) -> dict[str, Any] | None:
 
 
 def rule_text(rule: Rule, wire: str, vendor: str) -> dict[str, Any]:
-    """What a report says of a rule."""
+    """Returns what a report says of a rule."""
     return {
         "id": rule.id,
         "wire": wire,

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..contract import rules
-from . import Report, Row
+from . import Report, Row, probe_script
 from .formats.terminal_escaping import printable
 
 __all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
@@ -77,7 +77,10 @@ def row_of(report: Report, id: str) -> Row:
 
 
 def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
-    """The script. `with_adapter` plays the case with the adapter, also where the request alone would show it."""
+    """The script. `with_adapter` plays the case with the adapter, also where the request alone would show it. Of a server
+    under test, the request is sent to it again."""
+    if _is_probed(report, row):
+        return _header(report, row, "") + probe_script.python(_exchange(report, row), row.case)
     play = with_adapter or row.rule not in rules.book(row.wire, row.vendor).rules
     also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
@@ -97,6 +100,8 @@ def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
 
 def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
     """The request alone, for a strict server that runs on the port. Raises NotReproducible for other rules."""
+    if _is_probed(report, row):
+        return probe_script.curl(_exchange(report, row), row.case)
     if row.rule not in rules.book(row.wire, row.vendor).rules:
         raise NotReproducible(
             f"{row.rule} is about a whole conversation, which one request cannot show. Use --format python"
@@ -111,6 +116,10 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
         f"curl -sS -i {shlex.quote(url)} \\\n  -H 'content-type: application/json' \\\n"
         f"  -H {shlex.quote(f'{key}: {secret}')} \\\n  -d {shlex.quote(body)}\n"
     )
+
+
+def _is_probed(report: Report, row: Row) -> bool:
+    return any(play.way == "probe" for play in report.plays if play.place == row.place)
 
 
 def _header(report: Report, row: Row, also: str) -> str:

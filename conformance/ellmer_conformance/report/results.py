@@ -1,4 +1,4 @@
-"""What a run of the suite found, as plain values: rows (one verdict each), and what they rest on.
+"""The results of a run of the suite, as plain values: rows (one verdict each) and the evidence for them.
 
 `report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is kept once and named
 by a digest: `exchanges` for failing rows, `transcripts` for every run of a case.

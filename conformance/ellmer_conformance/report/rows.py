@@ -1,4 +1,4 @@
-"""From what was observed to rows: one play judged, with the evidence for every failing row."""
+"""Makes rows from a judged play, with the evidence for every failing row."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _lines(
 
 
 def _shared(pointer: str, wanted: str) -> int:
-    """How many steps of the wanted pointer a line's pointer has, if it is on the way there; else -1."""
+    """Returns how many steps of the wanted pointer a line's pointer has, if it is on the way there; else -1."""
     have, want = pointer.split("/"), wanted.split("/")
     return len(have) if want[: len(have)] == have else -1
 

@@ -50,7 +50,7 @@ NO_CASSETTE = dict.fromkeys(
 )
 #: Rules that a client cannot keep where it fetches an image itself: the image's address is not reached from a test.
 _NOT_FETCHED = dict.fromkeys(
-    ("HIS-002", "PAR-001", "TRM-010", "TXT-005"),
+    ("HIS-002", "PAR-001", "TRM-010", "TXT-005", "UNI-001"),
     "the client fetches the image by itself, and its address is not reached from a test",
 )
 
@@ -187,7 +187,7 @@ def _hosts_given(tool_runs: Sequence[ToolRun]) -> set[str | None]:
 
 
 def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:
-    """What is no longer as the caller passed it in."""
+    """Returns what is no longer as the caller passed it in."""
     before = {tool.name: tool.parameters for tool in case.tools}
     changed = [f"the schema of {tool.name}" for tool in tools if tool.parameters != before.get(tool.name)]
     gone = ["the list of tools"] if len(tools) != len(case.tools) else []

@@ -122,7 +122,7 @@ class _CassettePlay:
         )
 
     def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
-        """Where the provider's host leads when it is recorded: to the strict server, or to `--base-url`."""
+        """Returns where the provider's host leads when it is recorded: to the strict server, or to `--base-url`."""
         if live:
             return {place.origin: _beside(place, self.live_url)} if self.live_url else None
         return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
@@ -148,7 +148,7 @@ class _CassettePlay:
 
 
 def _beside(place: Place, url: str) -> str:
-    """What the provider's host becomes, where a recording goes to another base URL with the provider's own path."""
+    """Returns what the provider's host becomes, where a recording goes to another base URL with the provider's own path."""
     return url.rstrip("/").removesuffix(place.path)
 
 

@@ -1,4 +1,4 @@
-"""What the rules say of a run, and of requests that are about to be recorded."""
+"""Applies the rules to a run, and to requests that are about to be recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["complaints", "exchange", "judge"]
 
 
 def judge(run: Run) -> list[Verdict]:
-    """What every rule says: of each request, added up, and of the whole run; of a run in trouble, only that."""
+    """Returns what every rule says: of each request, added up, and of the whole run; of a run in trouble, only that."""
     if run.trouble:
         return [verdict(behaviour.book.rules["RUN-001"], run)]
     book = rules.book(run.wire, run.vendor)
@@ -40,7 +40,7 @@ def _advised(found: Verdict) -> Verdict:
 
 
 def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
-    """What went over the wire, as rules see it."""
+    """Returns what went over the wire, as rules see it."""
     response = Response(
         recorded.status, dict(recorded.headers), recorded.content, ended=recorded.ended == "eof"
     )

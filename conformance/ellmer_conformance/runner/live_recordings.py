@@ -70,7 +70,7 @@ def _restore(path: Path, before: bytes | None) -> None:
 
 
 def _answer(wire: str, exchange: Exchange) -> Answer | None:
-    """What a provider said, as a step of a script."""
+    """Returns what a provider said, as a step of a script."""
     response = exchange.response
     if response is None or response.status != 200:
         return None
@@ -85,7 +85,7 @@ def _answer(wire: str, exchange: Exchange) -> Answer | None:
 
 
 def as_answer(told: Told) -> Answer:
-    """What was said, as a step of a script."""
+    """Returns what was said, as a step of a script."""
     calls = tuple(
         Call(call.name, call.arguments or {}, id=call.id, text=call.text if call.arguments is None else None)
         for call in told.calls

@@ -1,4 +1,4 @@
-"""Who else was called: connections and name lookups of this process that do not go to the server of the test.
+"""Watches connections and name lookups of this process that do not go to the server of the test.
 
 An audit hook sees every socket of the process and cannot be taken out again; while nobody watches it does
 nothing. What goes elsewhere is refused, so that a test never leaves the machine. (A library that bypasses

@@ -1,4 +1,4 @@
-"""Why a case is not played at a place, in a sentence: one that runs without a reason is played."""
+"""Explains in a sentence why a case is not played at a place. A case without a reason is played."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMED = 5  # cases by name, for each reason
 
 
 def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: bool) -> str:
-    """Why the case is not played by the adapter there; empty where it is. A command declares what it can be told.
+    """Returns why the case is not played by the adapter there; empty where it is. A command declares what it can be told.
 
     What is played from another's recording, or never from one, is not recorded.
     """
@@ -25,20 +25,20 @@ def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: boo
     if cannot := case.cannot(wire, vendor):
         return cannot
     if not case.everywhere and (wire, vendor) not in WHERE:
-        return "it is played only at the home of its wire format"
+        return "it is played only at the provider whose own format it is"
     own = getattr(adapter, "why_not", None)
     return own(case) if own else ""
 
 
 def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
-    """Why it is not played in a mode, where there are these; empty where it is."""
+    """Returns why it is not played in a mode, where there are these; empty where it is."""
     if mode not in modes:
         return f"it is played in the modes {', '.join(modes)}"
-    return "" if case.shows(wire, mode) else f"in the mode {mode} there is nothing to see of it"
+    return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
 
 
 def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
-    """What is said where nothing can be played: each reason once, with the cases."""
+    """Returns what is said where nothing can be played: each reason once, with the cases."""
     cases: dict[str, dict[str, None]] = {}
     for case, reason in reasons:
         cases.setdefault(reason, {})[case] = None

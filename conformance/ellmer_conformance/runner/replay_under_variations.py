@@ -1,4 +1,4 @@
-"""One cassette played many times over, each time under another variation: opened once, so that a play takes about a
+"""Replays one cassette many times under different variations. It is opened once, so that a play takes about a
 millisecond."""
 
 from __future__ import annotations

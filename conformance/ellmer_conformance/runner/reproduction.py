@@ -1,4 +1,4 @@
-"""One play once more, with all that is needed to see why it fails: what scripts of `conformance repro` call."""
+"""Plays a case once more and prints the reason of a failure. Scripts of `conformance repro` call it."""
 
 from __future__ import annotations
 

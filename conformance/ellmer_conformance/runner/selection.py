@@ -1,4 +1,4 @@
-"""What to play: adapters × wire formats × providers × cases × modes, narrowed by filters."""
+"""Selects what to play: adapters × wire formats × providers × cases × modes, narrowed by filters."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
 
 
 def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    """What cannot be said in these wire formats, each with the adapter that speaks it, and the reason."""
+    """Yields what cannot be said in these wire formats, each with the adapter that speaks it, and the reason."""
     for adapter, wire in played:
         for case in all_cases().values():
             for place, reason in case.inexpressible.items():
@@ -122,7 +122,7 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
 
 
 def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """What a command could not be told, each case with the reason: it is played by those that declare that they can."""
+    """Yields what a command could not be told, each case with the reason: it is played by those that declare that they can."""
     for name, wire in played:
         asked = named.get(name, "")
         driver = find_adapter(asked) if asked.startswith("command:") else None
@@ -132,7 +132,7 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
 
 
 def _imported(name: str, module: str, attribute: str) -> Any:
-    """What `package.module:name` stands for. Raises UnknownChoice."""
+    """Returns what `package.module:name` stands for. Raises UnknownChoice."""
     try:
         return attrgetter(attribute)(import_module(module))
     except (ImportError, AttributeError) as error:
@@ -183,7 +183,7 @@ def _plays(
     record: bool,
     left: list[tuple[str, str]],
 ) -> Iterator[Play]:
-    """What is played with an adapter. What is not, though it was asked for, goes to `left`, with the reason."""
+    """Yields what is played with an adapter. What is not, though it was asked for, goes to `left`, with the reason."""
     for wire, vendor in [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]:
         able = _modes(adapter.capabilities(wire, vendor), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case

@@ -154,7 +154,7 @@ def _noted(approve: Approve, asked: list[tuple[str, Mapping[str, Any]]]) -> Appr
 
 
 def _options(ask: Ask) -> dict[str, Any]:
-    """What `send` is given beside the turn: nothing, where the step has no options."""
+    """Returns what `send` is given beside the turn: nothing, where the step has no options."""
     return {"options": ask.options} if ask.options else {}
 
 
@@ -220,7 +220,7 @@ def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
 
 
 def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
-    """Which of the capabilities that the case needs the adapter declares as refused."""
+    """Returns which of the capabilities that the case needs the adapter declares as refused."""
     with faults("capabilities"):
         able = adapter.capabilities(wire, vendor)
         for need in case.needs:

@@ -1,4 +1,4 @@
-"""Where a key gets to while a conversation is held, besides the wire: standard output, standard error, and logs."""
+"""Watches whether a key appears in standard output, standard error or logs during a conversation."""
 
 from __future__ import annotations
 

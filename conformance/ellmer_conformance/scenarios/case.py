@@ -1,7 +1,6 @@
-"""A case: what the model says, what the user says, and what must come back. Plain values.
+"""A case: what the model says, what the user says, and what must come back. Cases are plain values.
 
-A case says nothing about wires, adapters or transport; `cases/` has one function for each, `runner.py` plays
-them.
+A case says nothing about wire formats, adapters or transport. `cases/` has one function for each, and `runner/` plays them.
 """
 
 from __future__ import annotations
@@ -26,13 +25,26 @@ Outcome = Literal["answered", "incomplete", "refused"]
 
 @dataclass(frozen=True)
 class Ask:
-    """One user turn, and how it must end. `text` is the whole reply, where it is answered.
+    """One user turn, and how it must end.
 
-    `who` counts conversations: each has a session of its own. Those that follow one another with different
-    numbers are held at the same time, where the mode is async. With a `schema`, it asks for a `value` instead of text. `cancelled`: it is
-    given up when the answer has begun. `reloaded`: the conversation is saved before, and goes on from what was saved.
-    `instructed` replaces the system prompt before; `compacted`: the conversation is made shorter before. `options` are
-    those of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`.
+    Args:
+        parts: The contents of the turn.
+        text: The whole text of the reply, if the turn is answered.
+        outcome: How it must end: `"answered"` (default), `"incomplete"` (an error, or a reply marked as incomplete) or `"refused"`
+            (an error, or a tool result that tells of one, before anything is lost).
+        who: Number of the conversation; each has a session of its own. Turns of different conversations that follow each other are
+            sent at the same time in async modes.
+        schema: JSON Schema of a value that is requested instead of text.
+        value: The value that must come back.
+        cancelled: Whether the caller gives up after the answer has begun.
+        reloaded: Whether the conversation is saved and restored before the turn.
+        instructed: A system prompt that replaces the present one before the turn.
+        compacted: Whether the conversation is shortened before the turn.
+        options: Options of this turn alone: `tool_choice`, `stop`, `json`, `model`, `cache`, `requests`.
+
+    Examples:
+        >>> Ask((Text("Hi"),), text="Hello!").outcome
+        'answered'
     """
 
     parts: tuple[Part, ...]
@@ -48,34 +60,63 @@ class Ask:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, vendor: str) -> Ask:
-        """The same, with the model that it asks for named as the provider names it."""
+        """Returns the turn with the model named as a provider names it.
+
+        Args:
+            vendor: Name of the provider.
+        """
         model = self.options.get("model")
         named = {"model": model[vendor]} if isinstance(model, Mapping) and vendor in model else {}
         return replace(self, options={**self.options, **named}) if named else self
 
 
 def ask(*parts: Part | str, text: str = "", outcome: Outcome = "answered", **more: Any) -> Ask:
-    """An `Ask`, with strings standing for `Text`."""
+    """Makes an `Ask`, in which strings stand for `Text`.
+
+    Args:
+        *parts: The contents of the turn.
+        text: As in `Ask`.
+        outcome: As in `Ask`.
+        **more: The other fields of `Ask`.
+
+    Examples:
+        >>> ask("Hi", text="Hello!").parts
+        (Text(text='Hi'),)
+    """
     return Ask(tuple(Text(p) if isinstance(p, str) else p for p in parts), text, outcome, **more)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One scenario.
+    """A scenario.
 
-    `needs` names the `Capabilities` it rests on (`tools` among them, where it has some). `everywhere` says that it
-    is played at every provider, and not only where its wire format is at home. `streamed_apart` says that its transcript differs between
-    streamed and not (a cut stream keeps what was received), `printed_alike` that it is the same for every format.
-    `inexpressible` gives a reason per wire format
-    (or `wire/vendor`) that cannot say it. `modes` are those that show it; `max_retries` is what the adapter is allowed.
+    Args:
+        script: What the model says.
+        steps: What the user says, and how each turn must end.
+        tools: The tools that the session gets.
+        system: The system prompt; `None` (default) for none.
+        history: The turns that the session starts from.
+        needs: Names of the `Capabilities` that the case needs. `tools` is added if it has tools.
+        everywhere: Whether it is played at every provider, and not only at the one whose own format it is.
+        streamed_apart: Whether the streamed transcript differs from the other one (a cut stream keeps what was received).
+        printed_alike: Whether the transcript is the same for every wire format. Default: `True`.
+        inexpressible: Reasons why it cannot be played, by wire format or `wire/provider`.
+        models: The models that the case is about, by wire format. Default: the model of the place.
+        modes: The modes in which it is played. Default: all.
+        max_retries: How often the adapter may retry a request.
+        variations: Names of variations; the answers are played under each.
+        recording: Name of the case whose cassettes it plays; empty (default) for its own.
+        on_server: Whether it is always played against the strict server, since it tests the connection.
+        advisory: Why its findings are warnings: they show a fault of the provider, which no client has to handle.
+        approve: Decides about calls of tools that need approval.
+        searching: Whether the caller allows the provider's own web search.
+        name: Set by `@case`: the name of the function.
+        title: Set by `@case`: the docstring of the function.
+        area: Set by `@case`: the module of the function.
 
-    `models` names, per wire format, the model that the case is about, where that is not the place's own.
-
-    `variations` names other ways for the same answers to travel: it is played under each, from the cassettes of
-    the case `recording`, where it has none of its own. `advisory` gives the reason why its findings fail nobody: what it
-    shows is a fault of the provider's, to which no client owes an answer. `on_server`: what it shows happens on the connection, so
-    that it is always played against the strict server, and never recorded. `approve` is what somebody says about the
-    calls of tools that need it. `searching`: the caller allows the provider's own web search.
+    Examples:
+        >>> Case(script=[Answer((Say("Hello!"),))], steps=[ask("Hi", text="Hello!")]).modes
+        ('sync', 'async', 'stream', 'async-stream')
     """
 
     script: Sequence[Step]
@@ -103,22 +144,36 @@ class Case:
 
     @property
     def model(self) -> Script:
-        """The model's side."""
+        """The script of the model."""
         return Script(self.script)
 
     def shows(self, wire: str, mode: Mode) -> bool:
-        """Whether there is something to see on a wire format, in a mode."""
+        """Tells whether the case tests anything on a wire format, in a mode.
+
+        Args:
+            wire: Name of the wire format.
+            mode: The mode.
+        """
         varied = named(name.replace("*", "1") for name in self.variations)
         return mode in self.modes and (
             not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
         )
 
     def cannot(self, wire: str, vendor: str) -> str:
-        """Why the case cannot be expressed in this wire format or at this provider; empty if it can."""
+        """Returns why the case cannot be expressed in a wire format or at a provider; empty if it can.
+
+        Args:
+            wire: Name of the wire format.
+            vendor: Name of the provider.
+        """
         return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
 
     def at(self, vendor: str) -> Case:
-        """The case as it is played at a provider."""
+        """Returns the case as it is played at a provider.
+
+        Args:
+            vendor: Name of the provider.
+        """
         steps = [step.at(vendor) for step in self.steps]
         return replace(self, steps=steps) if any(step.options for step in steps) else self
 
@@ -129,7 +184,7 @@ class Case:
 
     @property
     def speakers(self) -> range:
-        """Its conversations, by number."""
+        """The numbers of its conversations."""
         return range(1 + max((step.who for step in self.steps), default=0))
 
 
@@ -138,7 +193,23 @@ CASES: dict[str, Case] = {}
 
 
 def case(build: Callable[[], Case]) -> Callable[[], Case]:
-    """Registers a case: the function's name is the case's, its docstring the title, its module the area."""
+    """Registers a case. The function gives its name, the docstring its title, and the module its area.
+
+    Args:
+        build: A function without parameters that returns a `Case`.
+
+    Returns:
+        The function.
+
+    Examples:
+        >>> def greeting() -> Case:
+        ...     "The model greets."
+        ...     return Case(script=[Answer((Say("Hello!"),))], steps=[ask("Hi", text="Hello!")])
+        >>> case(greeting) is greeting
+        True
+        >>> CASES.pop("greeting").title
+        'The model greets.'
+    """
     title = " ".join((build.__doc__ or "").split())
     area = build.__module__.rpartition(".")[2]
     made = build()

@@ -28,14 +28,32 @@ Approve = Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Text:
-    """Text."""
+    """Text of the user or the model.
+
+    Args:
+        text: The words.
+
+    Examples:
+        >>> Text("Hello").text
+        'Hello'
+    """
 
     text: str
 
 
 @dataclass(frozen=True)
 class Image:
-    """An image: its bytes, or a URL."""
+    """An image: its bytes, or a URL.
+
+    Args:
+        data: The bytes; empty if the image is a URL.
+        type: Media type. Default: `"image/png"`.
+        url: Address of the image; empty if the bytes are given.
+
+    Examples:
+        >>> Image(url="https://example.com/cat.png").url
+        'https://example.com/cat.png'
+    """
 
     data: bytes = field(default=b"", repr=False)
     type: str = "image/png"
@@ -44,7 +62,16 @@ class Image:
 
 @dataclass(frozen=True)
 class PDF:
-    """A PDF's bytes."""
+    """A PDF document.
+
+    Args:
+        data: The bytes.
+        filename: Name that the model may see. Default: `"document.pdf"`.
+
+    Examples:
+        >>> PDF(b"%PDF-1.4").filename
+        'document.pdf'
+    """
 
     data: bytes = field(repr=False)
     filename: str = "document.pdf"
@@ -52,7 +79,16 @@ class PDF:
 
 @dataclass(frozen=True)
 class Audio:
-    """The bytes of a sound."""
+    """A sound recording.
+
+    Args:
+        data: The bytes.
+        type: Media type. Default: `"audio/wav"`.
+
+    Examples:
+        >>> Audio(b"RIFF").type
+        'audio/wav'
+    """
 
     data: bytes = field(repr=False)
     type: str = "audio/wav"
@@ -60,7 +96,17 @@ class Audio:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A tool call the model made."""
+    """A tool call of the model, in a history.
+
+    Args:
+        id: Identifier of the call.
+        name: Name of the tool.
+        arguments: The arguments by name.
+
+    Examples:
+        >>> ToolCall("call_1", "get_weather", {"city": "Paris"}).name
+        'get_weather'
+    """
 
     id: str
     name: str
@@ -69,7 +115,16 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class ToolResult:
-    """A result the caller supplies for an earlier call."""
+    """A result that the caller supplies for an earlier call.
+
+    Args:
+        id: Identifier of the call.
+        value: The result.
+
+    Examples:
+        >>> ToolResult("call_1", "sunny").value
+        'sunny'
+    """
 
     id: str
     value: Any
@@ -77,15 +132,33 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Upload:
-    """A PDF that is uploaded to the provider first; the turn names it."""
+    """A PDF that is uploaded to the provider first. The turn then refers to it.
+
+    Args:
+        file: The PDF.
+
+    Examples:
+        >>> Upload(PDF(b"%PDF-1.4")).file.filename
+        'document.pdf'
+    """
 
     file: PDF
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a text of the model comes from. `cited`: the words that it is the source of; all of the text where there
-    are none."""
+    """The source of a text of the model.
+
+    Args:
+        url: Address of the source.
+        title: Title of the source.
+        quote: The words of the source that are cited.
+        cited: The words of the answer that come from the source; empty (default) for the whole text.
+
+    Examples:
+        >>> Source("https://example.com", "Example").title
+        'Example'
+    """
 
     url: str
     title: str = ""
@@ -98,7 +171,16 @@ Part = Text | Image | PDF | Audio | Upload | ToolCall | ToolResult
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of a history that a session starts from."""
+    """A turn of the history that a session starts from.
+
+    Args:
+        role: `"user"` or `"assistant"`.
+        parts: The contents of the turn.
+
+    Examples:
+        >>> Turn("user", (Text("Hello"),)).role
+        'user'
+    """
 
     role: Literal["user", "assistant"]
     parts: tuple[Part, ...]
@@ -106,9 +188,20 @@ class Turn:
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool the adapter registers. `run(**arguments)` returns a string, None, JSON, `Image`, `PDF`, or a list
-    of those, or raises; `parameters` is the JSON Schema of its arguments. `needs_approval`: somebody is asked before
-    it runs (`Case.approve`)."""
+    """A tool that the adapter registers with its library.
+
+    Args:
+        name: Name of the tool.
+        description: Description for the model.
+        run: Function that is called as `run(**arguments)`. It returns a string, `None`, JSON, an `Image`, a `PDF` or a list of
+            those, or it raises an exception.
+        parameters: JSON Schema of the arguments. Default: no arguments.
+        needs_approval: Whether `Case.approve` is asked before the tool runs. Default: `False`.
+
+    Examples:
+        >>> Tool("now", "Returns the time.", run=lambda: "12:00").run()
+        '12:00'
+    """
 
     name: str
     description: str
@@ -121,12 +214,22 @@ class Tool:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the adapter gave its caller for one `send`.
+    """What the library returned to its caller for one `send()`.
 
-    `complete` is False when the adapter says that the answer stopped short; `stop` is the stop reason it
-    reports in the neutral words `stop`, `tool`, `length`, `filter`, the provider's own, or None for none.
-    `error` is the exception it raised instead. `pieces` are the texts a stream handed over, in order;
-    `value` is the value that was asked for, where one was. `sources` are those of the answer.
+    Args:
+        text: The text of the answer.
+        stop: The stop reason that the library reports: `"stop"`, `"tool"`, `"length"`, `"filter"` or the provider's own word;
+            `None` (default) if it reports none.
+        complete: Whether the library says that the answer is complete. Default: `True`.
+        usage: Token counts by name: `"input"`, `"output"`.
+        error: The exception that the library raised instead; `None` (default) for none.
+        pieces: The texts that a stream yielded, in order.
+        value: The value that was requested with a schema.
+        sources: The sources of the answer.
+
+    Examples:
+        >>> Reply("Hello!", stop="stop").complete
+        True
     """
 
     text: str = ""

@@ -1,4 +1,4 @@
-"""What the model says in a case, in neutral terms; each wire's dialect renders it as JSON or as a stream.
+"""The model's side of a case, in neutral terms. The dialect of each wire format renders it as JSON or as a stream.
 
 A script is a list of steps. Each legal request of a conversation takes the next one; a request after the
 last step gets the last step again. A request that is refused takes none.
@@ -48,9 +48,17 @@ FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-lengt
 
 @dataclass(frozen=True)
 class Say:
-    """Text. A stream sends it in `pieces`, which are its parts in order (default: a few words at a time).
+    """A text of the answer.
 
-    `sources` say where it comes from."""
+    Args:
+        text: The words.
+        pieces: The parts in which a stream sends it, in order. Default: a few words at a time.
+        sources: The sources of the text.
+
+    Examples:
+        >>> Say("Hello!", pieces=("Hel", "lo!")).text
+        'Hello!'
+    """
 
     text: str
     pieces: tuple[str, ...] = ()
@@ -59,16 +67,33 @@ class Say:
 
 @dataclass(frozen=True)
 class Think:
-    """Reasoning. The server signs it, in the formats that sign, and checks what comes back."""
+    """Reasoning of the model. In the formats that sign it, the server signs it and checks the signature that comes back.
+
+    Args:
+        text: The words.
+
+    Examples:
+        >>> Think("The user greets me.").text
+        'The user greets me.'
+    """
 
     text: str
 
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call. The id is the server's, a function of case and sequence, unless given.
+    """A tool call.
 
-    `text` replaces the arguments' JSON where the format carries text: to send malformed or cut arguments.
+    Args:
+        name: Name of the tool.
+        arguments: The arguments by name.
+        id: Identifier of the call. Default: the server makes one, which depends on the case and the position.
+        text: Text that is sent instead of the arguments' JSON, where the format has text there. It is for arguments that are
+            malformed or cut.
+
+    Examples:
+        >>> Call("get_weather", {"city": "Paris"}).arguments
+        {'city': 'Paris'}
     """
 
     name: str
@@ -79,8 +104,18 @@ class Call:
 
 @dataclass(frozen=True)
 class Search:
-    """A web search that the provider runs itself. `ran`: all of it; only that it is wanted, before a pause; only what
-    it found, after one."""
+    """A web search that the provider runs itself.
+
+    Args:
+        query: The query.
+        found: The pages that were found.
+        ran: The part of the search that is in this answer: `"whole"` (default), `"pending"` (only the request, before a pause) or
+            `"rest"` (only the results, after a pause).
+
+    Examples:
+        >>> Search("weather in Paris").ran
+        'whole'
+    """
 
     query: str
     found: tuple[Source, ...] = ()
@@ -89,7 +124,18 @@ class Search:
 
 @dataclass(frozen=True)
 class Usage:
-    """Token counts as they are printed: `input` includes `cached`, `output` includes `reasoning`."""
+    """Token counts of an answer.
+
+    Args:
+        input: Tokens of the request, including `cached`.
+        output: Tokens of the answer, including `reasoning`.
+        cached: Tokens of the request that were read from a cache.
+        reasoning: Tokens of the reasoning.
+
+    Examples:
+        >>> Usage(input=9, output=7).cached
+        0
+    """
 
     input: int = 10
     output: int = 5
@@ -103,7 +149,19 @@ Said = Say | Think | Call | Search
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the model. `stop` defaults to `tool` when it calls tools, else `stop`."""
+    """An answer of the model.
+
+    Args:
+        parts: What it consists of: `Say`, `Think`, `Call`, `Search`.
+        stop: The stop reason. Default: `"tool"` if the answer calls tools, else `"stop"`.
+        usage: The token counts.
+
+    Examples:
+        >>> Answer((Say("Hello"), Say("!"))).text
+        'Hello!'
+        >>> Answer((Call("get_weather"),)).reason
+        'tool'
+    """
 
     parts: tuple[Said, ...]
     stop: Stop | None = None
@@ -111,33 +169,40 @@ class Answer:
 
     @cached_property
     def text(self) -> str:
-        """All its text."""
+        """All text of the answer."""
         return "".join(part.text for part in self.parts if isinstance(part, Say))
 
     @cached_property
     def thinking(self) -> str:
-        """All its reasoning."""
+        """All reasoning of the answer."""
         return "".join(part.text for part in self.parts if isinstance(part, Think))
 
     @cached_property
     def calls(self) -> Sequence[Call]:
-        """Its tool calls."""
+        """The tool calls of the answer."""
         return tuple(part for part in self.parts if isinstance(part, Call))
 
     @cached_property
     def reason(self) -> Stop:
-        """Why it stops."""
+        """The stop reason."""
         return self.stop or ("tool" if self.calls else "stop")
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The answer stops short and the connection ends as if all were well.
+    """An answer that stops early, while the connection ends as usual.
 
-    A stream: `before-end` sends all content and no terminal marker (no finish reason either);
-    `inside-arguments` stops in the middle of the first call's arguments (Gemini sends them whole: there, and
-    without a stream, the bytes of the body stop in the middle of them). Not streamed, `before-end` stops the
-    body before its last byte.
+    In a stream, `"before-end"` sends the whole content without a finish reason and without the end marker, and
+    `"inside-arguments"` stops in the middle of the arguments of the first call. (Gemini sends arguments whole, so its stream
+    stops in the middle of their bytes.) Without a stream, the body stops before its last byte, or in the middle of the arguments.
+
+    Args:
+        answer: The whole answer.
+        at: Where it stops: `"before-end"` (default) or `"inside-arguments"`.
+
+    Examples:
+        >>> Cut(Answer((Say("Hello!"),))).at
+        'before-end'
     """
 
     answer: Answer
@@ -146,10 +211,19 @@ class Cut:
 
 @dataclass(frozen=True)
 class Failure:
-    """The provider fails: as an error event after the text of `after` in a stream, else as an error status.
+    """An error of the provider: an error event within a stream, or an error status.
 
-    `kind` picks the provider's own status and words for it (`overloaded`: 529 at Anthropic, 503 at Gemini). That
-    the prompt is too long is known before there is a stream. Raises ValueError for a kind that there is not.
+    Args:
+        kind: The kind of failure; each dialect has the provider's own status and words for it. `"overloaded"` (default) is 529 at
+            Anthropic and 503 at Gemini. `"context-length"` is never inside a stream.
+        after: The answer whose text a stream sends before the error; `None` (default) for an error status.
+
+    Raises:
+        ValueError: There is no such kind.
+
+    Examples:
+        >>> Failure("rate-limit").kind
+        'rate-limit'
     """
 
     kind: FailureKind = "overloaded"
@@ -164,8 +238,17 @@ class Failure:
 
 @dataclass(frozen=True)
 class Sees:
-    """Answers by what the model can see: `then` if the last user side of the request carries, decoded,
-    exactly these media (sha256 hex digests, in this order), `otherwise` if not."""
+    """An answer that depends on the media that the model can see.
+
+    Args:
+        media: Sha256 hex digests of the media, in order.
+        then: The answer if the last user turn of the request carries exactly these media.
+        otherwise: The answer if it does not.
+
+    Examples:
+        >>> Sees(("ab12",), then=Answer((Say("A cat."),))).otherwise.text
+        'no image received'
+    """
 
     media: tuple[str, ...]
     then: Answer
@@ -174,8 +257,16 @@ class Sees:
 
 @dataclass(frozen=True)
 class Fills:
-    """Answers with a value for the schema of the request: as JSON text, or as a call of the one tool that the
-    request demands."""
+    """A value for the schema of the request: as JSON text, or as a call of the one tool that the request demands.
+
+    Args:
+        value: The value.
+        usage: The token counts.
+
+    Examples:
+        >>> Fills({"city": "Paris"}).value
+        {'city': 'Paris'}
+    """
 
     value: Any
     usage: Usage = Usage()
@@ -183,20 +274,34 @@ class Fills:
 
 @dataclass(frozen=True)
 class Hears:
-    """Answers by what the user said last: for conversations that are held at the same time, whose requests come
-    in any order."""
+    """An answer that depends on the last words of the user. It is for conversations that are held at the same time.
+
+    Args:
+        answers: The answers by the user's words.
+
+    Examples:
+        >>> Hears({"Hi": Answer((Say("Hello!"),))}).answers["Hi"].text
+        'Hello!'
+    """
 
     answers: Mapping[str, Answer]
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """How the bytes of a step travel, whatever they say.
+    """The way in which the bytes of a step are sent.
 
-    `slices` are the sizes in bytes of the writes (the last one repeats; none: an event a write in a stream,
-    else all in one). `delay` is the time in seconds before each write after the first. `ending` comes after
-    `after` bytes of the body, or after all of them. `variation` names another way to say the same
-    (`variations/`).
+    Args:
+        step: The step.
+        slices: Sizes of the writes in bytes; the last size repeats. Default: one event per write in a stream, else one write.
+        delay: Seconds before each write after the first.
+        after: Number of bytes of the body after which `ending` comes; `None` (default) for all of them.
+        ending: How the connection goes on: `"end"` (default), `"reset"`, `"half-close"` or `"stall"`.
+        variation: Name of a variation from `scenarios/variations/`; empty (default) for none.
+
+    Examples:
+        >>> Delivery(Answer((Say("Hello!"),)), slices=(1,)).ending
+        'end'
     """
 
     step: Answer | Cut | Failure | Fills | Hears | Sees
@@ -212,13 +317,29 @@ Step = Answer | Cut | Failure | Fills | Hears | Sees | Delivery
 
 @dataclass(frozen=True)
 class Script:
-    """The model's side of a case."""
+    """The model's side of a case.
+
+    Args:
+        steps: The steps in order.
+
+    Examples:
+        >>> len(Script((Answer((Say("Hello!"),)),)).steps)
+        1
+    """
 
     steps: Sequence[Step]
 
 
 def answers_of(step: Step) -> list[Answer]:
-    """The whole answers that a step may give."""
+    """Returns the whole answers that a step may give.
+
+    Args:
+        step: A step of a script.
+
+    Examples:
+        >>> [answer.text for answer in answers_of(Answer((Say("Hello!"),)))]
+        ['Hello!']
+    """
     if isinstance(step, Sees):
         return [step.then, step.otherwise]
     if isinstance(step, Hears):

@@ -1,4 +1,4 @@
-"""Which dialect speaks for a provider: each module of `dialects/` and of `dialects/openai_compatible/` has one."""
+"""Finds the dialect of a provider: each module of `dialects/` and of `dialects/openai_compatible/` has one."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ _REBOUND = (
     b"Call this server by its address, as localhost, or start it with --name and the name you called it by.\n"
 )
 _PATIENCE = 100  # requests beyond a case's script: a loop that never ends is ended
-_ENDLESS = Refusal("This conversation does not end: its case was over a hundred requests ago.", 400)
+_ENDLESS = Refusal(
+    "The script of this case ended a hundred requests ago. The client may be in an endless loop.", 400
+)
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
 
 

@@ -1,4 +1,4 @@
-"""What happened, conversation by conversation: bounded, safe to read from other threads, free of keys."""
+"""A journal of the requests and answers of each conversation. It is bounded, thread-safe and free of keys."""
 
 from __future__ import annotations
 
@@ -35,11 +35,21 @@ _BESIDE = 2000  # bytes that an entry takes beside the bodies, about
 
 @dataclass(eq=False)
 class Entry:
-    """One exchange of a conversation and what the rules said of the request.
+    """One exchange of a conversation, with the verdicts on the request.
 
-    `answer` is None where none came. `left` is set where the client went away before the end: the bytes of the body
-    written by then. `number` counts the server's entries from 1, `at` is when it was entered (Unix time); the journal
-    sets both.
+    Args:
+        case: Name of the case.
+        nonce: The nonce of the conversation.
+        request: The request.
+        answer: The answer; `None` (default) if none was sent.
+        verdicts: The verdicts of the rules.
+        left: Number of bytes that were written when the client disconnected early; `None` (default) if it stayed.
+        number: Number of the entry, from 1. The journal sets it.
+        at: Unix time of the entry. The journal sets it.
+
+    Examples:
+        >>> Entry("hello", "1", Request("openai-chat", "openai", {})).violations
+        []
     """
 
     case: str
@@ -53,17 +63,17 @@ class Entry:
 
     @property
     def exchange(self) -> Exchange:
-        """What went over the wire."""
+        """The request and the answer as they were sent."""
         answer = self.answer
         return Exchange(self.request, answer.response if isinstance(answer, Reply) else answer)
 
     @property
     def violations(self) -> list[Violation]:
-        """Every broken rule, SHOULD and previews included."""
+        """Every broken rule, including SHOULD rules and previews."""
         return [v for verdict in self.verdicts for v in verdict.violations]
 
     def report(self) -> dict[str, Any]:
-        """The entry as JSON."""
+        """Returns the entry as JSON."""
         request, response = self.request, self.exchange.response
         return {
             "number": self.number,

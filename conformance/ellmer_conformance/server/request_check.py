@@ -1,5 +1,5 @@
-"""What a request alone decides: what it is, what the rules say of it, why it is refused, if it is, and what it is
-answered where it names no conversation.
+"""Checks everything that a request decides by itself: its format, the verdicts of the rules, whether it is refused, and
+the answer if it names no conversation.
 
 In order, as the providers do it: the path, the key, JSON, the model's name, the rules, the signatures. Clients
 repeat themselves, so what was found is remembered.
@@ -128,13 +128,13 @@ def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
 
 
 def keyless(wire: str, refusal: Refusal) -> Verdict:
-    """What the provider would have said to a request without a key, as a broken rule."""
+    """Returns what the provider would have said to a request without a key, as a broken rule."""
     rule = Rule(
         id="KEY-001",
         level=Level.MUST,
         kind=Kind.REJECT,
         wire=wire,
-        sentence="A request carries a key, and the headers that the provider asks for.",
+        sentence="A request has a key and the headers that the provider requires.",
         check=lambda _: iter(()),
         source=("strict server",),
         refusal=refusal,

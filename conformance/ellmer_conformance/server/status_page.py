@@ -1,4 +1,4 @@
-"""What the server says of itself: at `/` and when it starts."""
+"""The server's page at `/`, and the text that it prints when it starts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,17 @@ def named(cases: Iterable[str]) -> list[str]:
 
 
 def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
-    """Base URLs, requests to try, and the cases."""
+    """Returns the text that is printed at the start: base URLs, requests to try, and the cases.
+
+    Args:
+        base: The address of the server.
+        mode: The mode of the server.
+        cases: Names of the cases.
+
+    Examples:
+        >>> greeting("http://127.0.0.1:8080", "reject", ["hello"]).splitlines()[0]
+        'The strict server, in reject mode, on http://127.0.0.1:8080'
+    """
     return "\n".join(
         [
             f"The strict server, in {mode} mode, on {base}",
@@ -62,7 +72,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "",
             *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
             "",
-            "Where providers share OpenAI's paths, @vendor says whose they are, by name or host:",
+            "Some providers share OpenAI's paths. Add @ and the provider's name or host:",
             f"{base}/c/any/1@api.deepseek.com/v1",
             "",
             "To try it by hand:",
@@ -74,7 +84,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "",
             fill(", ".join(named(cases)), 110, initial_indent="  ", subsequent_indent="  "),
             "",
-            f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused, as the provider refuses such.",
+            f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused with the provider's own errors.",
             "",
         ]
     )

@@ -1,4 +1,4 @@
-"""The strict server as a thing to start: in a thread of its own for tests, or in the foreground."""
+"""The strict server, ready to start: in a thread of its own for tests, or in the foreground."""
 
 from __future__ import annotations
 
@@ -23,15 +23,28 @@ __all__ = ["PortInUse", "StrictServer"]
 
 
 class PortInUse(OSError):
-    """Something else listens on the port."""
+    """Another program listens on the port."""
 
 
 class StrictServer:
     """A strict server on a port of its own while the `with` block runs.
 
-    Each pair of case and nonce is a conversation of its own. The case `any` is always there. In the mode `proxy`
-    the API at the URL `upstream` answers, and nothing is refused. The pages (`/`, `/reports`) are for who calls the
-    server by an address, as `localhost`, or by one of `names`. A `handler` answers in place of the engine.
+    Each pair of case and nonce is a conversation of its own. The case `any` is always there.
+
+    Args:
+        scripts: The scripts by name of the case.
+        mode: `"reject"` (default) refuses requests as the providers do, `"observe"` only notes what is wrong, and `"proxy"`
+            passes requests to the API at `upstream`.
+        port: The port; 0 (default) takes a free one.
+        host: The address to listen on. Default: `"127.0.0.1"`.
+        upstream: The URL of the API in the mode `"proxy"`.
+        names: Host names under which the pages (`/`, `/reports`) may be opened, besides addresses and `localhost`.
+        handler: Answers requests instead of the server's engine.
+
+    Examples:
+        >>> with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
+        ...     server.url("hello", "1").removeprefix(server.origin)
+        '/c/hello/1'
     """
 
     def __init__(
@@ -73,23 +86,42 @@ class StrictServer:
 
     @property
     def origin(self) -> str:
-        """`http://127.0.0.1:PORT`."""
+        """The address of the server: `http://127.0.0.1:PORT`."""
         return f"http://{self.host}:{self.port}"
 
     def url(self, case: str, nonce: str) -> str:
-        """What goes before the provider's own path."""
+        """Returns the base URL of a conversation. The provider's own path comes after it.
+
+        Args:
+            case: Name of the case.
+            nonce: Any text; it separates conversations with the same case.
+        """
         return f"{self.origin}/c/{quote(case, safe='')}/{quote(nonce, safe='')}"
 
     def exchanges(self, case: str, nonce: str) -> list[Exchange]:
-        """What went over the wire in a conversation, refused requests included."""
+        """Returns the requests and answers of a conversation, including refused ones.
+
+        Args:
+            case: Name of the case.
+            nonce: The nonce of the conversation.
+        """
         return [entry.exchange for entry in self.engine.journal.of(case, nonce)]
 
     def verdicts(self, case: str, nonce: str) -> list[Verdict]:
-        """What the rules said of the requests of a conversation, request by request."""
+        """Returns the verdicts of the rules on the requests of a conversation, request by request.
+
+        Args:
+            case: Name of the case.
+            nonce: The nonce of the conversation.
+        """
         return [verdict for entry in self.engine.journal.of(case, nonce) for verdict in entry.verdicts]
 
     def serve_forever(self, ready: Callable[[], None]) -> None:
-        """In this thread, until it is interrupted; `ready` is called when the port is known."""
+        """Serves in this thread until it is interrupted.
+
+        Args:
+            ready: Function that is called when the port is known.
+        """
         try:
             asyncio.run(self._serve(ready))
         except KeyboardInterrupt:

@@ -131,7 +131,8 @@ class Conversation:
         return found
 
     def objection(self, *, dropped: bool, beta: bool) -> str | None:
-        """What is said of the first thought behind another prefix, unless such are `dropped`; `beta`: the header is sent."""
+        """Returns what is said of the first thought behind another prefix, unless such are `dropped`; `beta`: the
+        header is sent."""
         if dropped or not binds(self.model):
             return None
         for place, reason, sentence in self.mismatches:
@@ -147,7 +148,7 @@ class Conversation:
         ]
 
     def _differs(self, bound: Prefix, count: int, block: Block, thought: str) -> str | None:
-        """What differs from what a thought is bound to, behind so many other blocks; None where nothing does."""
+        """Returns what differs from what a thought is bound to, behind so many other blocks; None where nothing does."""
         if bound.system != self._system:
             return "The `system` prompt differs from the one this block was created with."
         if bound.tools != self._tools:
@@ -187,7 +188,7 @@ def sealed(text: str, prefix: Prefix | None) -> str:
 
 
 def unsealed(signature: str) -> Sealed | None:
-    """What a signature stands for that was given here, and is unchanged."""
+    """Returns what a signature stands for that was given here, and is unchanged."""
     blob = decoded(signature)
     text = opened(blob) if blob else None
     if text is None or not text.startswith(_RECORD):

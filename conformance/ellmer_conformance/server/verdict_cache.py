@@ -1,4 +1,4 @@
-"""What the rules said of a request that differs from this one in plain words only.
+"""Reuses the verdicts on a request that differs from another one only in plain words.
 
 Whoever asks another question sends the same request with another text: the rules look at what a request is made of, and at
 texts only for what is no plain sentence (a blank one, a file in base64, a tag, a word that an option asks for). So requests
@@ -121,7 +121,7 @@ class Alike:
     def judged(
         self, request: Request, body: bytes, judge: Callable[[Request], tuple[Verdict, ...]]
     ) -> Judged:
-        """What the rules say, or what they said of one that is alike."""
+        """Returns what the rules say, or what they said of one that is alike."""
         if len(body) > _LONGEST:
             return _judged(request, judge)
         pieces = _bare_pieces(body)

@@ -159,13 +159,27 @@ def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(
 
 
 @pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("NOPE", "there is no rule 'NOPE'"),
+        ("STR-013", "plain_text[sync]: it was selected but has no verdict"),
+    ],
+)
+def test_a_run_that_meets_no_rule_that_was_asked_for_is_not_green(run, tmp_path, rule, said):
+    done = run("run", "--adapter=plain:Plain", "--against=server", "--case=plain_text", f"--rule={rule}")
+
+    assert done.returncode == 2
+    assert said in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
     ("wanted", "record", "reason"),
     [
         ({"wire": ["cohere"], "case": ["cited_answer"]}, False, "no URL of their own"),
         (
             {"case": ["cancelled_in_the_middle"], "mode": ["sync"]},
             False,
-            "in the mode sync there is nothing to see of it",
+            "it tests nothing in the mode sync",
         ),
         ({"case": ["broken_anywhere"]}, True, "it is played from the recordings of text_then_tool"),
     ],

@@ -151,7 +151,7 @@ def test_a_run_that_judged_nothing_is_no_success(tmp_path):
     (tmp_path / "settings.json").write_text("{}")
     outcome = run("lint", tmp_path)
     assert outcome.exit_code == 2
-    assert "Nothing was judged, which is no success: not a recording of HTTP (1)." in outcome.output
+    assert "Nothing was judged, which counts as a failure: not a recording of HTTP (1)." in outcome.output
     outcome = run("calibrate", tmp_path)
     assert outcome.exit_code == 2
     assert "Nothing was judged" in outcome.output

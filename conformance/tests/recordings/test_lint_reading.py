@@ -115,14 +115,14 @@ def test_what_is_told_of_a_recording(tmp_path):
         ("cut.json", b'{"interactions": [{"request": {', "truncated"),
         ("cut.yaml", b"interactions:\n- request: {method: POST", "truncated"),
         ("cut.yaml.gz", gzip.compress(b"interactions: []", mtime=0)[:-4], "cannot be read"),
-        ("no.json", b"\xff\xfe\x00", "no text in UTF-8"),
+        ("no.json", b"\xff\xfe\x00", "not valid UTF-8"),
         ("deep.json", b"[" * 100_000, "nested too deep"),
         ("cut.jsonl", b'{"url": "x"}\n{"url', "line 2 is damaged or truncated"),
         ("cut.jsonl.gz", gzip.compress(b'{"url": "x"}\n' * 99, mtime=0)[:-9], "cannot be read"),
         (
             "odd.json",
             b'{"interactions": [{"request": {"url": "https://a.test"}, "response": "x"}]}',
-            "hold together",
+            "is inconsistent",
         ),
         (
             "future.json",

@@ -290,7 +290,7 @@ class StructuredChat(ChatBase):
     ) -> Settings:
         """The plan of a conversation for data. Raises `UsageError` where the mode does not work."""
         if not isinstance(max_retries, int) or max_retries < 0:
-            raise UsageError(f"max_retries= is a whole number, 0 or more, not {max_retries!r}.")
+            raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
         plan = self._plan(type=wanted.sent, **how)
         plan.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
         return replace(plan, mode=mode, check=wanted.problem, max_retries=max_retries)

@@ -49,7 +49,7 @@ def _within(text: str) -> Iterator[Any]:
 
 
 def begun_json(text: str) -> str | None:
-    """Where JSON begins in a text that is not whole yet; `None` where it does not yet."""
+    """Returns where JSON begins in a text that is not whole yet; `None` where it does not yet."""
     said = _THOUGHT.sub("", text)
     start = _START.search(said)
     return said[start.start() :] if start else None

@@ -62,7 +62,7 @@ class PartialData:
 
 
 def partial_value(data: Any, type: Any) -> Any:  # noqa: PLR0911 - one return per kind of type
-    """What there is of a value of a type. Of an object, fields that have not come have their default, or are `None`."""
+    """Returns what there is of a value of a type. Of an object, fields that have not come have their default, or are `None`."""
     if get_origin(type) is Annotated:
         return partial_value(data, get_args(type)[0])
     origin, arguments = get_origin(type), get_args(type)

@@ -46,7 +46,7 @@ class Structured:
         raise problem or ConversionError(f"The answer is not JSON: {turn.text[:200]!r}")
 
     def problem(self, turn: AssistantTurn) -> str | None:
-        """What is wrong with an answer, in words for the model; `None` if nothing is."""
+        """Returns what is wrong with an answer, in words for the model; `None` if nothing is."""
         try:
             self.value(turn)
         except ConversionError as error:

@@ -31,7 +31,7 @@ def sent_along(turn: T, now: float) -> T:
 
 
 def _at(content: Content, now: float) -> Content:
-    """What stands for the content at a time: the file itself where its provider has deleted it and it is known here."""
+    """Returns what stands for the content at a time: the file itself where its provider has deleted it and it is known here."""
     if isinstance(content, ContentUploaded) and content.source is not None and content.expires_at is not None:
         return content.source if content.expires_at - EARLY <= now else content
     return content

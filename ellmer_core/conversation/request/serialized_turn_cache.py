@@ -1,4 +1,4 @@
-"""What a chat has written as JSON before, so that a request costs what is new in it and not the whole history.
+"""Keeps the JSON of earlier turns, so that the cost of a request depends only on what is new in it.
 
 Turns are values, and `Wire.message(turn)` depends on its turn alone: while the wire stays as it is, so does the JSON
 of a turn. A body is put together from the bytes of its messages, and is byte for byte what writing it anew would
@@ -28,7 +28,7 @@ SPARE = (
 )
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class RequestCache:
     """The turns that were sent, and the messages of each, by the identity of the turn; and these messages' bytes, by
     theirs. What is held here is not freed, so that nothing else gets its identity."""

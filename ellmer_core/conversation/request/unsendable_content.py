@@ -1,4 +1,4 @@
-"""What cannot be sent to a model, said in words in its place.
+"""Replaces content that a model cannot receive by a description in words.
 
 The history keeps the original. So a chat goes on after a change of provider, whatever was said in it before.
 """
@@ -41,7 +41,9 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
     """
     if tools and not wire.profile.tools:
         names = ", ".join(tool.name for tool in tools)
-        raise UsageError(f"{wire.vendor}'s {wire.model} calls no tools: do not register {names} here.")
+        raise UsageError(
+            f"{wire.vendor}'s {wire.model} does not support tools: do not register {names} here."
+        )
     replaced: list[str] = []
     plain = are_plain(turns)
     sent = [t if same else _turn(wire, t, replaced) for t, same in zip(turns, plain, strict=True)]
@@ -80,7 +82,7 @@ def _objection(wire: Wire, content: Content) -> str:
         return "only an answer holds calls"
     try:
         if wire.refuses(content):
-            return "the model does not take it"
+            return "the model does not accept it"
         wire.content(wire.as_sent(content))
     except ContentError as error:
         return str(error)

@@ -56,7 +56,7 @@ def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
     """The answer that a stream adds up to; an error, if it has no end."""
     if merger.complete:
         return merger.response()
-    how = f": {why}" if why else ": no end mark came."
+    how = f": {why}" if why else ": the end marker did not arrive."
     raise IncompleteResponseError(f"The answer stopped before its end{how}") from why
 
 
@@ -128,7 +128,7 @@ def _decoded(body: bytes, media_type: str) -> Any:
 
 
 def cut_short(turn: AssistantTurn) -> str | None:
-    """Why the turn is not all the model had to say; `None` if it is, as far as it says."""
+    """Returns why the turn is not all the model had to say; `None` if it is, as far as it says."""
     match turn.finish_reason:
         case "max_tokens":
             return 'the answer was cut at the `max_tokens` limit; raise it with params={"max_tokens": …}.'
@@ -138,5 +138,9 @@ def cut_short(turn: AssistantTurn) -> str | None:
             return "the answer was held back by the provider's content filter."
     if not isinstance(turn, AssistantPartialTurn):
         return None
-    why = f"its reason is {turn.finish_reason!r:.80}" if turn.finish_reason else "it gave no reason to end"
-    return f"the provider did not end the answer as a whole one: {why}."
+    why = (
+        f"its finish reason is {turn.finish_reason!r:.80}"
+        if turn.finish_reason
+        else "it gave no finish reason"
+    )
+    return f"the provider did not mark the answer as complete: {why}."

@@ -1,5 +1,4 @@
-"""What a provider answered, before it gets into a history: the turn of a response, with values of the right kinds in
-it and text that can be written anywhere. Pure.
+"""Sanitizes an answer before it enters a history: values get the right types, and text can be written anywhere. Pure.
 
 Half a surrogate pair has no UTF-8: printing or saving it fails. Servers in JavaScript cut streamed text between two
 halves; what stays half becomes U+FFFD.
@@ -106,7 +105,7 @@ class Pieces:
         self._half: dict[type[Content], str] = {}
 
     def of(self, event: Any) -> list[Content]:
-        """What an event adds to show."""
+        """Returns what an event adds to show."""
         return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
 
     def _shown(self, piece: Content) -> Content | None:

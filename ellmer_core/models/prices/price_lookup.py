@@ -1,4 +1,4 @@
-"""What tokens cost: looked up in a dated table, `prices.json` of the package, or in one that was loaded instead."""
+"""Computes the cost of tokens from a dated table: `prices.json` of the package, or one that was loaded instead."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _price(vendor: str, model: str, tokens: int) -> _Price | None:
 
 @lru_cache
 def _thresholds(vendor: str, model: str) -> list[list[float]]:
-    """What the table says of a model: a row for each threshold."""
+    """Returns what the table says of a model: a row for each threshold."""
     found = (row["prices"] for row in _table().get(vendor, ()) if _matches(row["match"], model.lower()))
     return next(found, [])
 

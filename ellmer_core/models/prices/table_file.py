@@ -14,6 +14,7 @@ __all__ = ["Table", "read_table"]
 
 Table = dict[str, list[dict[str, Any]]]
 LARGEST = 10_000_000  # bytes
+DEAREST = 1e9  # dollars for a million tokens
 
 
 def read_table(source: str | Path) -> Table:
@@ -22,25 +23,38 @@ def read_table(source: str | Path) -> Table:
         table = json.loads(_content(source))
         vendors = table["vendors"]
         return {str(vendor): [_row(row) for row in rows] for vendor, rows in vendors.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, re.error) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
         raise UsageError(
-            f"{source} is no table of prices: {error!r}. See prices.json of this package."
+            f"{source} is not a table of prices: {error!r}. See prices.json of this package."
         ) from error
 
 
 def _content(source: str | Path) -> bytes:
-    if not str(source).startswith(("https://", "http://")):
-        return Path(source).read_bytes()
+    """What is there, as far as it is a table's size: a file may be a device, a server may never end."""
+    if str(source).startswith(("https://", "http://")):
+        content = _download(str(source))
+    else:
+        with Path(source).open("rb") as file:
+            content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    return content
+
+
+def _download(url: str) -> bytes:
     import httpx  # noqa: PLC0415 - imported when first needed
 
+    content = b""
     try:
-        answer = httpx.get(str(source), timeout=10, follow_redirects=True)
-        answer.raise_for_status()
-    except httpx.HTTPError as error:
+        with httpx.stream("GET", url, timeout=10, follow_redirects=True) as answer:
+            answer.raise_for_status()
+            for chunk in answer.iter_bytes(LARGEST):
+                content += chunk
+                if len(content) > LARGEST:
+                    break
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error)) from error
-    if len(answer.content) > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST:,} bytes")
-    return answer.content
+    return content
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,6 +66,8 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float | None:
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value >= 0):
+    if value is None or (
+        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= DEAREST
+    ):
         return value
-    raise ValueError(f"{value!r:.40} is no price")
+    raise ValueError(f"{value!r:.40} is not a price")

@@ -24,7 +24,7 @@ _ROW = "[[row]]"
 
 
 def profile_of(wire: Wire) -> Profile:
-    """What the tables say of the wire's model."""
+    """Returns what the tables say of the wire's model."""
     return _profile(wire.vendor, wire.name, wire.model)
 
 

@@ -110,7 +110,7 @@ class AnthropicContent(Wire):
 
 
 def _legal(fields: Mapping[str, Any]) -> Json:
-    """What a block had beside its text or its input, as the API takes it back."""
+    """Returns what a block had beside its text or its input, as the API takes it back."""
     kept = json_bodies.without(fields, "citations")
     said = fields.get("citations")
     if cited := [one for one in said if fits(one, CITATION)] if isinstance(said, (list, tuple)) else []:

@@ -127,7 +127,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         odd = [
             name for each in named for name in each.get("properties", ()) if not PLAIN_NAME.fullmatch(name)
         ]
-        return f"no argument can be called {odd[0]!r}" if odd else super().call_problem(type, tools)
+        return f"a parameter cannot be named {odd[0]!r}" if odd else super().call_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
         """`Thinking may not be enabled when tool_choice forces tool use`."""
@@ -140,7 +140,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return {"x-api-key": self.credentials(), **version} if self.credentials else version
 
     def thinking(self) -> Json | None:
-        """How the parameters ask for thinking: so many tokens of it, or as much as the effort is worth."""
+        """Returns how the parameters ask for thinking: so many tokens of it, or as much as the effort is worth."""
         if self.params.get("reasoning_tokens"):
             return {"type": "enabled"}
         effort = self.params.get("reasoning_effort") and self.profile.adaptive
@@ -181,7 +181,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
                 return [{"role": "user", "content": blocks}] if blocks else []
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said. The thinking of a partial answer may lack its signature: it stays here; and so does
+        """Returns what the model said. The thinking of a partial answer may lack its signature: it stays here; and so does
         what nothing follows: `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107).
         """
         thinks = not turn.lost

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from ..request_and_stream_merger import Json, Request
 
@@ -34,8 +33,7 @@ class Endpoint(Protocol):
         """A request without a body."""
 
 
-@dataclass(frozen=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """A file at the provider: how requests name it, when it was made and when it is deleted (Unix time by the
     provider's clock), and whether it is ready."""
 

@@ -18,7 +18,7 @@ from .http_requests import form, json_object, post, url_of
 __all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenAIBatches(Batches):
     """A file of requests, and one or two of answers. https://platform.openai.com/docs/api-reference/batch"""
 

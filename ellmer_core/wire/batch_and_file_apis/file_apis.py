@@ -66,7 +66,7 @@ class GeminiUploads(Uploads):
         return self.stored(_object((yield self.multipart(to, data, type, filename))).get("file"))
 
     def multipart(self, to: Endpoint, data: bytes, type: str, filename: str) -> Request:
-        """What the file is called, then the file, as two parts of a body."""
+        """Returns what the file is called, then the file, as two parts of a body."""
         about = json.dumps({"file": {"mimeType": type, "displayName": filename}})
         edge = boundary(data)
         head = f"--{edge}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{about}"
@@ -97,7 +97,7 @@ class GeminiUploads(Uploads):
         return delete(to, self.path(uri))
 
     def path(self, uri: str) -> str:
-        """Where the file is, at this provider: the rest of what an answer calls its URI is not followed."""
+        """Returns where the file is, at this provider: the rest of what an answer calls its URI is not followed."""
         return f"/files/{quote(uri.rpartition('/')[2], safe='')}"
 
 

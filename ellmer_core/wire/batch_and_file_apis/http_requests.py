@@ -58,7 +58,7 @@ def form(  # noqa: PLR0917 - a file has this many sides
 
 
 def boundary(data: bytes) -> str:
-    """What parts a body; it cannot stand in what it is the hash of."""
+    """Returns what parts a body; it cannot stand in what it is the hash of."""
     return f"ellmer-core-{sha256(data).hexdigest()}"
 
 

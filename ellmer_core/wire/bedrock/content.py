@@ -54,7 +54,7 @@ class BedrockContent(Wire):
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):
                 own = (self.issued(extra) or {}).get("block")
-                block = own if own and fits(own, _BLOCK) else {"text": text}
+                block = own if own and fits(own, _BLOCK) else {"text": text} if text else None
             case ContentThinking(extra=extra):
                 block = self.thought((self.issued(extra) or {}).get("block"))
             case ContentToolRequest(id=id, name=name, arguments=arguments):

@@ -1,4 +1,4 @@
-"""What the models behind Bedrock's one format take of it, family by family.
+"""The features that each family of models supports in Bedrock's one format.
 
 The evidence is live: requests of public test suites that Bedrock accepted or refused (2025-2026), and
 https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html.

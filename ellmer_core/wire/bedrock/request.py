@@ -124,7 +124,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
         if not (self.family.schemas and re.search(self.family.schemas, self.model)):
-            return f"{self.model} has no structured output"
+            return f"{self.model} does not support structured output"
         return unfit(self.schema(type), self.family.schema_limits) or super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
@@ -195,7 +195,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [FILLER, *blocks] if lacks_text else blocks
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
+        """Returns what the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
         the end either: Claude refuses an answer that ends with its thoughts."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
@@ -207,10 +207,17 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:
-        """A blank text is refused: `The text field in the ContentBlock object at … is blank.`"""
+        """A blank text is refused: `The text field in the ContentBlock object at … is blank.` Sources that stand alone
+        have no such field."""
         if isinstance(content, ContentText):
-            return bool(content.text.strip())
+            return bool(content.text.strip()) or self._only_sources(content)
         return content_parts.sendable(content, self.name)
+
+    def _only_sources(self, content: ContentText) -> bool:
+        match self.issued(content.extra):
+            case {"block": {"citationsContent": {**cited}}}:
+                return not cited.get("content")
+        return False
 
     def result(self, result: ContentToolResult) -> Json:
         """A toolResult block, with its media inside where `tool_media` is native."""
@@ -224,7 +231,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolResult": block}
 
     def outcome(self, result: ContentToolResult) -> Json:
-        """What a result without media says."""
+        """Returns what a result without media says."""
         text = result_text(result)
         if not self.family.json_results:
             return {"text": text}

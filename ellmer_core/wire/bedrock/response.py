@@ -60,9 +60,9 @@ class BedrockResponse(Wire):
             case {"reasoningContent": dict(thought)}:
                 text = (thought.get("reasoningText") or {}).get("text") or ""
                 content = ContentThinking(text, extra=self.own(block=block))
-            case {"citationsContent": {"content": [*said]}}:
-                text = "".join(part.get("text") or "" for part in said)
-                cited = bedrock_citations(block["citationsContent"].get("citations"))
+            case {"citationsContent": dict(said)}:
+                text = "".join(part.get("text") or "" for part in said.get("content") or ())
+                cited = bedrock_citations(said.get("citations"))
                 content = ContentText(text, extra=self.own(block=block), citations=cited)
             case {"image": {"format": str(kind), "source": {"bytes": str(data)}}}:
                 content = ContentImageInline(f"image/{kind}", data)

@@ -39,7 +39,7 @@ class CohereResponse(OpenAIChatResponse):
         )
 
     def contents(self, message: Json, *, cut: bool) -> Iterator[Content]:
-        """What the message holds. Citations point into the text as a whole: its first part keeps them."""
+        """Yields what the message holds. Citations point into the text as a whole: its first part keeps them."""
         if message.get("tool_plan"):
             plan = {"tool_plan": message["tool_plan"]}
             yield ContentThinking(message["tool_plan"], extra=self.own(fields=plan))

@@ -63,7 +63,7 @@ class EventStreamDecoder(Decoder):
             del self._held[:total]
 
     def _next_length(self) -> int | None:
-        """How long the next frame is, once it is here whole."""
+        """Returns how long the next frame is, once it is here whole."""
         if len(self._held) < _PRELUDE.size:
             return None
         total, headers, checksum = _PRELUDE.unpack_from(self._held)

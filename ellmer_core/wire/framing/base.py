@@ -1,4 +1,4 @@
-"""What every decoder of a streamed answer is."""
+"""The base class of all decoders of streamed answers."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ class Decoder(ABC):
 
     @abstractmethod
     def flush(self) -> list[Any]:
-        """What is left at the end of the answer. Half an event is no event."""
+        """Returns what is left at the end of the answer. Half an event is no event."""

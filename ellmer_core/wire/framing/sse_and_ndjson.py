@@ -159,7 +159,7 @@ def _events(data: bytes) -> list[Any]:
 
 
 def _said(data: bytes) -> Any:
-    """What an error event says: JSON, or a bare message."""
+    """Returns what an error event says: JSON, or a bare message."""
     return (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
 
 

@@ -122,7 +122,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return int(response["totalTokens"])
 
     def url(self, *, stream: bool) -> str:
-        """Where the model is asked; without `alt=sse` a stream is a JSON array."""
+        """Returns where the model is asked; without `alt=sse` a stream is a JSON array."""
         method = "streamGenerateContent?alt=sse" if stream else "generateContent"
         return f"{self.base_url.rstrip('/')}/models/{self.model}:{method}"
 
@@ -130,7 +130,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return {"x-goog-api-key": self.credentials()} if self.credentials else {}
 
     def config(self, type: Type | None) -> Json:
-        """What of `generationConfig` is not a parameter: structured output, and thoughts where thinking is set."""
+        """Returns what of `generationConfig` is not a parameter: structured output, and thoughts where thinking is set."""
         config: Json = {}
         if type is not None:
             config = {
@@ -175,7 +175,7 @@ class Gemini(GeminiContent, GeminiResponse):
                 return [{"role": "user", "parts": parts} for parts in contents if parts]
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said, in one content; of a partial answer, no thoughts."""
+        """Returns what the model said, in one content; of a partial answer, no thoughts."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         parts = [part for c in contents if (part := self.assistant_part(c))]

@@ -27,7 +27,7 @@ class OllamaContent(Wire):
     """Contents as fields of a message."""
 
     def assistant_part(self, content: Content) -> str:
-        """What a content adds to the text of an assistant message."""
+        """Returns what a content adds to the text of an assistant message."""
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 return text

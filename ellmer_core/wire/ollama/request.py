@@ -117,7 +117,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return message | {"images": images} if images else message
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said, thought and called, in one message; nothing, where it did neither."""
+        """Returns what the model said, thought and called, in one message; nothing, where it did neither."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         text = "".join(part for c in contents if (part := self.assistant_part(c)))

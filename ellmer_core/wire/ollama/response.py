@@ -37,7 +37,7 @@ class OllamaResponse(Wire):
         )
 
     def contents(self, message: Json, *, cut: bool) -> Iterator[Content]:
-        """What the message holds. Old servers give calls no id."""
+        """Yields what the message holds. Old servers give calls no id."""
         if message.get("thinking"):
             yield ContentThinking(message["thinking"], extra=self.own())
         if message.get("content"):

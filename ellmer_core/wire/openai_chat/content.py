@@ -58,7 +58,7 @@ class OpenAIChatContent(Wire):
         return part
 
     def fields(self, content: Content) -> Json:
-        """What a content adds to its assistant message beside the words: reasoning, a refusal, annotations."""
+        """Returns what a content adds to its assistant message beside the words: reasoning, a refusal, annotations."""
         if isinstance(content, (ContentThinking, ContentText)):
             return dict((self.issued(content.extra) or {}).get("fields", {}))
         return {}

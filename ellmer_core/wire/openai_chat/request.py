@@ -104,7 +104,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         }
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """What the model said and called; nothing, where it did neither."""
+        """Returns what the model said and called; nothing, where it did neither."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         fields = {name: value for c in contents for name, value in self.fields(c).items()}

@@ -34,7 +34,7 @@ class ResponsesContent(Wire):
     """Contents as items, and as parts of them."""
 
     def item_of(self, content: Content) -> Mapping[str, Any]:
-        """What the provider said of the item that a content comes from, its `id` above all."""
+        """Returns what the provider said of the item that a content comes from, its `id` above all."""
         if isinstance(content, ContentUnknown):
             return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}

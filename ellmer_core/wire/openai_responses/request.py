@@ -91,7 +91,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return int(response["input_tokens"])
 
     def included(self) -> Iterator[str]:
-        """What an answer holds on request only."""
+        """Yields what an answer holds on request only."""
         if self.reasons():
             yield "reasoning.encrypted_content"
         if self.params.get("log_probs"):

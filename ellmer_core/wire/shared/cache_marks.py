@@ -22,7 +22,7 @@ Cache = Literal["none", "5m", "1h"]
 def check_cache(cache: object) -> None:
     """Raises `UsageError` for a time that there is not."""
     if cache not in ("none", "5m", "1h"):
-        raise UsageError(f'cache= is "none", "5m" or "1h", not {cache!r}.')
+        raise UsageError(f'cache= must be "none", "5m" or "1h", not {cache!r}.')
 
 
 def with_marks(body: Json, cache: Cache) -> Json:

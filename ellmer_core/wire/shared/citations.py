@@ -1,4 +1,4 @@
-"""Where texts come from, as each provider says it, as `ContentCitation`. What goes back is in the `extra` of the text."""
+"""Converts each provider's citations to `ContentCitation`. What is sent back is in the `extra` of the text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...contents.content import Content, ContentCitation, ContentText, ContentUnknown, replaced
+from ...contents.content import Content, ContentCitation, ContentText, replaced
 from ...contents.turns import AssistantTurn
 from ..request_and_stream_merger import Json
 
@@ -99,24 +99,20 @@ def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> A
 
 
 def cited_before(contents: Sequence[Content]) -> list[Content]:
-    """The contents, with the sources that Nova names in a block of their own on the text before it. The block goes back
-    as it came."""
+    """The contents, with the sources that Nova names in a block of their own on the text before it. The block, a text
+    without words, goes back as it came."""
     found: list[Content] = []
+    cited: int | None = None
     for content in contents:
-        sources = _alone(content)
-        text = next((n for n in range(len(found) - 1, -1, -1) if isinstance(found[n], ContentText)), None)
-        if sources and text is not None:
-            before = found[text]
+        if isinstance(content, ContentText) and content.text:
+            cited = len(found)
+        elif isinstance(content, ContentText) and cited is not None:
+            before = found[cited]
             told = before.citations if isinstance(before, ContentText) else ()
-            found[text] = _cited(before, (*told, *sources))
+            found[cited] = _cited(before, (*told, *content.citations))
+            content = _cited(content, ())  # noqa: PLW2901 - its sources are told once
         found.append(content)
     return found
-
-
-def _alone(content: Content) -> tuple[ContentCitation, ...]:
-    """The citations of a block that has no text."""
-    block = content.data.get("citationsContent") if isinstance(content, ContentUnknown) else None
-    return bedrock_citations(block.get("citations")) if isinstance(block, Mapping) else ()
 
 
 # Gemini -----------------------------------------------------------------------------------------------------
@@ -162,7 +158,7 @@ def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
 
 
 def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, int | None, int | None]:
-    """Which text a segment is in, and where. Google counts bytes, from the beginning of a part."""
+    """Returns which text a segment is in, and where. Google counts bytes, from the beginning of a part."""
     start, end, words = segment.get("startIndex") or 0, segment.get("endIndex"), segment.get("text")
     if isinstance(start, int) and isinstance(end, int):
         for text in texts:

@@ -92,7 +92,7 @@ def answered(result: ContentToolResult) -> ContentToolRequest:
 
 
 def placeholder(content: Content) -> str:
-    """What stands for media in an assistant's message, where the format has text only: the model made it itself."""
+    """Returns what stands for media in an assistant's message, where the format has text only: the model made it itself."""
     kind = {
         "ContentPDF": "PDF document",
         "ContentImageInline": "inline image",

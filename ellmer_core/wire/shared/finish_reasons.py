@@ -1,4 +1,4 @@
-"""Why answers end: the words of each format, and which of them say that the answer is whole.
+"""The finish reasons of each format, and which of them mark an answer as complete.
 
 A tool call is run, and a text is whole, only where the provider's own word says so. Every other word, also one that no
 table has, and the lack of a word, mean that the answer was cut.

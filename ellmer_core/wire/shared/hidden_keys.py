@@ -1,4 +1,4 @@
-"""What must not be seen: neither `repr()`, `vars()`, a log nor a pickle of what holds it shows it."""
+"""Hides keys: no `repr()`, `vars()`, log or pickle of an object shows them."""
 
 from __future__ import annotations
 

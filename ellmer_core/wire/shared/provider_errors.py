@@ -88,7 +88,7 @@ def in_band_error(body: object) -> ProviderError:
 
 
 def _quoted(body: object) -> str:
-    """What stands for an explanation where none is found: the body, as far as there is one."""
+    """Returns what stands for an explanation where none is found: the body, as far as there is one."""
     return f"with no message in its body: {json.dumps(body):.300}" if body else "without an explanation"
 
 
@@ -136,7 +136,7 @@ def _parsed(body: bytes) -> object:
 
 
 def _facts(body: object) -> dict[str, Any]:
-    """What the body says: the arguments of `ProviderError`, each `None` where it says nothing."""
+    """Returns what the body says: the arguments of `ProviderError`, each `None` where it says nothing."""
     outer = _first(body)
     error = _first(outer.get("error") or outer.get("errors")) if isinstance(outer, Mapping) else outer
     levels = [level for level in (error, outer) if isinstance(level, Mapping)]

@@ -23,6 +23,8 @@ OURS = frozenset(
         "apply_patch_call",
     }
 )
+#: How ids of the searches begin that xAI runs itself and tells as custom tools (recorded).
+XAI_SEARCH = "xs_call_"
 SEALED = frozenset({"encrypted_content", "encrypted_stdout", "renderedContent", "search_suggestions"})
 
 
@@ -37,6 +39,8 @@ def provider_content(  # noqa: PLR0911 - one return per kind of block
             return _result(wire, block, id, kind.removesuffix("_tool_result"), block.get("content"))
         case {"type": str(kind)} if kind.endswith("_call") and kind not in OURS:
             return _item(wire, block, kind.removesuffix("_call"))
+        case {"type": "custom_tool_call", "call_id": str(id)} if id.startswith(XAI_SEARCH):
+            return _item(wire, block, "x_search")
         case {"type": "mcp_list_tools", "tools": list(tools)}:
             names = [tool.get("name") for tool in _objects(tools)]
             given = {"server": block.get("server_label")}
@@ -94,7 +98,7 @@ def _result(
 def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
     """An item of Responses: the call and what came of it."""
     action = _object(item.get("action"))
-    given = _json_object(item.get("arguments")) or _without(action, "type", "sources")
+    given = _json_object(item.get("arguments") or item.get("input")) or _without(action, "type", "sources")
     given |= {key: item[key] for key in ("code", "queries") if item.get(key)}
     found = next(
         (item[key] for key in ("results", "outputs", "output") if item.get(key)), action.get("sources")
@@ -153,7 +157,7 @@ def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
 
 
 def executed(wire: str, message: Json) -> list[ContentProviderCall]:
-    """What Groq's systems ran; there is no block of it to send back."""
+    """Returns what Groq's systems ran; there is no block of it to send back."""
     return [
         ContentProviderCall(
             wire,
@@ -168,7 +172,7 @@ def executed(wire: str, message: Json) -> list[ContentProviderCall]:
 
 
 def _readable(value: Any) -> Any:
-    """What people can read of a value: no sealed bytes, no markup of the provider's own."""
+    """Returns what people can read of a value: no sealed bytes, no markup of the provider's own."""
     if isinstance(value, Mapping):
         return {
             name: _readable(inner)

@@ -1,4 +1,4 @@
-"""How much of JSON Schema a provider's own structured output takes, and why a schema is more than that.
+"""Checks whether a provider's structured output supports a JSON Schema, and says why not.
 
 What a dialect can leave out (bounds, formats: `schema_dialects.py`) is no limit. Pure.
 """
@@ -58,7 +58,7 @@ _PROPERTIES, _LEVELS, _VALUES, _CHARACTERS = 5_000, 10, 1_000, 120_000
 
 
 def unfit(schema: Json, limits: SchemaLimits) -> str | None:
-    """Why a schema is more than the limits allow; `None` where it fits."""
+    """Returns why a schema is more than the limits allow; `None` where it fits."""
     return next(_reasons(schema, limits), None)
 
 
@@ -93,7 +93,7 @@ def too_large(schema: Json) -> bool:
 
 
 def _levels(schema: Any) -> int:
-    """How deep objects and lists nest; definitions are levels of their own."""
+    """Returns how deep objects and lists nest; definitions are levels of their own."""
     level, depth = [schema, *_definitions(schema).values()], -1
     while level:
         depth += 1

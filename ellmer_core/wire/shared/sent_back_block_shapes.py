@@ -1,4 +1,5 @@
-"""What a block of a known kind must have to go back: one without it would have each further request refused.
+"""Checks that a block has the fields it needs to be sent back. The provider would refuse every further request with an
+incomplete one.
 
 A shape is a type, a pattern of a string, `[shape]` for a list, a tuple of alternatives, a `Tagged` union, or a mapping of
 fields; a field whose name ends in `?` may be left out, or be null. Fields that a shape does not name are the provider's.
@@ -21,7 +22,7 @@ __all__ = ["WORD", "Shape", "Tagged", "fits", "legal"]
 WORD = re.compile(r"[^\ud800-\udfff]+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tagged:
     """Objects whose `type` says which shape they have; a type that is not listed is a new one, and may have any."""
 

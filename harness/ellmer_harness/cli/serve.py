@@ -21,7 +21,9 @@ __all__ = ["arguments", "run"]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares them."""
-    parser.add_argument("path", type=Path, metavar="CASSETTE", help="a cassette of ours, or any recording")
+    parser.add_argument(
+        "path", type=Path, metavar="CASSETTE", help="a cassette, or a recording of another tool"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on")
     parser.add_argument("--port", type=int, default=0, help="the port (default: any that is free)")
     parser.add_argument(
@@ -30,13 +32,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="cycle",
         help="the answer to a request whose recordings have all been played: `cycle` starts again from the first, `last` repeats the last one, `error` answers with an error (default: cycle)",
     )
-    parser.add_argument("--delays", action="store_true", help="wait between chunks as long as it took")
+    parser.add_argument("--delays", action="store_true", help="wait between chunks as long as recorded")
     parser.add_argument(
         "--ignore",
         action="append",
         default=[],
         metavar="POINTER",
-        help="what does not count: /metadata/user_id of a body, ?beta of a URL",
+        help="ignore this part of requests: /metadata/user_id of the body, ?beta of the URL",
     )
 
 

@@ -1,4 +1,4 @@
-"""How a body is cut into chunks when it is played: a reader must not depend on where the network cut it.
+"""Splits a body into chunks for a replay. A reader must not depend on where the network splits it.
 
 A framing is named by words, applied from left to right: `every-byte`, `events` (one chunk an event), `whole` (one
 chunk), `split:N` (two chunks, cut after N bytes), `random:SEED` (chunks of 1 to 16 bytes), `crlf` and `lf` (the line

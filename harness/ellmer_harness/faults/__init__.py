@@ -16,7 +16,7 @@ Waiting is done on the tape's virtual clock; a wait longer than the client's own
 from __future__ import annotations
 
 from .fault_schedule import Fault, Pass, Schedule
-from .response_body_faults import Corrupt, Cut, Duplicate, ErrorEvent, ReadTimeout, Reset, Slow, Stall
+from .mid_response_faults import Corrupt, Cut, Duplicate, ErrorEvent, ReadTimeout, Reset, Slow, Stall
 from .status_and_connection_faults import ConnectError, ConnectTimeout, PoolTimeout, Status, WriteTimeout
 
 __all__ = [

@@ -78,7 +78,7 @@ def _skipped(text: str, at: int) -> int:
 
 def _wrong(path: Path, value: Any, wanted: str) -> NoReturn:
     found = "it is missing" if value is None else f"it is {json.dumps(value)[:60]}"
-    raise _WrongError(path, f"{wanted} has to be here; {found}")
+    raise _WrongError(path, f"{wanted} is expected here; {found}")
 
 
 def _metadata(value: Any, ours: str) -> None:

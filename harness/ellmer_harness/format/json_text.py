@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from pydantic_core import from_json
+
 __all__ = ["parse", "parse_text", "spell", "write"]
 
 Form = dict[str, Any]
@@ -48,13 +50,13 @@ def write(form: Form) -> bytes:
 def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
     """A JSON text as (value, style), proven by spelling it again. `hint` is the style to try first."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = from_json(text, allow_inf_nan=False)
         if _seems_deep(text) and _too_deep(value, _DEEPEST):
             return None
-        if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate has no place in a UTF-8 file
-        for style in dict.fromkeys((hint, *_guesses(text))):
-            if spell(value, style) == text:
+        if spell(value, hint) == text:
+            return value, hint
+        for style in _guesses(text):
+            if style != hint and spell(value, style) == text:
                 return value, style
     except (ValueError, RecursionError):
         return None
@@ -72,6 +74,8 @@ def spell(value: Any, style: str) -> str:
 
 def _seems_deep(text: str) -> bool:
     """Whether brackets are left once the innermost pairs were taken away level by level; those in strings count, too."""
+    if text.count("{") + text.count("[") <= _DEEPEST:
+        return False
     left = text.encode("utf-8", "replace").translate(None, _NO_BRACKETS)
     for _ in range(_DEEPEST):
         left, before = left.replace(b"[]", b"").replace(b"{}", b""), left
@@ -83,10 +87,6 @@ def _seems_deep(text: str) -> bool:
 def _too_deep(value: Any, room: int) -> bool:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return room < 0 or any(_too_deep(item, room - 1) for item in items if isinstance(item, dict | list))
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(name)
 
 
 @lru_cache(maxsize=256)

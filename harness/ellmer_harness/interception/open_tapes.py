@@ -82,7 +82,7 @@ def current() -> OpenTape | None:
         return tape
     if len(_OPEN) > 1:
         miss = Miss(
-            "a request came from a thread or task that knows no cassette, and several are open: "
+            "a request came from a thread or task without a cassette of its own, and several cassettes are open: "
             f"{', '.join(str(one.path) for one in _OPEN)}. "
             "Start the thread with contextvars.copy_context().run, or open the cassette inside it."
         )

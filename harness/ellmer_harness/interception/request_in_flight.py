@@ -66,8 +66,9 @@ class RequestInFlight:
 
     def closed(self) -> None:
         """The client closed the stream; nothing new if it had ended before."""
-        if self.last_words is not None and not self.exchange.ended:
-            self.last_words()
+        last_words, self.last_words = self.last_words, None  # they may close it themselves
+        if last_words is not None and not self.exchange.ended:
+            last_words()
         self._end("closed")
 
     def failed(self, error: BaseException) -> None:
@@ -134,7 +135,7 @@ class RequestInFlight:
         raise kind(failure.message, request=self.request)
 
     def _timeout(self, kind: str) -> float | None:
-        """How long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
+        """Returns how long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
         found: float | None = (self.request.extensions.get("timeout") or {}).get(kind)
         return found
 

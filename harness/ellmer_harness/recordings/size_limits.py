@@ -1,4 +1,4 @@
-"""How much of a file is read: a recording is untrusted, and a few bytes can stand for gigabytes.
+"""Limits how much of a file is read, because a recording is untrusted, and a few bytes can expand to gigabytes.
 
 What is more is an error of that file that names the limit.
 """

@@ -47,7 +47,7 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
     except (OSError, EOFError) as error:
         raise Unreadable(path, f"{place} cannot be read: {error}") from error
     except UnicodeDecodeError as error:
-        problem = f"{place} is no text in UTF-8: {error.reason} at byte {error.start}"
+        problem = f"{place} is not valid UTF-8: {error.reason} at byte {error.start}"
         raise Unreadable(path, problem) from error
     except (json.JSONDecodeError, yaml.YAMLError) as error:
         said = " ".join(str(error).split())[:200]
@@ -55,5 +55,5 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
     except RecursionError as error:
         raise Unreadable(path, f"{place} is nested too deeply") from error
     except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
-        problem = f"{place} looks like a recording and does not hold together: {error}"
+        problem = f"{place} looks like a recording, but is inconsistent: {error}"
         raise Unreadable(path, problem) from error

@@ -162,5 +162,5 @@ def _single(headers: dict[str, list[str]]) -> dict[str, str]:
 def _unusable(path: Path | str, what: str) -> CassetteError:
     return CassetteError(
         f"cassette {path} cannot be used: {what}\n"
-        "It was left as it is. Bring it back from version control, or record it again (mode 'rewrite')."
+        "It was not changed. Restore it from version control, or record it again (mode 'rewrite')."
     )

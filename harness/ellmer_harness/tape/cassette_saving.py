@@ -1,11 +1,11 @@
-"""From exchanges to a cassette: in which order they are kept, and under what conditions.
+"""Saves exchanges as a cassette: in which order, and under which conditions.
 
 Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
 """
 
 from __future__ import annotations
 
-import json
+import gc
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
 from vcr.patch import PATCHER_NAMES
 from vcr.record_mode import RecordMode
 from vcr.request import Request
@@ -60,7 +61,12 @@ def opened(tape: TapeState) -> Iterator[CassetteIndex]:
 def save(tape: TapeState, error: BaseException | None) -> None:
     """Judges, scans and writes. A failed run writes nothing, or `NAME.failed.json` if it was live (and paid for)."""
     index = tape.index
-    assert index is not None, "only a tape with a index records"
+    assert index is not None, "only a tape with an index records"
+    with _no_collections():
+        _saved(tape, index, error)
+
+
+def _saved(tape: TapeState, index: CassetteIndex, error: BaseException | None) -> None:
     places = _places(tape, index)
     nothing = not any(place >= index.loaded for place in places)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
@@ -78,6 +84,18 @@ def save(tape: TapeState, error: BaseException | None) -> None:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Python's garbage collector walks all that is parsed and searched, again and again: half of what saving costs."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
@@ -147,7 +165,7 @@ def _judged(tape: TapeState) -> None:
     problems = tape.judge(tape.sent) if tape.judge else []
     if not problems:
         return
-    found = f"the judge found fault with the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
+    found = f"`judge` found faults in the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
     if tape.recorded_from != "live":
         raise Refused(f"{found}\nNothing was saved.")
     warnings.warn(f"{found}\nThe live answer was saved nevertheless.", stacklevel=2)
@@ -196,7 +214,7 @@ def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
 
 def _scanned(tape: TapeState, index: CassetteIndex, text: str) -> None:
     secrets = [(value, name) for value, name in tape.scrub.values.items()]
-    findings = [*scan(json.loads(text), secrets)]
+    findings = [*scan(from_json(text), secrets)]
     for name, data in index.serializer.blobs.fresh.items():
         findings += scan(data, secrets, f"blob {name}")
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]

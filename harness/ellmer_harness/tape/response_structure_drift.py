@@ -90,7 +90,7 @@ def _changes(old: Any, new: Any, pointer: str) -> Iterator[str]:
         for key in {**old, **new}:
             at = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
             if key not in new:
-                yield f"- {at}: it is not there any more"
+                yield f"- {at}: it is missing now"
             elif key not in old:
                 yield f"+ {at}: it is new"
             else:

@@ -42,7 +42,7 @@ class PatchedIndex(CassetteIndex):
 
     def can_play_response_for(self, request: Request) -> bool:
         """Whether a recording is left for the request; raises `Miss` if it has to be there."""
-        assert self.tape is not None, "the file is loaded before anybody asks"
+        assert self.tape is not None, "the file is loaded before the first lookup"
         if self.tape.allows(request.host):
             return False
         ask = self.ask(self._clean(request))
@@ -59,7 +59,7 @@ class PatchedIndex(CassetteIndex):
         return self.response(place)
 
     def _clean(self, request: Request) -> Request:
-        assert self.tape is not None, "the file is loaded before anybody asks"
+        assert self.tape is not None, "the file is loaded before the first lookup"
         headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
         body, normalize = _bytes(request.body), self.tape.normalize
         scrub, method, url = self.tape.scrub, request.method, request.uri

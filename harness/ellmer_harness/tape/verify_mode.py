@@ -48,9 +48,9 @@ class LiveCheck:
         ]
         if found:
             raise Drift(
-                f"the live answers are not made as those in cassette {name}:\n  "
+                f"the live answers have another structure than those in cassette {name}:\n  "
                 + "\n  ".join(found[:20])
-                + "\nRecord it again (--cassette-mode=rewrite), and see what the program makes of it."
+                + "\nRecord it again (--cassette-mode=rewrite), and check how the program handles the new answers."
             )
 
 

@@ -74,7 +74,7 @@ def test_damage(tree, capsys):
     assert "cut.json: the cassette is not complete JSON" in out
     assert "later.json: its version is 1, format 9" in out
     assert "odd.json: a body in the cassette cannot be read" in out
-    assert "bare.json: line 1, interactions/0/request: an object has to be here; it is missing" in out
+    assert "bare.json: line 1, interactions/0/request: an object is expected here; it is missing" in out
     assert "away/c.json: blob" in out
     assert f"{'0' * 64}.png: no cassette under these paths uses this blob" in out
     assert out.endswith("8 files: 5 problems, 1 orphan blobs\n")

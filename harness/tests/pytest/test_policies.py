@@ -77,7 +77,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         @pytest.fixture
         def cassette_policies(): return [lambda recording: f"seen {{recording.path.name}} {{recording.today:%Y}}"]
 
-        @pytest.mark.filterwarnings("ignore:the judge")
+        @pytest.mark.filterwarnings("ignore:`judge`")
         def test_a(cassette, tmp_path_factory):
             n = len(list(Path("tapes").glob("*"))) if Path("tapes").exists() else 0
             body = {{"n": n, "who": "somebody-secret"}}
@@ -105,7 +105,7 @@ def test_a_judge_of_the_suite_refuses(suite, cassettes):
     )
     result = suite(code, "--cassette-mode=record")
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["Refused: the judge found fault *", "  no model"])
+    result.stdout.fnmatch_lines(["Refused: `judge` found faults *", "  no model"])
     assert cassettes() == []
 
 

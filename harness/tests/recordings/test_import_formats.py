@@ -242,7 +242,7 @@ BAD = {
     "cut.yaml": (b"interactions:\n- request: {method: POST", "damaged or truncated"),
     "cut.json": (b'{"interactions": [{"request": {', "damaged or truncated"),
     "cut.yaml.gz": (gzip.compress(b"interactions: []")[:-9], "cannot be read"),
-    "latin.yaml": (b"interactions:\n- \xe9", "no text in UTF-8"),
+    "latin.yaml": (b"interactions:\n- \xe9", "not valid UTF-8"),
     "odd.json": (
         json.dumps({"interactions": [{"request": {"method": "GET"}}]}).encode(),
         "/interactions/0 is not a request",
@@ -254,11 +254,11 @@ BAD = {
     ),
     "base64.json": (
         json.dumps({"http_interactions": [entry(response={"body": {"base64_string": "A"}})]}).encode(),
-        "hold together",
+        "is inconsistent",
     ),
     "zip.json": (
         json.dumps({"http_interactions": [entry(response={"body": {"raw_gzip": "AAAA"}})]}).encode(),
-        "hold together",
+        "is inconsistent",
     ),
 }
 

@@ -219,7 +219,7 @@ def test_a_thread_without_context_among_several_tapes_is_told(http, server, reco
             thread.start()
             thread.join()
 
-    told = r"thread or task that knows no cassette.*a\.json.*b\.json"
+    told = r"thread or task without a cassette of its own.*a\.json.*b\.json"
     with pytest.raises(Miss, match=told), use_cassette(tmp_path / "a.json", **record):
         run()
 

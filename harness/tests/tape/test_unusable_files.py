@@ -27,7 +27,7 @@ BROKEN = {
     "no format": (json.dumps(GOOD | {"metadata": {"ellmer_harness": {}}}), "format None"),
     "half an interaction": (
         json.dumps(GOOD | {"interactions": [{"request": {}}]}),
-        "an object has to be here; it is missing",
+        "an object is expected here; it is missing",
     ),
     "merge conflict": ("<<<<<<< HEAD\n" + json.dumps(GOOD), "not complete"),
 }
@@ -41,7 +41,7 @@ def test_a_broken_file_is_explained_and_not_touched(tmp_path, case, mode):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     before = path.read_bytes()
     with pytest.raises(
-        CassetteError, match=rf"cassette .*c\.json cannot be used: (.|\n)*{message}(.|\n)*left as it is"
+        CassetteError, match=rf"cassette .*c\.json cannot be used: (.|\n)*{message}(.|\n)*not changed"
     ):
         use_cassette(path, mode=mode).__enter__()
     assert path.read_bytes() == before

@@ -34,7 +34,7 @@ def test_other_values_are_no_drift(server, path):
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ({**ANSWER, "usage": {}}, "- /usage/in: it is not there any more"),
+        ({**ANSWER, "usage": {}}, "- /usage/in: it is missing now"),
         ({**ANSWER, "model": "x"}, r"\+ /model: it is new"),
         (
             {**ANSWER, "choices": [{"text": 1, "stop": None}]},

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from ellmer_core.contents.tool_requests_and_results import ContentProviderCall
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock
@@ -160,6 +161,14 @@ def test_a_call_for_a_program_that_nobody_ran_stays_here():
     call |= {"type": "shell_call", "action": {"commands": ["ls"]}}
     ran = {"type": "shell_call_output", "call_id": "a", "output": []}
     assert "shell_call_output" in sent(OPENAI, openai(call, ran))
+
+
+def test_a_search_that_xai_ran_is_a_call_of_the_provider_and_stays_here():
+    search = {"type": "custom_tool_call", "call_id": "xs_call_7", "name": "x_keyword_search"}
+    turn = openai({**search, "id": "ctc_7", "input": '{"query": "rye"}', "status": "completed"})
+    [call] = (c for c in OPENAI.turn(turn).contents if isinstance(c, ContentProviderCall))
+    assert (call.name, call.arguments, call.error) == ("x_keyword_search", {"query": "rye"}, None)
+    assert "custom_tool_call" not in sent(OPENAI, turn)
 
 
 def test_a_call_of_a_kind_that_nobody_knows_is_not_ours_to_run():

@@ -74,7 +74,7 @@ def _said(message: Any) -> Said:
 
 
 def _assistant(text: str, calls: Sequence[ToolCall]) -> list[Any]:
-    """What was said, then what was called, as `ActionStep.to_messages` has it."""
+    """Returns what was said, then what was called, as `ActionStep.to_messages` has it."""
     asked = [Called(name=c.name, arguments=c.arguments, id=c.id).dict() for c in calls]
     said = [_message("assistant", [Text(text)])] if text else []
     return [*said, *([_message("tool-call", [Text(f"Calling tools:\n{asked}")])] if asked else [])]

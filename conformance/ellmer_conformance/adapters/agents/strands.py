@@ -89,7 +89,8 @@ class Session:
         return _reply(result, pieces)
 
     def _prompt(self, parts: Sequence[Part]) -> list[Any] | None:
-        """What the user says. Results for open calls go into the history: asked with a prompt, the agent would add its own."""
+        """Returns what the user says. Results for open calls go into the history: asked with a prompt, the agent
+        would add its own."""
         ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
         blocks = [_block(part) for part in ordered]
         if not any(isinstance(part, ToolResult) for part in parts):

@@ -1,4 +1,5 @@
-"""What all broken adapters are: our adapter, with hooks on everything that goes out and comes back."""
+"""This module has the base class of all broken adapters: our own adapter, with hooks on everything that it sends and
+receives."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ class BrokenAdapter(EllmerCore):
         return {wire: vendors[:1] for wire, vendors in super().wires.items() if wire in self.on}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """What can be said in a blocking call, or a stream."""
+        """Returns what can be said in a blocking call, or a stream."""
         able = dict.fromkeys(("audio_in_user", "structured", "approval", "citations", "uploads"), "native")
         return Capabilities(modes=[self.mode], **able)  # type: ignore[arg-type]  # the names are its fields
 
@@ -104,19 +105,23 @@ class BrokenAdapter(EllmerCore):
         return chunks
 
     def reply(self, reply: Reply) -> Reply:
-        """What the caller gets."""
+        """Returns what the caller gets."""
         return reply
 
     def decision(self, approve: Approve) -> Approve:
-        """Who is asked about tool calls."""
+        """Returns who is asked about tool calls."""
         return approve
 
+    def turn_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the caller sets for one turn."""
+        return options
+
     def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
-        """What stands for a file that was uploaded."""
+        """Returns what stands for a file that was uploaded."""
         return content
 
     def printed(self, transcript: str) -> str:
-        """What is printed."""
+        """Returns what is printed."""
         return transcript
 
 
@@ -161,6 +166,7 @@ class _Hooked(Session):
     def send(
         self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
     ) -> Reply:
+        options = options and self.broken.turn_options(options)
         return self.broken.reply(super().send(parts, stream=stream, options=options))
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:

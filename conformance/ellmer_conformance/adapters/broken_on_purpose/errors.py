@@ -17,7 +17,7 @@ from .base import BrokenAdapter
 
 
 class ComesBackEarly(BrokenAdapter):
-    """Does not read what the provider says of when to come back."""
+    """Retries earlier than the provider's `retry-after` header allows."""
 
     case, caught_by, on, from_cassette = "rate_limited", ("ERR-001",), ("anthropic",), True
 
@@ -31,7 +31,7 @@ class ComesBackEarly(BrokenAdapter):
 
 
 class ChangesRetries(BrokenAdapter):
-    """Says with each try how many there were."""
+    """Adds the number of the attempt to each retried request."""
 
     case, caught_by, on = "rate_limited", ("ERR-004",), ("openai-chat", "anthropic")
     tries = 0
@@ -45,7 +45,7 @@ class ChangesRetries(BrokenAdapter):
 
 
 class HidesErrors(BrokenAdapter):
-    """Something went wrong."""
+    """Replaces each error by "Something went wrong"."""
 
     case, caught_by = "overloaded_for_good", ("ERR-005",)
 
@@ -54,7 +54,7 @@ class HidesErrors(BrokenAdapter):
 
 
 class CrashesOnPages(BrokenAdapter):
-    """Parses whatever comes as JSON."""
+    """Parses every answer as JSON, also an HTML error page."""
 
     case, caught_by = "not_an_answer", ("ERR-006",)
 
@@ -63,7 +63,7 @@ class CrashesOnPages(BrokenAdapter):
 
 
 class BelievesTheStatus(BrokenAdapter):
-    """Under status 200 there are no errors, only empty answers."""
+    """Takes an error with the status 200 for an empty answer."""
 
     case, caught_by = "not_an_answer", ("ERR-007",)
 
@@ -72,7 +72,7 @@ class BelievesTheStatus(BrokenAdapter):
 
 
 class NeverRecovers(BrokenAdapter):
-    """After one error there are only errors."""
+    """Raises an error for every request after the first error."""
 
     case, caught_by = "overloaded_for_good", ("ERR-009",)
     failed = False
@@ -83,7 +83,7 @@ class NeverRecovers(BrokenAdapter):
 
 
 class TakesTheKeyAlong(BrokenAdapter):
-    """Goes where it is sent, and takes everything with it."""
+    """Follows redirects to another host and sends the key there."""
 
     case, caught_by, from_cassette = "not_an_answer", ("AUT-004",), True
 
@@ -99,7 +99,7 @@ class TakesTheKeyAlong(BrokenAdapter):
 
 
 class ChokesOnNothing(BrokenAdapter):
-    """There is always something in an answer."""
+    """Raises an `IndexError` for an empty answer."""
 
     case, caught_by = "empty_answer", ("EMP-003",)
 
@@ -108,7 +108,7 @@ class ChokesOnNothing(BrokenAdapter):
 
 
 class MixesConversations(BrokenAdapter):
-    """There is only one conversation in the world."""
+    """Keeps one history for all conversations."""
 
     case, caught_by = "several_conversations", ("HIS-004",)
     only: Session | None = None
@@ -120,7 +120,7 @@ class MixesConversations(BrokenAdapter):
 
 
 class HandsOverNothing(BrokenAdapter):
-    """Reads the value, checks it, and forgets it."""
+    """Checks the structured value, but does not return it."""
 
     case, caught_by = "structured_answer", ("STO-002",)
 
@@ -129,7 +129,7 @@ class HandsOverNothing(BrokenAdapter):
 
 
 class HandsOverAnything(BrokenAdapter):
-    """A value is a value."""
+    """Returns a structured value that does not fit its schema."""
 
     case, caught_by = "structured_misfit", ("STO-003",)
 
@@ -138,7 +138,7 @@ class HandsOverAnything(BrokenAdapter):
 
 
 class BlamesTheJson(BrokenAdapter):
-    """A value that is cut is bad JSON."""
+    """Reports a cut structured value as a JSON error."""
 
     case, caught_by = "structured_too_short", ("STO-004",)
 
@@ -147,7 +147,7 @@ class BlamesTheJson(BrokenAdapter):
 
 
 class TakesNewReasonsForStop(BrokenAdapter):
-    """What it does not know is `stop`."""
+    """Reports an unknown finish reason as `stop`."""
 
     case, caught_by = "reasons_and_counts", ("STP-002",)
     on: ClassVar[tuple[str, ...]] = ("openai-chat", "anthropic", "gemini")
@@ -157,13 +157,13 @@ class TakesNewReasonsForStop(BrokenAdapter):
 
 
 class TakesPausesForStop(TakesNewReasonsForStop):
-    """The same, for those that Anthropic has."""
+    """Reports Anthropic's `pause_turn` as `stop`."""
 
     caught_by, on = ("STP-003",), ("anthropic",)
 
 
 class CountsNoParts(BrokenAdapter):
-    """A token is a token."""
+    """Does not report cached and reasoning tokens."""
 
     case, caught_by = "counted_in_parts", ("USG-004",)
 
@@ -172,7 +172,7 @@ class CountsNoParts(BrokenAdapter):
 
 
 class ForgetsWhatWasSaved(BrokenAdapter):
-    """Saves only what was said last."""
+    """Saves only the last turn."""
 
     case, caught_by, also, from_cassette = "saved_and_reloaded", ("HIS-003",), ("CAS-01",), True
 
@@ -183,7 +183,7 @@ class ForgetsWhatWasSaved(BrokenAdapter):
 
 
 class ReadsToTheEnd(BrokenAdapter):
-    """What was asked for is read, whether anybody waits for it or not."""
+    """Reads a cancelled answer to its end."""
 
     case, caught_by, mode = "cancelled_in_the_middle", ("ASY-002",), "async"
     on = ("anthropic",)  # each takes a second
@@ -204,7 +204,7 @@ class _Unhurried(Session):
 
 
 class StaysCancelled(BrokenAdapter):
-    """What was given up once is given up for good."""
+    """Raises an error for every request after a cancelled one."""
 
     case, caught_by, mode = "cancelled_in_the_middle", ("ASY-003",), "async"
     also = ("UNI-001",)
@@ -225,7 +225,7 @@ class _Cancelled(Session):
 
 
 class DropsRedacted(BrokenAdapter):
-    """Sends back what it can read."""
+    """Leaves out redacted thinking when it sends an answer back."""
 
     case, caught_by, on = "redacted_thoughts", ("THK-002",), ("anthropic",)
 

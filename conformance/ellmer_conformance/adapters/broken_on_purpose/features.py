@@ -14,7 +14,7 @@ from .base import BrokenAdapter
 
 
 class AsksNobody(BrokenAdapter):
-    """Runs every tool at once, whatever it may do."""
+    """Runs every tool without asking for approval."""
 
     case, caught_by = "approved_and_denied", ("APR-001", "APR-002")
     also = ("PAR-001",)
@@ -24,7 +24,7 @@ class AsksNobody(BrokenAdapter):
 
 
 class KeepsItsArguments(BrokenAdapter):
-    """A yes is a yes to what the model wrote."""
+    """Runs an approved call with the model's arguments instead of the edited ones."""
 
     case, caught_by = "approved_with_other_arguments", ("APR-003",)
     also = ("PAR-005",)
@@ -37,7 +37,7 @@ class KeepsItsArguments(BrokenAdapter):
 
 
 class HidesItsSources(BrokenAdapter):
-    """An answer is its text."""
+    """Does not report the sources of an answer."""
 
     case, caught_by = "cited_answer", ("CIT-001",)
 
@@ -46,7 +46,7 @@ class HidesItsSources(BrokenAdapter):
 
 
 class SendsFilesAgain(BrokenAdapter):
-    """Uploads a file, and sends it along all the same."""
+    """Uploads a file, and sends its bytes, too."""
 
     case, caught_by = "uploaded_file", ("UPL-001",)
 
@@ -56,7 +56,7 @@ class SendsFilesAgain(BrokenAdapter):
 
 
 class ReplaysStaleThoughts(BrokenAdapter):
-    """Thoughts of before a changed prompt go back, and the API is not told that it may drop them."""
+    """Sends thinking from before a changed system prompt, without allowing the API to drop it."""
 
     case, caught_by, on = "changed_prompt_after_thinking", ("THK-025",), ("anthropic",)
 

@@ -65,7 +65,7 @@ def changed(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class DropsAnswers(BrokenAdapter):
-    """Keeps in its history what the user said, and not what the model did."""
+    """Keeps the user's messages in its history, but not the model's answers."""
 
     case, caught_by = "plain_text", ("HIS-006",)
 
@@ -77,7 +77,7 @@ class DropsAnswers(BrokenAdapter):
 
 
 class ForgetsArguments(BrokenAdapter):
-    """Remembers that a tool was called, and not with what."""
+    """Sends calls back without their arguments."""
 
     case, caught_by = "one_tool", ("HIS-006",)
 
@@ -96,7 +96,7 @@ class ForgetsArguments(BrokenAdapter):
 
 
 class DropsTextBesideCalls(BrokenAdapter):
-    """An answer is a text, or it is calls."""
+    """Drops the text of an answer that also has calls."""
 
     case, caught_by = "text_then_tool", ("HIS-006",)
 
@@ -112,7 +112,7 @@ class DropsTextBesideCalls(BrokenAdapter):
 
 
 class AddsSystemText(BrokenAdapter):
-    """Knows better than the caller what the model should be told."""
+    """Adds its own text to the system prompt."""
 
     case, caught_by = "plain_text", ("SYS-010",)
 
@@ -130,7 +130,7 @@ class AddsSystemText(BrokenAdapter):
 
 
 class SetsTheTemperature(BrokenAdapter):
-    """Has a temperature of its own."""
+    """Sets a temperature that the caller did not set."""
 
     gently = True
     case, caught_by = "plain_text", ("OPT-001",)
@@ -144,13 +144,13 @@ class SetsTheTemperature(BrokenAdapter):
 
 
 class LimitsTokens(SetsTheTemperature):
-    """Has a limit of its own."""
+    """Sets a token limit that the caller did not set."""
 
     caught_by, on, option = ("OPT-001",), ("openai-chat",), {"max_tokens": 1000}
 
 
 class CutsLongResults(BrokenAdapter):
-    """A tool says at most so much."""
+    """Truncates long tool results."""
 
     case, caught_by = "long_values", ("PAR-004",)
     on = ("openai-chat", "anthropic")
@@ -160,7 +160,7 @@ class CutsLongResults(BrokenAdapter):
 
 
 class WritesTheKey(BrokenAdapter):
-    """Shows what it is configured with."""
+    """Prints its configuration, including the key."""
 
     case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat",)
 
@@ -170,7 +170,7 @@ class WritesTheKey(BrokenAdapter):
 
 
 class LogsTheKey(BrokenAdapter):
-    """Logs every header, for those who debug."""
+    """Logs every header, including the key."""
 
     case, caught_by, on = "plain_text", ("AUT-010",), ("openai-chat", "anthropic", "gemini")
 
@@ -180,7 +180,7 @@ class LogsTheKey(BrokenAdapter):
 
 
 class ServesFromItsCache(BrokenAdapter):
-    """What was asked once was answered once."""
+    """Answers a repeated question from a cache."""
 
     case, caught_by, also = "asked_again", ("HIS-010", "TXT-005"), ("HIS-004",)
 
@@ -197,7 +197,7 @@ class ServesFromItsCache(BrokenAdapter):
 
 
 class CoercesArguments(BrokenAdapter):
-    """Makes numbers and truth values of strings that look like them."""
+    """Converts strings that look like numbers or booleans."""
 
     case, caught_by = "odd_arguments", ("PAR-005",)
 
@@ -205,7 +205,7 @@ class CoercesArguments(BrokenAdapter):
         return replace(tool, run=lambda **told: tool.run(**{k: self.coerced(v) for k, v in told.items()}))
 
     def coerced(self, value: Any) -> Any:
-        """What the value looks like."""
+        """Returns what the value looks like."""
         try:
             return json.loads(value) if isinstance(value, str) else value
         except ValueError:
@@ -213,7 +213,7 @@ class CoercesArguments(BrokenAdapter):
 
 
 class StripsUserText(BrokenAdapter):
-    """Text has no spaces around it."""
+    """Strips white space from the user's text."""
 
     case, caught_by = "odd_text", ("UNI-001",)
 
@@ -222,7 +222,7 @@ class StripsUserText(BrokenAdapter):
 
 
 class MergesBlocks(BrokenAdapter):
-    """A turn is one text."""
+    """Joins the text blocks of a turn."""
 
     gently = True
     case, caught_by = "texts_in_blocks", ("HIS-007",)

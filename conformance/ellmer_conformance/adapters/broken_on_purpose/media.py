@@ -23,7 +23,7 @@ def without_media(body: Json) -> Json:
 
 
 class DropsImages(BrokenAdapter):
-    """Leaves media out without a word."""
+    """Drops media silently."""
 
     case, caught_by, on = "tool_returns_image", ("TRM-001", "TRM-016"), PICTURED
 
@@ -32,7 +32,7 @@ class DropsImages(BrokenAdapter):
 
 
 class DropsAudio(BrokenAdapter):
-    """Leaves what the user said aloud out without a word."""
+    """Drops the user's audio silently."""
 
     case, caught_by, on = "audio_from_user", ("IMG-001", "IMG-002"), ("openai-chat", "gemini")
     also = ("REQ-018",)
@@ -70,7 +70,7 @@ class SwapsImages(BrokenAdapter):
 
 
 class SendsImagesTwice(BrokenAdapter):
-    """Wraps media again each time the history is replayed."""
+    """Sends media again each time it sends the history."""
 
     case, caught_by = "tool_returns_image", ("TRM-011",)
 
@@ -81,7 +81,7 @@ class SendsImagesTwice(BrokenAdapter):
 
 
 class NamesTheWrongCall(BrokenAdapter):
-    """Moves an image out of its result and says that it is another's."""
+    """Moves an image out of its result and tags it with the id of another call."""
 
     case, caught_by, on = "parallel_tools_first_returns_image", ("TRM-005",), (*PICTURED, "ollama")
 
@@ -91,7 +91,7 @@ class NamesTheWrongCall(BrokenAdapter):
 
 
 class PrefixesTwice(BrokenAdapter):
-    """Makes a data URL of a data URL."""
+    """Adds a second `data:` prefix to a data URL."""
 
     case, caught_by, on = "image_from_user", ("IMG-004",), ("openai-chat", "mistral", "bedrock", "ollama")
 
@@ -106,7 +106,7 @@ class PrefixesTwice(BrokenAdapter):
 
 
 class RefusesInSilence(BrokenAdapter):
-    """Declares that it takes no images from tools, and drops them where it should say so."""
+    """Declares that it does not accept images from tools, and drops them silently."""
 
     case, caught_by = "tool_returns_image", ("TRM-010",)
 
@@ -120,7 +120,7 @@ class RefusesInSilence(BrokenAdapter):
 
 
 class PrintsBase64(BrokenAdapter):
-    """Prints an image as what it is made of."""
+    """Prints the base64 of an image."""
 
     case, caught_by = "image_from_user", ("TRM-014",)
 
@@ -133,13 +133,13 @@ class PrintsBase64(BrokenAdapter):
 
 
 class DropsUserImages(DropsImages):
-    """The same, for what the user sends."""
+    """Drops the user's images silently."""
 
     case, caught_by = "image_from_user", ("IMG-001", "IMG-002")
 
 
 class AddsEmptyText(BrokenAdapter):
-    """There is always some text."""
+    """Adds an empty text to a message without text."""
 
     case, caught_by, also = "image_alone", ("IMG-003",), ("EMP-001", "REQ-106")
 
@@ -154,7 +154,7 @@ class AddsEmptyText(BrokenAdapter):
 
 
 class ForgetsFileNames(BrokenAdapter):
-    """A document needs no name."""
+    """Drops the names of documents."""
 
     case, caught_by, on = "pdf_from_user", ("TRM-008",), ("openai-chat", "openai-responses")
 

@@ -29,7 +29,7 @@ def without_results(body: Json) -> Json:
 
 
 class PutsUserFirst(BrokenAdapter):
-    """What the user says, then the tool's results."""
+    """Sends the user's text before the tool results."""
 
     case, caught_by, on = "result_then_text", ("ORD-002", "ORD-003"), ("openai-chat",)
 
@@ -40,7 +40,7 @@ class PutsUserFirst(BrokenAdapter):
 
 
 class PutsTextFirst(BrokenAdapter):
-    """The remark stands before the result, inside the same message."""
+    """Puts text before the tool results of the same message."""
 
     case, caught_by, on = "result_then_text", ("ORD-001",), ("anthropic",)
 
@@ -50,7 +50,7 @@ class PutsTextFirst(BrokenAdapter):
 
 
 class JoinsTextToResponses(BrokenAdapter):
-    """The remark stands before the function's response, in the same content."""
+    """Puts text before the function responses of the same content."""
 
     case, caught_by, on = "result_then_text", ("ORD-005",), ("gemini",)
 
@@ -61,7 +61,7 @@ class JoinsTextToResponses(BrokenAdapter):
 
 
 class AnswersTheFirst(BrokenAdapter):
-    """Answers only the first of several calls."""
+    """Sends a result only for the first of several calls."""
 
     case, caught_by = "two_parallel_tools", ("PAR-001",)
 
@@ -76,13 +76,13 @@ class AnswersTheFirst(BrokenAdapter):
 
 
 class LeavesCallsOpen(AnswersTheFirst):
-    """The same, as the provider sees it."""
+    """Sends a result only for the first of several calls, which the provider refuses."""
 
     caught_by, on = ("PAIR-001",), ("openai-chat", "openai-responses", "anthropic")
 
 
 class CountsResponsesWrong(AnswersTheFirst):
-    """The same, as Gemini sees it."""
+    """Sends a result only for the first of several calls, which Gemini refuses."""
 
     caught_by, on = ("PAR-003",), ("gemini",)
 
@@ -99,7 +99,7 @@ class AnswersTwice(BrokenAdapter):
 
 
 class ForgetsTheCall(BrokenAdapter):
-    """Keeps the result and leaves out the call that it answers."""
+    """Sends a result without the call that it answers."""
 
     case, caught_by = "one_tool", ("PAIR-002",)
 
@@ -111,7 +111,7 @@ class ForgetsTheCall(BrokenAdapter):
 
 
 class DropsFailures(BrokenAdapter):
-    """Sends no result for a tool that failed."""
+    """Sends no result for a failed tool."""
 
     case, caught_by = "tool_error", ("PAR-001",)
 
@@ -122,7 +122,7 @@ class DropsFailures(BrokenAdapter):
 
 
 class ForgetsDanglingCalls(BrokenAdapter):
-    """Leaves a call that nobody answered as it is."""
+    """Sends a call without a result unchanged."""
 
     case, caught_by = "dangling_call", ("PAIR-003",)
 
@@ -131,7 +131,7 @@ class ForgetsDanglingCalls(BrokenAdapter):
 
 
 class ReusesIds(BrokenAdapter):
-    """Calls every call `call_1`."""
+    """Gives every call the id `call_1`."""
 
     case, caught_by = "sequential_tools", ("PAIR-004",)
     on = ("openai-chat", "openai-responses", "anthropic")
@@ -145,7 +145,7 @@ class ReusesIds(BrokenAdapter):
 
 
 class SwapsResults(BrokenAdapter):
-    """Gives each call the result of the other."""
+    """Swaps the results of two calls."""
 
     case, caught_by = "two_parallel_tools", ("PAR-004",)
 
@@ -156,7 +156,7 @@ class SwapsResults(BrokenAdapter):
 
 
 class CallsByTheWrongName(BrokenAdapter):
-    """Answers a function under another name."""
+    """Sends a function response under another name."""
 
     case, caught_by, on = "one_tool", ("PAIR-008",), ("gemini",)
 
@@ -168,7 +168,7 @@ class CallsByTheWrongName(BrokenAdapter):
 
 
 class StringifiesArguments(BrokenAdapter):
-    """Sends arguments as JSON text where an object belongs, and the other way round."""
+    """Sends arguments as JSON text where an object is required, and the other way round."""
 
     case, caught_by, on = "one_tool", ("PAIR-009",), ("openai-chat", "anthropic", "gemini")
     also = ("REQ-103",)
@@ -191,7 +191,7 @@ def _turned(value: Any) -> Any:
 
 
 class LosesHistory(BrokenAdapter):
-    """Sends only the latest turn."""
+    """Sends only the last turn."""
 
     case, caught_by = "plain_text", ("HIS-002",)
 
@@ -201,7 +201,7 @@ class LosesHistory(BrokenAdapter):
 
 
 class NormalisesUnicode(BrokenAdapter):
-    """Writes everything in NFC."""
+    """Normalizes all text to NFC."""
 
     case, caught_by, also = "unicode_throughout", ("UNI-001",), ("HIS-009",)
 
@@ -211,7 +211,7 @@ class NormalisesUnicode(BrokenAdapter):
 
 
 class SendsEmptyBlocks(BrokenAdapter):
-    """Adds a text block with nothing in it."""
+    """Adds an empty text block."""
 
     case, caught_by, on = "plain_text", ("EMP-001",), ("anthropic",)
     also = ("ERR-002", "UNI-001", "REQ-106")
@@ -222,7 +222,7 @@ class SendsEmptyBlocks(BrokenAdapter):
 
 
 class SaysSystemAsUser(BrokenAdapter):
-    """The system prompt is something the user says."""
+    """Sends the system prompt as a user message."""
 
     case, caught_by, also = "system_prompt", ("SYS-001",), ("UNI-001", "HIS-009")
 
@@ -234,7 +234,7 @@ class SaysSystemAsUser(BrokenAdapter):
 
 
 class SaysSystemTwice(BrokenAdapter):
-    """To be sure."""
+    """Sends the system prompt twice."""
 
     case, caught_by = "system_prompt", ("SYS-003",)
 
@@ -245,7 +245,7 @@ class SaysSystemTwice(BrokenAdapter):
 
 
 class TakesNothingForNone(BrokenAdapter):
-    """What is not true is not there."""
+    """Sends an empty text for the results 0, `False` and `[]`."""
 
     case, caught_by = "empty_results", ("PAIR-011",)
 
@@ -254,7 +254,7 @@ class TakesNothingForNone(BrokenAdapter):
 
 
 class ChangesSignatures(BrokenAdapter):
-    """Trims what it does not understand."""
+    """Changes the first characters of signatures."""
 
     case, caught_by = "thinking_with_tools", ("THK-006",)
     on = ("openai-responses", "anthropic", "gemini")
@@ -270,7 +270,7 @@ class ChangesSignatures(BrokenAdapter):
 
 
 class SendsHalves(BrokenAdapter):
-    """Takes text for a row of numbers."""
+    """Sends half of a surrogate pair."""
 
     case, caught_by = "half_a_character", ("UNI-002",)
 
@@ -280,7 +280,7 @@ class SendsHalves(BrokenAdapter):
 
 
 class KeepsSystemInMessages(BrokenAdapter):
-    """The system prompt is the first message, everywhere."""
+    """Sends the system prompt as the first message to every provider."""
 
     case, caught_by, also, on = "system_prompt", ("SYS-002",), ("ERR-002",), ("anthropic",)
 
@@ -291,7 +291,7 @@ class KeepsSystemInMessages(BrokenAdapter):
 
 
 class AsksForAnyValue(BrokenAdapter):
-    """Hopes that the model will know what is wanted."""
+    """Does not send the schema of a structured value."""
 
     case, caught_by = "structured_answer", ("STO-011",)
 

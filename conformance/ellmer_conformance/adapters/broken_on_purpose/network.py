@@ -18,7 +18,7 @@ from .messages import without_results
 
 
 class OpensNoSocket(BrokenAdapter):
-    """Answers everything with the same words. langchain-tests has nothing to say against it."""
+    """Returns a fixed answer without sending a request. langchain-tests accepts it."""
 
     case, caught_by = "plain_text", ("RUN-001",)
 
@@ -33,7 +33,7 @@ class _Talking(Session):
 
 
 class IgnoresTheBaseUrl(BrokenAdapter):
-    """Knows better where the provider is."""
+    """Sends requests to another host than the base URL."""
 
     case, caught_by = "plain_text", ("RUN-001",)
 
@@ -43,7 +43,7 @@ class IgnoresTheBaseUrl(BrokenAdapter):
 
 
 class CallsHome(BrokenAdapter):
-    """Looks up prices at somebody else's."""
+    """Requests prices from another host."""
 
     case, caught_by = "plain_text", ("AUT-005",)
 
@@ -54,7 +54,7 @@ class CallsHome(BrokenAdapter):
 
 
 class KeyInTheUrl(BrokenAdapter):
-    """Sends the key as a parameter, too."""
+    """Sends the key as a URL parameter, too."""
 
     case, caught_by = "plain_text", ("AUT-002",)
 
@@ -64,7 +64,7 @@ class KeyInTheUrl(BrokenAdapter):
 
 
 class KeyInTheBody(BrokenAdapter):
-    """Tells the model the key."""
+    """Sends the key in the body, too."""
 
     case, caught_by, also = "plain_text", ("AUT-002",), ("REQ-004", "REQ-101")
 
@@ -73,7 +73,7 @@ class KeyInTheBody(BrokenAdapter):
 
 
 class TakesAnyKey(BrokenAdapter):
-    """Falls back to the key it finds in the environment."""
+    """Uses a key from the environment instead of the given one."""
 
     case, caught_by, on = "plain_text", ("AUT-003",), ("anthropic", "gemini")
 
@@ -83,7 +83,7 @@ class TakesAnyKey(BrokenAdapter):
 
 
 class RetriesRefusals(BrokenAdapter):
-    """Sends a request again that the provider refused."""
+    """Retries a request that the provider refused."""
 
     case, caught_by, also = "two_parallel_tools", ("ERR-002",), ("PAIR-001", "PAR-001")
     on = ("openai-chat", "openai-responses", "anthropic")  # Gemini refuses nothing here
@@ -100,7 +100,7 @@ class RetriesRefusals(BrokenAdapter):
 
 
 class HidesTheKey(BrokenAdapter):
-    """Sends the key where nobody looks for it: the provider does not even read what is asked."""
+    """Sends the key in a header that the provider does not read."""
 
     case, caught_by = "plain_text", ("AUT-001",)
     also = ("ERR-002", "REQ-001", "REQ-002", "REQ-014", "REQ-102", "UNI-001")

@@ -10,7 +10,7 @@ from .base import BrokenAdapter
 
 
 class TakesCutForComplete(BrokenAdapter):
-    """A stream that ends is a stream that is done."""
+    """Reports a cut stream as a complete answer."""
 
     case, caught_by, mode = "cut_before_the_end", ("STR-007",), "stream"
 
@@ -19,7 +19,7 @@ class TakesCutForComplete(BrokenAdapter):
 
 
 class InventsStop(BrokenAdapter):
-    """Where no stop reason came, it was `stop`."""
+    """Reports `stop` if no stop reason arrived."""
 
     case, caught_by, mode = "cut_before_the_end", ("STR-009",), "stream"
 
@@ -28,7 +28,7 @@ class InventsStop(BrokenAdapter):
 
 
 class SwallowsErrors(BrokenAdapter):
-    """An error event is not for callers."""
+    """Ignores error events in a stream."""
 
     case, caught_by, mode = "error_inside_the_answer", ("STR-010",), "stream"
 
@@ -37,7 +37,7 @@ class SwallowsErrors(BrokenAdapter):
 
 
 class KnowsOneStop(BrokenAdapter):
-    """Every answer stops because it is done."""
+    """Reports every stop reason as `stop`."""
 
     case, caught_by = "length_inside_text", ("STP-001",)
 
@@ -46,7 +46,7 @@ class KnowsOneStop(BrokenAdapter):
 
 
 class LosesTheEnd(BrokenAdapter):
-    """The last character does not count."""
+    """Drops the last character of an answer."""
 
     case, caught_by = "plain_text", ("TXT-005",)
 
@@ -55,7 +55,7 @@ class LosesTheEnd(BrokenAdapter):
 
 
 class CountsInWords(BrokenAdapter):
-    """Tokens are words, roughly."""
+    """Reports the number of words as the number of tokens."""
 
     case, caught_by = "plain_text", ("USG-001",)
 
@@ -64,7 +64,7 @@ class CountsInWords(BrokenAdapter):
 
 
 class PrintsOneId(BrokenAdapter):
-    """Every call is printed under one id."""
+    """Prints every call with the same id."""
 
     case, caught_by = "two_parallel_tools", ("TXT-002",)
 
@@ -73,7 +73,7 @@ class PrintsOneId(BrokenAdapter):
 
 
 class PrintsTheKey(BrokenAdapter):
-    """Prints what it knows."""
+    """Prints the key in the transcript."""
 
     case, caught_by = "plain_text", ("AUT-002",)
 
@@ -82,7 +82,7 @@ class PrintsTheKey(BrokenAdapter):
 
 
 class KeyInErrors(BrokenAdapter):
-    """Puts the whole request in its errors."""
+    """Puts the whole request into its errors."""
 
     case, caught_by, mode = "cut_before_the_end", ("AUT-002",), "stream"
 

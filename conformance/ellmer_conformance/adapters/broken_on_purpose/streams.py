@@ -16,7 +16,7 @@ _CHAT = ("openai-chat",)
 
 
 class ForgetsBetweenChunks(BrokenAdapter):
-    """Looks for events in each chunk; what is unfinished at its end is gone."""
+    """Searches each chunk for events and drops the unfinished rest."""
 
     case, caught_by, mode = "chunks_anywhere", ("STR-001",), "stream"
     on = ("openai-chat", "openai-responses", "anthropic")  # whose lines end with LF
@@ -26,7 +26,7 @@ class ForgetsBetweenChunks(BrokenAdapter):
 
 
 class DecodesEachChunk(BrokenAdapter):
-    """Decodes chunks, not lines: a character in pieces becomes several."""
+    """Decodes each chunk by itself, so that a split character is damaged."""
 
     case, caught_by, mode = "characters_in_pieces", ("STR-002",), "stream"
 
@@ -35,7 +35,7 @@ class DecodesEachChunk(BrokenAdapter):
 
 
 class KnowsOneLineEnd(BrokenAdapter):
-    """A line ends with LF, and CR is a letter."""
+    """Splits lines only at LF."""
 
     case, caught_by, mode = "lines_of_any_kind", ("STR-003",), "stream"
     on = ("openai-chat", "openai-responses", "anthropic")  # whose lines end with LF
@@ -45,7 +45,7 @@ class KnowsOneLineEnd(BrokenAdapter):
 
 
 class KnowsOneKindOfLine(BrokenAdapter):
-    """Every line is `data: {…}`; anything else ends the stream."""
+    """Ends the stream at any line that does not start with `data: {`."""
 
     case, caught_by, mode = "lines_of_any_kind", ("STR-004",), "stream"
 
@@ -57,7 +57,7 @@ class KnowsOneKindOfLine(BrokenAdapter):
 
 
 class KnowsAllEvents(BrokenAdapter):
-    """Nothing is ever added to an API."""
+    """Raises an error for an unknown event."""
 
     case, caught_by, mode = "news", ("STR-006",), "stream"
 
@@ -68,7 +68,7 @@ class KnowsAllEvents(BrokenAdapter):
 
 
 class TakesAnyEndForTheEnd(BrokenAdapter):
-    """A stream that stops is a stream that is done, whatever stopped it."""
+    """Takes a stream without its end marker for complete."""
 
     case, mode = "broken_anywhere", "stream"
     caught_by: ClassVar[tuple[str, ...]] = ("STR-007", "STR-009", "STR-011")
@@ -78,13 +78,13 @@ class TakesAnyEndForTheEnd(BrokenAdapter):
 
 
 class NeverTimesOut(TakesAnyEndForTheEnd):
-    """The same, where nothing comes any more."""
+    """Takes a stalled stream for complete."""
 
     caught_by, also, from_cassette = ("ERR-008",), ("STR-007", "STR-009", "STR-011"), True
 
 
 class GivesArgumentsToTheLast(BrokenAdapter):
-    """Arguments belong to the call that was named last, whatever their index says."""
+    """Adds argument deltas to the last call, whatever their index is."""
 
     case, caught_by, mode, on = "crosswise_calls", ("STR-012",), "stream", _CHAT
 
@@ -98,7 +98,7 @@ class GivesArgumentsToTheLast(BrokenAdapter):
 
 
 class TellsCallsByIndex(BrokenAdapter):
-    """A call with a known index goes on with that call, whatever its id is."""
+    """Joins calls with the same index, whatever their ids are."""
 
     case, caught_by, mode, on = "crosswise_calls", ("STR-013",), "stream", _CHAT
 
@@ -115,7 +115,7 @@ class TellsCallsByIndex(BrokenAdapter):
 
 
 class NeedsArguments(BrokenAdapter):
-    """Arguments are a string, and it is never missing."""
+    """Raises an error for a call without arguments."""
 
     case, caught_by, mode, on = "no_arguments", ("STR-014",), "stream", _CHAT
 
@@ -126,7 +126,7 @@ class NeedsArguments(BrokenAdapter):
 
 
 class TakesTheFirstChoice(BrokenAdapter):
-    """There is always a first choice."""
+    """Raises an error for a chunk without choices."""
 
     case, caught_by, mode, on = "crosswise_calls", ("STR-015",), "stream", _CHAT
 
@@ -140,7 +140,7 @@ class TakesTheFirstChoice(BrokenAdapter):
 
 
 class CountsFromTheEnd(BrokenAdapter):
-    """All counts are in the last event."""
+    """Reads all token counts from the last event."""
 
     case, caught_by, mode, on = "reasons_and_counts", ("USG-002",), "stream", ("anthropic",)
 
@@ -157,7 +157,7 @@ class CountsFromTheEnd(BrokenAdapter):
 
 
 class AsksForNoCounts(BrokenAdapter):
-    """Counts the tokens of a stream itself, roughly."""
+    """Does not request the token counts of a stream, and estimates them."""
 
     case, caught_by, mode, on = "plain_text", ("USG-003",), "stream", _CHAT
 

@@ -24,7 +24,7 @@ class RunsTwice(BrokenAdapter):
 
 
 class RunsEqualCallsOnce(BrokenAdapter):
-    """Remembers what a tool returned."""
+    """Runs equal calls only once."""
 
     case, caught_by = "equal_parallel_tools", ("PAR-005",)
 
@@ -41,7 +41,7 @@ class RunsEqualCallsOnce(BrokenAdapter):
 
 
 class RunsCutCalls(BrokenAdapter):
-    """Runs a call with what has come of its arguments."""
+    """Runs a call whose arguments were cut."""
 
     case, caught_by, mode = "cut_inside_arguments", ("STR-008",), "stream"
 

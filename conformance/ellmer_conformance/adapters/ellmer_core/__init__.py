@@ -62,7 +62,7 @@ class EllmerCore:
         return {key: vendor.place for key, vendor in self.vendors.items()}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """What the provider's module declares."""
+        """Returns what the provider's module declares."""
         return self.vendors[wire, vendor].capabilities
 
     def session(
@@ -164,6 +164,7 @@ class Session:
         if "cache" in options:
             cached: Any = self.chat.wire  # only some wires have this field
             self.chat.wire = replace(cached, cache="5m")
+        self.chat.usage_limits = ec.UsageLimits(requests=options.get("requests"))
         try:
             yield turn_params(wire.name, options) or None
         finally:
@@ -233,7 +234,7 @@ class Session:
 
 
 def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
-    """Where the caller sets something, a warning that it is left out is an error."""
+    """If the caller sets something, a warning that it is left out is an error."""
     return warnings.catch_warnings(action="error" if options else "ignore")
 
 

@@ -80,6 +80,7 @@ class Vendor:
             json_mode="native",
             model_override="native",
             prompt_caching="native",
+            usage_limits="native",
         )
 
 

@@ -1,4 +1,4 @@
-"""What the bridges to other libraries have in common: histories, values, sessions over an SDK.
+"""This folder has what several adapters of other libraries use: histories, values, sessions over an SDK.
 
 The modules import the adapter protocol and `scenarios`. Only bridges import them.
 """

@@ -1,4 +1,4 @@
-"""What the adapters of all bridges share: how they open a conversation, and where most of them are played."""
+"""The base class of the adapters of other libraries: how they open a conversation, and where they are played."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOUR_WIRES: Mapping[str, Sequence[str]] = {
 
 
 class Sessions(Protocol):
-    """Makes a conversation of an endpoint, a system prompt, tools and a history; a class of sessions does."""
+    """Makes a session from an endpoint, a system prompt, tools and a history. A class of sessions is one."""
 
     def __call__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn], /
@@ -28,7 +28,7 @@ class Sessions(Protocol):
 
 
 class BridgeAdapter:
-    """An adapter whose conversations are `sessions`."""
+    """An adapter whose conversations are made by `sessions`."""
 
     sessions: ClassVar[Sessions]
 
@@ -40,9 +40,20 @@ class BridgeAdapter:
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """A conversation."""
+        """Starts a conversation.
+
+        Args:
+            endpoint: The API to talk to.
+            system: The system prompt; `None` (default) for none.
+            tools: The tools that the model may call.
+            history: The turns that the conversation starts from.
+        """
         return self.kind(endpoint)(endpoint, system, tools, history)
 
     def kind(self, endpoint: Endpoint) -> Sessions:  # noqa: ARG002 - for those that speak several formats
-        """What makes the conversations at an endpoint."""
+        """Returns what makes the conversations at an endpoint. A library that speaks several wire formats overrides it.
+
+        Args:
+            endpoint: The API to talk to.
+        """
         return self.sessions

@@ -46,7 +46,7 @@ class ChatMessages(SDKSession, ABC):
         return body | ({"tools": tools} if tools else {})
 
     def said(self, completion: Any) -> Said:
-        """What a chat completion says."""
+        """Returns what a chat completion says."""
         choice = completion.choices[0]
         message, usage = choice.message, completion.usage
         calls = message.tool_calls or []

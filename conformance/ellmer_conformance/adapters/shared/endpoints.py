@@ -1,4 +1,4 @@
-"""Where each wire format is spoken: the provider's real base URL, a model, and the variable that holds a key.
+"""The endpoint of each wire format: the provider's real base URL, a model, and the variable that holds a key.
 
 `WHERE` has those with whom a format is at home: every case is played there. An adapter may bring more providers, with
 their places. Cassettes always hold these URLs, whether they were recorded live or from the strict server.
@@ -51,7 +51,7 @@ WHERE: Mapping[tuple[str, str], Place] = {
 
 
 def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Where a case is played at a provider: with the model that it is about.
+    """Returns where a case is played at a provider: with the model that it is about.
 
     A model for media is not asked without them: an adapter that refuses them keeps the provider's usual model.
     """
@@ -63,7 +63,7 @@ def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
 
 
 def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Where a provider is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
+    """Returns where a provider is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
     places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
     if (wire, vendor) not in places:
         raise LookupError(
@@ -78,6 +78,6 @@ def live_key(place: Place) -> str | None:
 
 
 def endpoint(place: Place, wire: str, vendor: str, *, live: bool = False) -> Endpoint:
-    """What a session is given; with the canary for a key unless the recording is live."""
+    """Returns what a session is given; with the canary for a key unless the recording is live."""
     key = live_key(place) if live else None
     return Endpoint(wire, vendor, place.base_url, key or CANARY, place.model)

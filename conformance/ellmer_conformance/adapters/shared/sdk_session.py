@@ -85,7 +85,7 @@ class SDKSession(ABC):
 
     @abstractmethod
     async def aask(self, *, stream: bool) -> Said:
-        """The same, without blocking."""
+        """Does the same without blocking."""
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         try:
@@ -116,7 +116,7 @@ class SDKSession(ABC):
         return  # every request has a client of its own
 
     def _talk(self, parts: Sequence[Part]) -> Generator[None, Said, Said]:
-        """What a user turn takes: yields to ask, is sent the answer, returns the last one."""
+        """Yields what a user turn takes: yields to ask, is sent the answer, returns the last one."""
         self.pieces = []
         said_before = len(self.messages)
         given = {part.id: part.value for part in parts if isinstance(part, ToolResult)}
@@ -159,7 +159,7 @@ class SDKSession(ABC):
 
 
 def _said(parts: Sequence[Part]) -> list[Part]:
-    """What the user says, without results."""
+    """Returns what the user says, without results."""
     return [part for part in parts if not isinstance(part, ToolResult)]
 
 

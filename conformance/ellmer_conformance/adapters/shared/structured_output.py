@@ -32,7 +32,7 @@ class Parsing(SDKSession, ABC):
 
     @abstractmethod
     async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
-        """The same, without blocking."""
+        """Does the same without blocking."""
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         """A value that fits the schema, or the SDK's error."""
@@ -46,7 +46,7 @@ class Parsing(SDKSession, ABC):
             return Reply(complete=False, error=error)
 
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
-        """The same, without blocking."""
+        """Does the same without blocking."""
         try:
             with self._asking(parts):
                 said, value = await self.aparse(model_of(schema))

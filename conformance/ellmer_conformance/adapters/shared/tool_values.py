@@ -1,4 +1,4 @@
-"""What bridges share: a tool's value as text and media, in the forms that libraries ask for."""
+"""Converts the value of a tool to text and media, in the forms that libraries require."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def open_calls(history: Sequence[Turn]) -> dict[str, ToolCall]:
 
 
 def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any, bool]:
-    """What a call gives: the value, or a sentence and True where it failed."""
+    """Returns what a call gives: the value, or a sentence and True where it failed."""
     if name not in tools:
         return f"Error: there is no tool {name}.", True
     try:
@@ -117,7 +117,7 @@ def _unseen(value: Any) -> list[str]:
 
 
 def _nested(value: Any, place: str = "value", depth: int = 0) -> Iterator[str]:
-    """Where media stand too deep in a value to be sent."""
+    """Yields where media stand too deep in a value to be sent."""
     if isinstance(value, Image | PDF) and depth > 1:
         yield place
     elif isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""What several commands share: their paths and options, and text of others as a terminal may show it.
+"""This folder has what several commands use: paths, options, and text that is safe to print.
 
 Imported by the commands only.
 """

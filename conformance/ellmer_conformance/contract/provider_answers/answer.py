@@ -1,4 +1,4 @@
-"""What a provider answered: the events of a stream, and what an answer says in neutral terms."""
+"""The values of a parsed answer: the events of a stream, and what an answer says in neutral terms."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def request(
 
 @once_per_request
 def read(request: Request) -> list[Item]:
-    """What a request says, in its wire format's order."""
+    """Returns what a request says, in its wire format's order."""
     found: list[Item] = MODULES[request.wire].read(request)
     return found
 

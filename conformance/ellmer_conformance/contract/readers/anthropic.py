@@ -53,7 +53,7 @@ def drops_stale_thoughts(thinking: Any, betas: Any) -> bool:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     found = list(_system(request.body.get("system")))
     for turn, (pointer, message) in enumerate(messages(request.body)):
         role = _ROLES.get(text_of(message.get("role")), "user")

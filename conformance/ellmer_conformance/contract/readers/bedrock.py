@@ -41,7 +41,7 @@ def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     found = [
         Item("system", "system", pointer, -1, text_of(block["text"]))
         for pointer, block in elements(request.body.get("system"), "/system")

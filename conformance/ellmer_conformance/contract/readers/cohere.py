@@ -26,7 +26,7 @@ def messages(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     if request.vendor == cohere_v1.VENDOR:
         return cohere_v1.read(request)
     return [

@@ -19,7 +19,7 @@ _ROLES = {"CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     return list(_items(request.body))
 
 

@@ -68,7 +68,7 @@ def declarations(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     if request.vendor == gemini_interactions.VENDOR:
         return gemini_interactions.read(request)
     found = list(_system(request.body))

@@ -20,7 +20,7 @@ _MEDIA = {"image", "document", "audio", "video"}
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     return list(_items(request.body))
 
 

@@ -33,7 +33,7 @@ def messages(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """What was captured, in its order."""
+    """Returns what was captured, in its order."""
     return [
         _part(part, place, turn, _ROLES.get(text_of(message.get("role")), "user"))
         for turn, (pointer, message) in enumerate(messages(request.body))

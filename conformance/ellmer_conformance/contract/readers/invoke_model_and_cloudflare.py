@@ -28,7 +28,7 @@ _CLAUDE = re.compile(r"anthropic\.(claude.*)")
 
 
 def hosted(wire: str, url: str, body: Json) -> Hosted:
-    """What a request to such a door says."""
+    """Returns what a request to such a door says."""
     if version := VERSIONS.get(wire):
         return *version, str(body.get("model") or body.get("agent") or "")
     path = urlsplit(url).path

@@ -101,7 +101,7 @@ def linked(url: Any, type: str = "", filename: str = "") -> Media:
 
 
 def kind_of(media: Media) -> Literal["image", "document", "other"]:
-    """What a reader calls media of this type; sound and video are `other`."""
+    """Returns what a reader calls media of this type; sound and video are `other`."""
     main = media.type.partition("/")[0].lower()
     if main == "image":
         return "image"

@@ -25,7 +25,7 @@ def messages(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order: the server puts a message's pictures before its text."""
+    """Returns what the request says, in its order: the server puts a message's pictures before its text."""
     return [
         item
         for turn, (pointer, message) in enumerate(messages(request.body))

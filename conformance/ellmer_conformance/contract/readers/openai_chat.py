@@ -48,7 +48,7 @@ def tools(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order."""
+    """Returns what the request says, in its order."""
     return [
         item
         for turn, (pointer, message) in enumerate(messages(request.body))

@@ -55,7 +55,7 @@ def format_of(body: Json) -> Json:
 
 
 def read(request: Request) -> list[Item]:
-    """What the request says, in its order. Each input item counts as a turn."""
+    """Returns what the request says, in its order. Each input item counts as a turn."""
     body = request.body
     found = []
     if instructions := text_of(body.get("instructions")):

@@ -1,4 +1,4 @@
-"""What pydantic says of a value, for providers whose readers are made with it."""
+"""Makes pydantic's error messages, for providers that parse requests with pydantic."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _check(lack: Lack) -> Check:
             yield met("/model")
         else:
             yield broken(
-                place, "this model does not take it", model=request.model, value=_at(request.body, place)
+                place, "this model does not accept it", model=request.model, value=_at(request.body, place)
             )
 
     check.__doc__ = lack.sentence
@@ -60,7 +60,7 @@ def _check(lack: Lack) -> Check:
 
 
 def _at(value: Any, pointer: str) -> Any:
-    """What is at a JSON pointer."""
+    """Returns what is at a JSON pointer."""
     for name in pointer.split("/")[1:]:
         value = value[int(name)] if isinstance(value, list) else value.get(name)
     return value

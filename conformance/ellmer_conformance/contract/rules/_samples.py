@@ -1,4 +1,4 @@
-"""What the examples of rules are made of, in the terms of JSON Schema: one function that adds two numbers."""
+"""The examples of rules share this data: one function that adds two numbers, in JSON Schema."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ RULES: Mapping[FaultKind, tuple[str, str]] = {
     FaultKind.MISSING_FIELD: ("REQ-102", "Every object has the fields that the provider's types require."),
     FaultKind.WRONG_TYPE: ("REQ-103", "Every value has the type that the provider's types give its place."),
     FaultKind.WRONG_VARIANT: ("REQ-104", "The type of an object is one of those that can be at its place."),
-    FaultKind.UNKNOWN_VALUE: ("REQ-105", "A value that is listed is one of the list."),
+    FaultKind.UNKNOWN_VALUE: ("REQ-105", "An enumerated value is one of the allowed values."),
     FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
 }
 IDS = tuple(id for id, _ in RULES.values())
@@ -81,7 +81,7 @@ def _check(kind: FaultKind, sentence: str, wording: Wording) -> Check:
 
 @lru_cache(maxsize=4)
 def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault]:
-    """What is wrong with a request, looked for once for all kinds."""
+    """Returns what is wrong with a request, looked for once for all kinds."""
     body = request.body
     if ignored & body.keys():
         body = {key: value for key, value in body.items() if key not in ignored}

@@ -97,7 +97,7 @@ def media_decodes(request: Request) -> Iterator[Finding]:
             legal = re.match(r"[\w+.-]{2,}:|[\w-]{1,128}$", text) or redacted(text)
             torn = not inline and (text.startswith("data:") or not legal)
             empty = inline and not item.media.data
-            problem = "there are no bytes in it" if empty else "the data is no base64"
+            problem = "it has no bytes" if empty else "the data is not base64"
             yield broken(item.pointer, problem) if torn or empty else met(item.pointer)
 
 
@@ -112,7 +112,11 @@ def media_type_fits(request: Request) -> Iterator[Finding]:
             told = item.media.type.replace("image/jpg", "image/jpeg").replace("image/*", found)
             both = {found, told} <= {*IMAGE_TYPES, "application/pdf"}
             wrong = both and told != found
-            yield broken(item.pointer, f"called {told}, is {found}") if wrong else met(item.pointer)
+            yield (
+                broken(item.pointer, f"it is declared as {told}, but it is {found}")
+                if wrong
+                else met(item.pointer)
+            )
 
 
 def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
@@ -131,7 +135,7 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
             yield (
                 met(item.pointer)
                 if wanted == given
-                else broken(item.pointer, f"{item.id!r} comes out of turn")
+                else broken(item.pointer, f"{item.id!r} is not in the order of the calls")
             )
 
 

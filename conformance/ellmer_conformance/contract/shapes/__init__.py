@@ -29,5 +29,5 @@ def shape(name: str) -> dict[str, Any]:
 
 @cache
 def checker(name: str) -> Checker:
-    """What finds the faults of a request by a shape."""
+    """Returns what finds the faults of a request by a shape."""
     return Checker(shape(name))

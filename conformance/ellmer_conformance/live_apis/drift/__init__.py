@@ -1,1 +1,1 @@
-"""Where a live API and the strict server disagree: each request of a live play is asked of the strict server, too."""
+"""Finds differences between a live API and the strict server, which gets each request of a live play, too."""

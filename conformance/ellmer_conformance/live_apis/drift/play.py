@@ -66,7 +66,7 @@ def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
 
 
 def _strict(engine: Engine, run: Run, request: Request, base: str) -> Response:
-    """What the strict server answers to the same request."""
+    """Returns what the strict server answers to the same request."""
     parts = urlsplit(request.url)
     path = parts.path.removeprefix(base) + (f"?{parts.query}" if parts.query else "")
     headers = {name: value for name, value in request.headers.items() if name.lower() in _HEADERS}

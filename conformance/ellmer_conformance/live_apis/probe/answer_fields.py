@@ -1,4 +1,4 @@
-"""What answers and errors look like in each wire format: the fields that every one has, with their types.
+"""The fields that answers and errors of each wire format have, with their types.
 
 A shape is a type, a tuple of types, a text (that text), a list (of such elements), or a mapping (of such fields; a name
 that ends in `?` may be missing). More is always allowed.
@@ -195,7 +195,7 @@ STOPS: Mapping[str, frozenset[str]] = {
 
 
 def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, str]]:
-    """Where a value is not of a shape: pointers, and what is wrong there."""
+    """Yields where a value is not of a shape: pointers, and what is wrong there."""
     if isinstance(shape, Mapping):
         yield from _fields(value, shape, place)
     elif isinstance(shape, list):

@@ -13,12 +13,12 @@ Order = Callable[[Sequence[Event]], Iterator[str]]
 
 
 def out_of_order(wire: str, events: Sequence[Event]) -> list[str]:
-    """What is wrong with the order, as sentences."""
+    """Returns what is wrong with the order, as sentences."""
     return list(_ORDERS[wire](events))
 
 
 def ended(wire: str, events: Sequence[Event]) -> str:
-    """What is missing of the stream's end; empty for nothing."""
+    """Returns what is missing of the stream's end; empty for nothing."""
     return _ENDS[wire](events)
 
 

@@ -1,4 +1,4 @@
-"""What a server is asked. Each question is a play of the report, streamed or not."""
+"""The questions that a server is asked. Each question is a play of the report, streamed or not."""
 
 from __future__ import annotations
 

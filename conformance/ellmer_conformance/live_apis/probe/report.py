@@ -56,7 +56,7 @@ def _judged(target: Target, heard: Heard) -> Report:
 
 
 def _skipped(target: Target, probe: Probe) -> Iterator[dict[str, str]]:
-    """What the server was found to be able to do and not, and what could not be judged."""
+    """Yields what the server was found to be able to do and not, and what could not be judged."""
     row = {"adapter": target.called, "wire": target.wire}
     for name, able in probe.able.items():
         yield {

@@ -23,7 +23,7 @@ CONVERSATIONS = {"openai-responses": "input", "gemini": "contents"}
 
 
 def path(wire: str, model: str, *, stream: bool) -> str:
-    """What is added to the base URL."""
+    """Returns what is added to the base URL."""
     named = quote(model, safe="")
     return {
         "openai-chat": "/chat/completions",

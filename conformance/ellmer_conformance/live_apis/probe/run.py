@@ -15,6 +15,7 @@ from ...contract.provider_answers.answer import Told
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read
 from ...contract.rule import objection
+from ...report.probe_script import NO_JSON, WRONG_KEY
 from .questions import MALFORMED, QUESTIONS, Question
 from .requests import CONVERSATIONS, body, headers, path
 from .server_answer import Heard
@@ -23,7 +24,6 @@ __all__ = ["Probe", "Target"]
 
 _TAKE_NOTHING = {"ollama", "bedrock"}  # Ollama loads the model; Bedrock may have the prompt elsewhere
 _WRONG_MODEL = "no-such-model-0000"
-_WRONG_KEY = "conformance-wrong-key"
 
 #: What only the provider can make: a made one is refused by all that check it.
 _SEALED = {"signature", "thoughtSignature", "encrypted_content", "redactedContent"}
@@ -79,7 +79,7 @@ class Probe:
                 continue
             content = _malformed(self.target.wire, name, body(self.target.wire, self.target.model, plain))
             model = _WRONG_MODEL if name == "unknown_model" else self.target.model
-            key = _WRONG_KEY if name == "wrong_key" else self.target.key
+            key = WRONG_KEY if name == "wrong_key" else self.target.key
             exchange = self._sent(content, model=model, key=key)
             self._note(replace(plain, name=name), exchange, kind="malformed")
 
@@ -162,7 +162,7 @@ def _malformed(wire: str, name: str, content: Json) -> bytes:
     """The body of a plain question, made wrong."""
     key = CONVERSATIONS.get(wire, "messages")
     if name == "no_json":
-        return b'{"model": '
+        return NO_JSON.encode()
     if name == "no_conversation":
         content = {field: value for field, value in content.items() if field != key}
     if name == "wrong_type":

@@ -35,7 +35,7 @@ def package(wire: str) -> str:
 
 
 def complaint(wire: str, value: Any) -> str | None:
-    """What the SDK's type says of an answer, in its first words; empty for nothing, None where it is not installed."""
+    """Returns what the SDK's type says of an answer, in its first words; empty for nothing, None where it is not installed."""
     kind = _type(wire)
     if kind is None:
         return None

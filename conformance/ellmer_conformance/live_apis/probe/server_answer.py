@@ -1,4 +1,4 @@
-"""What a server answered: the bytes, and what they say in neutral terms."""
+"""The answer of a server: the bytes, and what they say in neutral terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server owes its clients, whatever it serves: rules over one question and its answer."""
+"""The rules that every server must keep. Each judges one question and its answer."""
 
 from __future__ import annotations
 
@@ -123,7 +123,12 @@ def events_are_in_order(heard: Heard) -> Iterator[Finding]:
             yield met(_HERE)
 
 
-@book.rule("SRV-013", MUST, LOSS, source="a client takes a stream without its end for one that was cut")
+@book.rule(
+    "SRV-013",
+    MUST,
+    LOSS,
+    source="without the end marker, a client cannot tell a complete stream from a cut one",
+)
 def streams_end(heard: Heard) -> Iterator[Finding]:
     """The terminal marker of the format ends a stream."""
     if heard.streamed:
@@ -139,7 +144,7 @@ def streams_are_counted(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"the counts are {heard.told.input} and {heard.told.output}")
 
 
-@book.rule("SRV-015", MUST, LOSS, source="streamed or not is a way to travel")
+@book.rule("SRV-015", MUST, LOSS, source="an answer says the same whether it is streamed or not")
 def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
     """A stream says what the whole answer says: the same calls and the same stop reason, text where there was text.
 
@@ -194,7 +199,9 @@ def results_are_taken(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
 
 
-@book.rule("SRV-022", MUST, LOSS, source="a value that does not fit its schema is found out far from here")
+@book.rule(
+    "SRV-022", MUST, LOSS, source="a value that does not fit its schema fails later, far from its cause"
+)
 def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
     """An answer to a question with a schema is JSON that fits it; one that the token limit ended is not asked."""
     if (
@@ -216,7 +223,7 @@ def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"{heard.question.name} is answered with {heard.status}")
 
 
-@book.rule("SRV-031", MUST, LOSS, source="clients read errors by the provider's form")
+@book.rule("SRV-031", MUST, LOSS, source="clients parse errors in the provider's form")
 def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
     """Every error has the form of the provider's errors."""
     if heard.status >= 400:
@@ -239,9 +246,7 @@ def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
         )
 
 
-@book.rule(
-    "SRV-033", SHOULD, LOSS, source="a request that works here and fails at the provider is found out late"
-)
+@book.rule("SRV-033", SHOULD, LOSS, source="a request that works here fails only at the provider")
 def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
     """A request that the provider's API refuses is refused here, too."""
     if heard.kind == "rule":
@@ -249,7 +254,7 @@ def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"{heard.rule}: the API refuses this, and here it gets {heard.status}")
 
 
-@book.rule("SRV-034", SHOULD, LOSS, source="a request that the provider takes is what clients send")
+@book.rule("SRV-034", SHOULD, LOSS, source="clients send requests that the provider accepts")
 def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
     """A request that the provider's API takes is taken here, too."""
     if heard.kind == "example":

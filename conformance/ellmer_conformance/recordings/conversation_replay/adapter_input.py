@@ -1,4 +1,4 @@
-"""From what a recorded request says to what an adapter can be given: a system prompt, a history, the user's words."""
+"""Converts a recorded request to the input of an adapter: a system prompt, a history, the user's words."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def system(items: Sequence[Item]) -> str | None:
     """The system prompt: all of it stands before the conversation."""
     first = next((n for n, item in enumerate(items) if item.kind != "system"), len(items))
     if any(item.kind == "system" for item in items[first:]):
-        raise CannotBeGiven("a system prompt stands in the middle of the conversation")
+        raise CannotBeGiven("a system prompt is in the middle of the conversation")
     return "\n".join(item.text for item in items[:first] if item.text) or None
 
 
 def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
-    """What was said before, and what the user says now."""
+    """Returns what was said before, and what the user says now."""
     told = [item for item in items if item.kind != "system"]
     last = max((n for n, item in enumerate(told) if item.role == "assistant"), default=-1)
     if last == len(told) - 1:
-        raise CannotBeGiven("the request begins the answer for the model" if told else "the request is empty")
+        raise CannotBeGiven("the request prefills the answer" if told else "the request is empty")
     return told[: last + 1], told[last + 1 :]
 
 
@@ -61,7 +61,7 @@ def parts(items: Iterable[Item]) -> Iterator[Part]:
 
 
 def value_of(result: Item, inside: Sequence[Item]) -> Any:
-    """What the tool returned: its text, or a list with its media."""
+    """Returns what the tool returned: its text, or a list with its media."""
     if not any(item.media for item in inside):
         return result.text
     found = [_part(item) for item in inside]
@@ -94,7 +94,7 @@ def _part(item: Item) -> Part:
             return Text(item.text)
         case "call":
             if not isinstance(item.arguments, dict):
-                raise CannotBeGiven("a call of the history has arguments that are no object")
+                raise CannotBeGiven("the arguments of a call in the history are not an object")
             return ToolCall(item.id, item.name, item.arguments)
         case "image" if item.media and item.media.data:
             return Image(item.media.data, item.media.type)

@@ -37,7 +37,7 @@ UNSEEN = {
     **dict.fromkeys(
         ("USG-001", "USG-004"), "what a recorded answer counts as input differs from service to service"
     ),
-    "SYS-001": "the recording's system prompt may stand in several parts",
+    "SYS-001": "the system prompt of the recording may have several parts",
 }
 
 
@@ -95,7 +95,7 @@ class ConversationPlayer:
         except CannotBeGiven as error:
             return replace(outcome, not_driven=str(error))
         except NotTestable as error:
-            return replace(outcome, not_driven=f"the adapter cannot be put to it: {error}")
+            return replace(outcome, not_driven=f"the adapter cannot be played: {error}")
         run, verdicts = _judged(recorded, run)
         if reason := playing.other_form or _refusal_to_send(run) or _needs_parameters(run, verdicts):
             return replace(outcome, not_driven=reason)
@@ -160,12 +160,13 @@ def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
     try:
         return run, _verdicts(recorded, run)
     except Exception as error:  # noqa: BLE001 - whatever an adapter hands over, the other conversations are played
-        run = replace(run, trouble=Trouble(f"what came of it cannot be judged: {error!r}", ours=False))
+        run = replace(run, trouble=Trouble(f"its result cannot be judged: {error!r}", ours=False))
         return run, judge(run)
 
 
 def _verdicts(recorded: RecordedCase, run: Run) -> list[Verdict]:
-    """What the rules say; of a request that the API itself refused when it was recorded, only how the client took that."""
+    """Returns what the rules say; of a request that the API itself refused when it was recorded, only how the client
+    took that."""
     refused = [n for n, each in enumerate(recorded.conversation.recorded) if fails(each)]
     return [_without(each, refused) for each in judge(run)] if refused else judge(run)
 
@@ -204,18 +205,19 @@ def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
 
 
 def _refusal_to_send(run: Run) -> str:
-    """Why nothing was sent, where the adapter says so with an error of its own."""
+    """Returns why nothing was sent, where the adapter says so with an error of its own."""
     error = next((reply.error for reply in run.replies if reply.error), None)
     return f"the adapter refuses to send it ({type(error).__name__})" if error and not run.exchanges else ""
 
 
 def _needs_parameters(run: Run, verdicts: Sequence[Verdict]) -> str:
-    """What the model asks for beside a conversation, which an adapter is not given: no effort of reasoning, no audio."""
+    """Returns what the model asks for beside a conversation, which an adapter is not given: no effort of reasoning,
+    no audio."""
     for verdict in verdicts:
         if verdict.outcome == "fail" and verdict.rule.kind is Kind.REJECT:
             violation = verdict.violations[0]
             if not _CONVERSATION.match(violation.pointer):
-                return f"{run.model} needs what an adapter is not given ({verdict.rule.id})"
+                return f"{run.model} needs parameters that an adapter does not receive ({verdict.rule.id})"
     return ""
 
 
@@ -225,7 +227,7 @@ def _unheard(case_run: CaseRun) -> Trouble:
 
 
 def _differences(conversation: Conversation, run: Run) -> list[str]:
-    """What each request says otherwise than the accepted one in its place."""
+    """Returns what each request says otherwise than the accepted one in its place."""
     accepted = [
         items for items, each in zip(conversation.said, conversation.recorded, strict=True) if not fails(each)
     ]

@@ -40,7 +40,7 @@ class RecordedCase:
 def case_of(conversation: Conversation) -> RecordedCase:
     """The case. Raises CannotBeGiven where an adapter cannot be told what the recording's client said."""
     if (conversation.first.body.get("n") or 1) != 1:
-        raise CannotBeGiven("several answers at a time were asked for")
+        raise CannotBeGiven("several answers were requested at once")
     told = [told_by(each) for each in conversation.recorded]
     results = RecordedResults()
     said = conversation.said
@@ -103,12 +103,12 @@ class _Making:
 
 
 def _added(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
-    """What is new in a request, behind the answer that came before it."""
+    """Returns what is new in a request, behind the answer that came before it."""
     old = sum(item.kind not in {"system", "thinking"} for item in before)
     new = [item for item in after if item.kind not in {"system", "thinking"}][old:]
     first = next((n for n, item in enumerate(new) if item.role != "assistant"), len(new))
     if not new[first:] or any(item.role == "assistant" for item in new[first:]):
-        raise CannotBeGiven("the client put words into the model's mouth")
+        raise CannotBeGiven("the client prefilled the model's answer")
     return new[first:]
 
 
@@ -125,7 +125,7 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
     beside = [item for item in added if item.kind != "result" and item.within is None]
     media = [item for item in beside if item.media]
     if beside and (not media or len(own) > 1):
-        raise CannotBeGiven("the user speaks beside the tools' results")
+        raise CannotBeGiven("a user message contains text besides tool results")
     for number, result in enumerate(own):
         inside = [item for item in added if item.within is not None and item.within == result.id]
         call = (

@@ -1,4 +1,4 @@
-"""What a recorded answer says, and whether it is one at all: an error, a stream that was cut."""
+"""Parses a recorded answer, and tells whether it is complete, cut or an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAILURES = {"error", "response.failed"} | {
 
 
 def told_by(recorded: Recorded) -> Told:
-    """What an answer says. Raises CannotBeGiven for one that cannot be read."""
+    """Returns what an answer says. Raises CannotBeGiven for one that cannot be read."""
     request, recording = recorded.request, recorded.recording
     if fails(recorded):
         return Told()
@@ -35,7 +35,7 @@ def told_by(recorded: Recorded) -> Told:
     try:
         return read(request.wire, json.loads(recording.response))
     except ValueError as error:
-        raise CannotBeGiven("the answer is no JSON") from error
+        raise CannotBeGiven("the answer is not JSON") from error
 
 
 def is_cut(recorded: Recorded, answer: Told) -> bool:

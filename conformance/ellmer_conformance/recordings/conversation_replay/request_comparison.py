@@ -42,7 +42,7 @@ def difference(ours: Sequence[Item], theirs: Sequence[Item]) -> str:
 
 
 def key(item: Item) -> object:
-    """What an item says, to be compared with an item of the same client's next request."""
+    """Returns what an item says, to be compared with an item of the same client's next request."""
     media = item.media.sha256 if item.media else ""
     arguments = call_key(item.name, item.arguments) if item.kind == "call" else ""
     return item.kind, _side(item), _plain(item.text), media, item.id, arguments

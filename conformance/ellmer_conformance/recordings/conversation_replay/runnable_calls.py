@@ -32,10 +32,10 @@ def check_calls(told: Sequence[Told], tools: Mapping[str, Tool], wire: str) -> N
     for call in (call for each in told for call in each.calls):
         if call.name not in tools:
             raise CannotBeGiven(
-                f"a tool is called that was not declared, or by its name alone: {call.name!r}"
+                f"the model called a tool that was not declared, or that has only a name: {call.name!r}"
             )
         if call.arguments is None:
-            raise CannotBeGiven("the model called with arguments that are no JSON object")
+            raise CannotBeGiven("the arguments of a call are not a JSON object")
         if "REDACTED" in call.id and wire == "mistral":
             raise CannotBeGiven("the recorder replaced the ids of the calls, and Mistral's have a form")
         if not _fits(call.arguments, tools[call.name].parameters):

@@ -1,4 +1,4 @@
-"""What came of the recorded conversations of a run: counts for each wire format, and why some were not driven."""
+"""Summarizes the recorded conversations of a run: counts for each wire format, and why some were not played."""
 
 from __future__ import annotations
 

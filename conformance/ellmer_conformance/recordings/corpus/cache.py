@@ -1,4 +1,4 @@
-"""Where fetched recordings are: a folder for each pin, complete or not there."""
+"""The cache of fetched recordings has a folder for each pin, which is complete or does not exist."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def home() -> Path:
 
 
 def folder_of(pin: Pin) -> Path:
-    """Where its recordings are, or will be."""
+    """Returns where its recordings are, or will be."""
     return home() / pin.name
 
 
@@ -42,7 +42,7 @@ def seal(folder: Path, pin: Pin) -> None:
 
 
 def changed(pin: Pin) -> list[str]:
-    """What is no longer as it was extracted: a sentence each."""
+    """Returns what is no longer as it was extracted: a sentence each."""
     folder = folder_of(pin)
     told: dict[str, str] = _sealed(folder).get("files", {})
     here = _hashes(folder)

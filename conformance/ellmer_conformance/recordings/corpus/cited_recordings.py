@@ -20,7 +20,7 @@ _LONG = 4000  # characters of a body that are shown
 
 
 def checked(pins: Iterable[Pin]) -> tuple[int, list[str]]:
-    """How many of the cited recordings are in the cache, and which of them do not show what they are cited for."""
+    """Returns how many of the cited recordings are in the cache, and which of them do not show what they are cited for."""
     here = {pin.name: pin for pin in pins if present(pin)}
     found = [each for each in citations() if each[3].pin in here]
     wrong = [problem for each in found if (problem := _problem(here, *each))]
@@ -34,7 +34,7 @@ def _problem(pins: Mapping[str, Pin], wire: str, vendor: str, rule: str, cited: 
         return f"{where} is not there."
     request, error = request_of(recording), refusal(recording)
     if isinstance(request, Skip) or error is None:
-        return f"{where} is no refused request."
+        return f"{where} is not a refused request."
     book = rules.book(request.wire, request.vendor)
     if (request.wire, book.vendor) != (wire, vendor):
         return f"{where} went to {request.wire} at {book.vendor}."

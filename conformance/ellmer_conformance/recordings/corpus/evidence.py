@@ -1,4 +1,4 @@
-"""What a refusing rule rests on: recordings of the corpus, and links whose text says it.
+"""The evidence of a reject rule: recordings of the corpus, and links whose text states it.
 
 Links that a rule names as its source are evidence. More is data, in `evidence.toml` beside the rules of a wire format:
 by provider and rule, links and recordings. What a provider has nothing of, and refuses as the format's author does, rests
@@ -37,7 +37,7 @@ Evidence = str | Citation
 
 
 def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
-    """What the rule of that book rests on; of a dialect that keeps the author's refusal, the author's, too."""
+    """Returns what the rule of that book rests on; of a dialect that keeps the author's refusal, the author's, too."""
     found: list[Evidence] = [link for source in rule.source for link in LINK.findall(source)]
     found += _data(book.wire).get(book.vendor, {}).get(rule.id, [])
     author = rules.book(book.wire) if book.wire in rules.WIRES else book

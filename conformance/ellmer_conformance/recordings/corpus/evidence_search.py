@@ -29,7 +29,7 @@ _MOST = 2  # entries for a rule
 
 
 def looked_for(pins: Iterable[Pin], folders: Iterable[Path]) -> Found:
-    """What recordings of the corpus, and of folders whose records name their public source, say for such rules."""
+    """Returns what recordings of the corpus, and of folders whose records name their public source, say for such rules."""
     found: Found = defaultdict(lambda: defaultdict(list))
     for pin in pins:
         for path in find([folder_of(pin)]):
@@ -64,7 +64,8 @@ def _add(found: Found, recording: Recording, entry: Evidence) -> None:
 
 
 def _public(path: Path) -> dict[str, str]:
-    """Where the records of a file are to be seen, by place: its interactions have a `source` with repo, commit, path."""
+    """Returns where the records of a file are to be seen, by place: its interactions have a `source` with repo,
+    commit, path."""
     try:
         recorded = json.loads(path.read_text("utf-8"))["interactions"]
         sources = [(at, each["source"]) for at, each in enumerate(recorded)]

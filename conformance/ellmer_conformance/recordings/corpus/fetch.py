@@ -35,7 +35,7 @@ def fetch(http: httpx.Client, pin: Pin, on_bytes: Callable[[int], None] = lambda
 
 
 def located(http: httpx.Client, pin: Pin) -> str:
-    """Where its archive is: as the index says, or, of one that is in no index, where the pin says."""
+    """Returns where its archive is: as the index says, or, of one that is in no index, where the pin says."""
     if not pin.indexed:
         return pin.archive
     found = index.files(http, pin.package)

@@ -54,7 +54,7 @@ def refused(url: str, error: Exception | str) -> Unreachable:
     parts = urlsplit(url)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
     if isinstance(error, httpx.HTTPStatusError):
-        return Missing(f"{shown} cannot be had: the answer was {error.response.status_code}.")
+        return Missing(f"{shown} cannot be downloaded: the answer was {error.response.status_code}.")
     return Unreachable(f"{shown} cannot be reached: {str(error) or type(error).__name__}.")
 
 

@@ -1,4 +1,4 @@
-"""What a folder of recordings holds."""
+"""Counts what a folder of recordings contains."""
 
 from __future__ import annotations
 

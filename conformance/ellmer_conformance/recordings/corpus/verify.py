@@ -10,7 +10,7 @@ __all__ = ["problems"]
 
 
 def problems(pin: Pin) -> list[str]:
-    """What is wrong with the recordings of a pin in the cache: a sentence each."""
+    """Returns what is wrong with the recordings of a pin in the cache: a sentence each."""
     found = survey([folder_of(pin)])
     counts = {"files": len(found.files), "interactions": found.interactions}
     told = {"files": pin.files, "interactions": pin.interactions}

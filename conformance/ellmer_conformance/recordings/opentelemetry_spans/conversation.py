@@ -1,4 +1,4 @@
-"""What was said in a call, in the messages of the GenAI conventions, however the instrumentation wrote it.
+"""Reads the conversation of a span in the messages of the GenAI conventions, whichever instrumentation wrote it.
 
 Today that is `gen_ai.input.messages`; until version 1.36 it was an event for each message, with the fields of Chat
 Completions; before that one JSON text, or an attribute for each field (`gen_ai.prompt.0.role`).

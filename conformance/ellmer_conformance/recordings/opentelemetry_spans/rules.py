@@ -1,4 +1,4 @@
-"""What can be said of a captured conversation: each rule a SHOULD, for the wire may have been right."""
+"""Rules about a captured conversation. Each is a SHOULD, because the request itself may have been right."""
 
 from __future__ import annotations
 

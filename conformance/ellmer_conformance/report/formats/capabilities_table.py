@@ -1,4 +1,5 @@
-"""What was declared, as a table: one row for what all of an adapter's places share, one for each that differs."""
+"""Makes a table of declared capabilities, with one row for what all places of an adapter share and one for each that
+differs."""
 
 from __future__ import annotations
 

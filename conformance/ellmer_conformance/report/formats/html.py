@@ -89,7 +89,7 @@ class _Tables:
 
 
 def _data(report: Report, folder: str) -> dict[str, Any]:
-    """What the program reads: tables of values, and rows of numbers into them. Not-applicable rows are left out."""
+    """Returns what the program reads: tables of values, and rows of numbers into them. Not-applicable rows are left out."""
     tables = _Tables()
     tables.enter_plays(report)
     rows = list(tables.rows(report, folder))
@@ -107,7 +107,7 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
 
 
 def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What is shown of a rule, whoever has it; equal texts are shown once."""
+    """Returns what is shown of a rule, whoever has it; equal texts are shown once."""
     said = {name: value for name, value in text.items() if name not in {"wire", "vendor"}}
     return json.dumps(said, sort_keys=True), said
 

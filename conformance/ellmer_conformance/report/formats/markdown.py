@@ -53,7 +53,7 @@ def _scores(report: Report) -> str:
 
 
 def _abilities(report: Report) -> list[str]:
-    """What each adapter declares, folded away."""
+    """Returns what each adapter declares, folded away."""
     found = [f"| {_cell(name)} | {_cell(places)} | {_cell(able)} |" for name, places, able in rows(report)]
     head = [
         "<details><summary>Capabilities, as declared</summary>",

@@ -75,7 +75,7 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
 
 
 def _beside(report: Report) -> Iterator[Text]:
-    """What is no failure of a rule that must hold: advice, plays without a verdict, problems of the baseline."""
+    """Yields what is no failure of a rule that must hold: advice, plays without a verdict, problems of the baseline."""
     yield from _advice(report.rows)
     for line in sentences(report.unjudged):
         yield Text("✗ ", style="bold red").append(printable(line), style="default")

@@ -1,4 +1,4 @@
-"""What a run could not show on a terminal, by reason: how it was played, cases left out, rules judged nowhere."""
+"""Lists what a run did not test: how it was played, the cases left out, and the rules judged nowhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WAYS = {
 
 
 def unseen(report: Report) -> Iterator[str]:
-    """How it was played, and the rules that this cannot show, by reason. Recordings show all."""
+    """Yields how it was played, and the rules that this cannot show, by reason. Recordings show all."""
     for way in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
         if any(play.way == "cassette" for play in report.plays):  # and show these rules
             cases = dict.fromkeys(play.case for play in report.plays if play.way == way)
@@ -34,7 +34,7 @@ def unseen(report: Report) -> Iterator[str]:
 
 
 def _found_out(report: Report) -> Iterator[str]:
-    """What a server was found to be able to do."""
+    """Yields what a server was found to be able to do."""
     able = [f"{skip['capability']}: {skip['reason']}" for skip in report.skipped if "capability" in skip]
     yield from [f"  capabilities: {'; '.join(able)}"] if able else []
 

@@ -7,7 +7,7 @@ print a JSON line per step (`reply.schema.json`), and exits with 0. What it sent
 
 from .conversation import as_json
 from .declared_capabilities import Declared, DeclaredWrongly
+from .driver_process import Driver
 from .driver_replies import Line, NoReply, read
-from .process import Driver
 
 __all__ = ["Declared", "DeclaredWrongly", "Driver", "Line", "NoReply", "as_json", "read"]

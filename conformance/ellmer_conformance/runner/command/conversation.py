@@ -67,7 +67,7 @@ def _calls(step: Step) -> list[Call]:
 
 
 def _result(tool: Tool, arguments: Mapping[str, Any]) -> Json:
-    """What a call of the tool gives: `{"value": …}`, or `{"error": message}`."""
+    """Returns what a call of the tool gives: `{"value": …}`, or `{"error": message}`."""
     try:
         return {"value": _value(tool.run(**arguments))}
     except Exception as error:  # noqa: BLE001 - a tool that fails is a case
@@ -101,7 +101,7 @@ def _part(part: Part) -> Json:
         case ToolCall(id, name, arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
         case Upload():
-            raise NotImplementedError("a command has no word for uploads")
+            raise NotImplementedError("a command cannot upload files")
         case ToolResult(id, value):
             return {"type": "tool_result", "id": id, "value": _value(value)}
 

@@ -1,4 +1,4 @@
-"""What a command says of itself: one line, when it is started with a conversation that has no steps.
+"""Reads what a command declares: it prints one line when it is started with a conversation without steps.
 
 `{"name": …, "capabilities": {"image_in_user": "refused", …}, "features": ["reload", …]}`. A command that prints nothing
 then can do what every command could from the beginning.
@@ -26,7 +26,7 @@ FEATURES = {
 _ASKED_FOR = {
     "audio_in_user",
     "structured",
-    *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching"],
+    *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching", "usage_limits"],
 }
 #: Capabilities that no command has: nothing in a conversation, as it is given to one, asks for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}
@@ -50,7 +50,7 @@ class Declared:
     name: str = ""
 
     def why_not(self, case: Case) -> str:
-        """Why a case cannot be played by it; empty where it can."""
+        """Returns why a case cannot be played by it; empty where it can."""
         if beyond := sorted(case.needs & _NOT_SAID):
             return f"no message to a command says {', '.join(beyond)}"
         if missing := self.capabilities.refused(sorted(case.needs & _ASKED_FOR)):
@@ -64,7 +64,7 @@ class Declared:
 
 
 def declared(stdout: str) -> Declared:
-    """What was printed: the line that declares, if there is one. Raises DeclaredWrongly."""
+    """Returns what was printed: the line that declares, if there is one. Raises DeclaredWrongly."""
     for line in stdout.splitlines():
         try:
             found = json.loads(line)

@@ -1,4 +1,4 @@
-"""What a driver prints: one JSON object a line for each step. Schema: `reply.schema.json`."""
+"""Reads what a driver prints: one JSON object per line for each step. Schema: `reply.schema.json`."""
 
 from __future__ import annotations
 
@@ -128,6 +128,6 @@ def _reply(found: Mapping[str, Any]) -> Reply:
 
 def _wrong(number: int, text: str, why: str) -> NoReply:
     return NoReply(
-        f"line {number} of what the command printed is no reply ({why}): {text[:120]!r}. "
+        f"line {number} of what the command printed is not a reply ({why}): {text[:120]!r}. "
         "Standard output is for replies as JSON lines; print everything else to standard error."
     )

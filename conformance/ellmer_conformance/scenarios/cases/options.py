@@ -1,4 +1,5 @@
-"""What a caller may set for one turn: a forced call, stop sequences, JSON, another model, a cached prompt."""
+"""Cases with options that a caller sets for one turn: a forced call, stop sequences, JSON, another model, a cached
+prompt, a limit."""
 
 from __future__ import annotations
 
@@ -105,4 +106,22 @@ def cached_prompt() -> Case:
         system="You know every street of Paris by heart. " * 150,
         script=[Answer((Say("Near the river."),), usage=Usage(1400, 5))],
         steps=[ask("Where is the Louvre?", text="Near the river.", options={"cache": True})],
+    )
+
+
+@case
+def limit_of_requests() -> Case:
+    """One turn may send one request, and the model calls a tool: the turn ends with an error, and the chat goes on."""
+    return Case(
+        needs=frozenset({"usage_limits"}),
+        modes=_MODES,
+        tools=[weather],
+        script=[
+            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+            Answer((Say("It is 21C in Paris."),), usage=Usage(90, 8)),
+        ],
+        steps=[
+            ask("What's the weather in Paris?", outcome="refused", options={"requests": 1}),
+            ask("Please go on.", text="It is 21C in Paris."),
+        ],
     )

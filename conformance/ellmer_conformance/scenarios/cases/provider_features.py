@@ -1,4 +1,4 @@
-"""What providers do and keep themselves: searches with citations, a pause in between, uploaded files."""
+"""Cases with features that providers run themselves: searches with citations, a pause in between, uploaded files."""
 
 from __future__ import annotations
 

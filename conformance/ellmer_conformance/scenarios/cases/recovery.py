@@ -1,4 +1,5 @@
-"""What must not stop a chat: media that cannot be sent, a malformed call, a changed prompt, a full context."""
+"""Cases with problems that must not stop a chat: media that cannot be sent, a malformed call, a changed prompt, a full
+context."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def sizes(travelling: VariedAnswer) -> list[int]:
 
 
 def _key(event: Event) -> str:
-    """Where the JSON of an event is; `""` for one that has none."""
+    """Returns where the JSON of an event is; `""` for one that has none."""
     return next((key for key in ("data", "json") if key in event), "")
 
 

@@ -128,7 +128,7 @@ def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
 
 
 def _renumbered(events: Sequence[Event]) -> list[Event]:
-    """Where events carry a sequence number, in order again."""
+    """Returns the events in the order of their sequence numbers, where they have one."""
     found = deepcopy(list(events))
     for number, one in enumerate(found):
         if "sequence_number" in (one.get("data") or {}):

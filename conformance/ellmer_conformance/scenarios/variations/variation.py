@@ -1,4 +1,4 @@
-"""What a variation is, and what it changes: an answer on its way, as plain values."""
+"""A variation changes an answer on its way, without changing what it says. Both are plain values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where texts come from and what a web search found, in each provider's words."""
+"""Writes citations and results of web searches in each provider's form."""
 
 from __future__ import annotations
 

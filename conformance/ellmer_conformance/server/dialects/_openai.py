@@ -1,4 +1,4 @@
-"""What Chat Completions and Responses have in common: ids, headers, keys, failures."""
+"""The base of the dialects of Chat Completions and Responses: ids, headers, keys, failures."""
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations

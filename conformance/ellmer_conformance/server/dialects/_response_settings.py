@@ -1,4 +1,4 @@
-"""What a Responses object says back of the request: each setting as it was asked for, or with its default.
+"""Writes the settings that a Responses object repeats from the request, each as requested or with its default.
 
 The fields and their defaults are those of recordings since May 2026.
 """

@@ -43,7 +43,7 @@ def bedrock_blocks(asked: Json) -> Iterator[Block]:
 
 
 def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
-    """What is said of a thought that is not as it was sent, or else of one that is sent back behind another prefix."""
+    """Returns what is said of a thought that is not as it was sent, or else of one that is sent back behind another prefix."""
     for block in said.blocks:
         if _is_changed(block, strict=strict):
             return f"{block.place}: Invalid `signature` in `thinking` block"

@@ -17,6 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
 from ._citations import page_citations, page_found
 from ._signed_thoughts import anthropic_blocks, as_blocks, objection
 from .base import (
@@ -26,12 +27,9 @@ from .base import (
     Frame,
     Kind,
     arguments,
-    arguments_text,
     compact,
-    slices,
     sse,
     utf8,
-    words,
 )
 
 __all__ = ["Anthropic"]
@@ -181,7 +179,8 @@ class Anthropic(Dialect):
         return str(last[-1].get("id")) if isinstance(last, list) and last else ""
 
     def shown(self, part: Think) -> str | None:
-        """What is seen of the reasoning: newer models think unasked, and send only the signature where none asks for more."""
+        """Returns what is seen of the reasoning: newer models think unasked, and send only the signature where none
+        asks for more."""
         match self.asked.get("thinking"):
             case {"type": "disabled" | "between_tools"}:
                 return None
@@ -205,7 +204,7 @@ class Anthropic(Dialect):
                 yield Frame("open", sse('{"type": "ping"}', "ping"))
             for delta in deltas(part, whole):
                 value = {"type": "content_block_delta", "index": index, "delta": delta}
-                yield Frame(_KINDS[delta["type"]], event(value))
+                yield Frame(KINDS[delta["type"]], event(value))
             yield Frame("close", event({"type": "content_block_stop", "index": index}))
         yield from self.ending(answer)
 
@@ -268,59 +267,3 @@ class Anthropic(Dialect):
         dropped = drops_stale_thoughts(self.asked.get("thinking"), self.betas)
         said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
         return Refusal(said, 400, "invalid_request_error") if said else None
-
-
-def searches(answer: Answer) -> Json:
-    """How many searches were run, where some were."""
-    count = sum(isinstance(part, Search) and part.ran != "pending" for part in answer.parts)
-    return {"server_tool_use": {"web_search_requests": count, "web_fetch_requests": 0}} if count else {}
-
-
-_KINDS: Mapping[str, Kind] = {
-    "citations_delta": "open",
-    "text_delta": "text",
-    "thinking_delta": "thinking",
-    "signature_delta": "thinking",
-    "input_json_delta": "arguments",
-}
-
-
-def deltas(part: Said, whole: Json) -> Iterator[Json]:
-    """What a block adds after its start. Arguments begin with an empty piece, and may end there."""
-    match part:
-        case Say():
-            for citation in whole.get("citations", ()):
-                yield {"type": "citations_delta", "citation": citation}
-            yield from ({"type": "text_delta", "text": piece} for piece in words(part))
-        case Think():
-            yield from ({"type": "thinking_delta", "thinking": piece} for piece in words(part))
-            yield {"type": "signature_delta", "signature": whole["signature"]}
-        case Call():
-            yield {"type": "input_json_delta", "partial_json": ""}
-            text = arguments_text(part) if part.arguments or part.text else ""
-            yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
-        case Search() if whole["type"] == "server_tool_use":
-            yield {"type": "input_json_delta", "partial_json": ""}
-            for piece in slices(compact(whole["input"])):
-                yield {"type": "input_json_delta", "partial_json": piece}
-
-
-def input_usage(usage: Usage) -> Json:
-    """Input tokens; what the cache holds is counted apart."""
-    return {
-        "input_tokens": usage.input - usage.cached,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": usage.cached,
-    }
-
-
-def output_usage(usage: Usage) -> Json:
-    """Output tokens, reasoning among them."""
-    details = {"thinking_tokens": usage.reasoning}
-    return {"output_tokens": usage.output, "output_tokens_details": details}
-
-
-def event(value: Json) -> bytes:
-    """A named event, with spaces before its last brace that hide its length."""
-    text = compact(value)
-    return sse(f"{text[:-1]}{' ' * (len(text) * 7 % 16)}}}", value["type"])

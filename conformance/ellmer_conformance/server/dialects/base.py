@@ -164,13 +164,13 @@ class Dialect(ABC):
 
     @abstractmethod
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """What comes in a stream instead of its rest when the provider fails after the frames `before`."""
+        """Returns what comes in a stream instead of its rest when the provider fails after the frames `before`."""
 
     # refusals (the error bodies around them are the rule books') ------------------------------------------
 
     @abstractmethod
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Why the provider does not let this client in, if it does not."""
+        """Returns why the provider does not let this client in, if it does not."""
 
     @abstractmethod
     def no_json(self, detail: str) -> Refusal:
@@ -181,7 +181,7 @@ class Dialect(ABC):
         """Nothing is at this path, or not for this method."""
 
     def no_model(self, name: str, method: str = "generateContent") -> Refusal | None:
-        """What is said of a model that nobody has, if it is one. `method` is what it was asked to do."""
+        """Returns what is said of a model that nobody has, if it is one. `method` is what it was asked to do."""
         path = "projects/" + self.ticket.request.url.partition("/projects/")[2].partition(":")[0]
         facts = {"model": name, "method": method, "path": path}
         return self.unknown_model.filled(facts) if _NOBODY_HAS.search(name) else None
@@ -191,7 +191,7 @@ class Dialect(ABC):
         return Refusal("Request exceeds the maximum size", 413, "request_too_large")
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        """What the provider says of a signature or a signed text that was changed, if one was.
+        """Returns what the provider says of a signature or a signed text that was changed, if one was.
 
         Not `strict` lets signatures pass that were not issued here: a real one cannot be checked.
         """

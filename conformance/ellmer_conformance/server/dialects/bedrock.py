@@ -20,12 +20,12 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
+from ._aws_authorization import unauthorized
 from ._citations import web_citations
 from ._eventstream import message
 from ._signed_thoughts import as_blocks, bedrock_blocks, objection
 from .base import (
     ALNUM,
-    WRONG_KEY,
     Dialect,
     FailureKind,
     Frame,
@@ -42,11 +42,6 @@ __all__ = ["Bedrock"]
 
 _PAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _SHOWS_REASONING = re.compile(r"openai\.gpt-oss|deepseek\.|qwen\.|minimax\.|moonshot")
-_SIGNED = {
-    "Credential": r"Credential=(?P<key>[^/,\s]+)/\d{8}/[\w-]+/bedrock/aws4_request",
-    "Signature": r"Signature=[0-9a-f]{64}",
-    "SignedHeaders": r"SignedHeaders=[\w;-]*host[\w;-]*",
-}
 
 
 @dataclass(frozen=True)
@@ -107,7 +102,7 @@ class Bedrock(Dialect):
         return utf8(compact(self.transformed() | reply))
 
     def transformed(self) -> Json:
-        """What became of thoughts, where the request names the path of it."""
+        """Returns what became of thoughts, where the request names the path of it."""
         asked = self.asked.get("additionalModelResponseFieldPaths")
         if not self.reports_bindings or "/input_transformations" not in as_blocks(asked):
             return {}
@@ -167,7 +162,7 @@ class Bedrock(Dialect):
         yield Frame("end", self.event("metadata", counts))
 
     def block(self, part: Said, index: int) -> Iterator[Frame]:
-        """What one block adds; only a call says that it starts."""
+        """Yields what one block adds; only a call says that it starts."""
         match part:
             case Say():
                 yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))
@@ -278,22 +273,7 @@ class Bedrock(Dialect):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """A bearer key, or a signature of the right form: it is not checked, since the secret is not known."""
-        scheme, _, rest = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and rest:
-            return _WRONG if rest == WRONG_KEY else None
-        if scheme != "AWS4-HMAC-SHA256":
-            return Refusal("Missing Authentication Token", 403, "MissingAuthenticationTokenException")
-        lacking = [
-            f"Authorization header requires '{name}' parameter." for name in _SIGNED if not _part(name, rest)
-        ]
-        if "x-amz-date" not in headers and "date" not in headers:
-            either = "either a 'X-Amz-Date' or a 'Date' header."
-            lacking.append(f"Authorization header requires existence of {either}")
-        if lacking:
-            return Refusal(" ".join(lacking), 403, "IncompleteSignatureException")
-        found = _part("Credential", rest)
-        return _WRONG if found and found["key"] == WRONG_KEY else None
+        return unauthorized(headers)
 
     def no_json(self, detail: str) -> Refusal:
         return Refusal(f"The request body is not valid JSON: {detail}", 400, "SerializationException")
@@ -319,8 +299,3 @@ _GUARD_UNITS = (
     "topicPolicyUnits",
     "wordPolicyUnits",
 )
-_WRONG = Refusal("The security token included in the request is invalid.", 403, "UnrecognizedClientException")
-
-
-def _part(name: str, authorization: str) -> re.Match[str] | None:
-    return re.search(_SIGNED[name], authorization)

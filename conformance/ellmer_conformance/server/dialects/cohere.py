@@ -175,7 +175,7 @@ class Cohere(Dialect):
 
 
 def plan(part: Think) -> Iterator[Frame]:
-    """What the model thinks before it calls."""
+    """Yields what the model thinks before it calls."""
     for piece in words(part):
         yield Frame("thinking", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
 

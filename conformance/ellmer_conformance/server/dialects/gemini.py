@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
-from ..signatures import decoded, encoded, is_ours, opened, sign
+from ..signatures import encoded, sign
 from ._citations import grounding
+from ._gemini_signatures import either, elements, objection
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
@@ -25,10 +26,6 @@ __all__ = ["Gemini"]
 _GENERATION = re.compile(r"gemini-(\d+)")
 _IDS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-
-#: Values that the API takes in place of a signature that was lost with another provider.
-#: https://ai.google.dev/gemini-api/docs/thought-signatures
-_BYPASS = {b"skip_thought_signature_validator", b"context_engineering_is_the_way_to_go"}
 
 
 class Gemini(Dialect):
@@ -90,7 +87,7 @@ class Gemini(Dialect):
             yield Frame("end", b"\n]\n")
 
     def pieces(self, answer: Answer) -> list[list[Json]]:
-        """What each chunk carries; older models send all calls in one."""
+        """Returns what each chunk carries; older models send all calls in one."""
         spoken: list[list[Json]] = []
         for part in answer.parts:
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
@@ -157,7 +154,7 @@ class Gemini(Dialect):
         return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
 
     def finish(self, answer: Answer) -> Json:
-        """Why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
+        """Returns why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
         lost = any(arguments(call) is None for call in answer.calls)
         if lost and answer.reason == "tool":
             return {"finishReason": "MALFORMED_FUNCTION_CALL"}
@@ -275,7 +272,7 @@ def text(part: Say | Think, piece: str) -> Json:
 
 
 def kind_of(part: Json) -> Kind:
-    """What would be lost without the chunk."""
+    """Returns what would be lost without the chunk."""
     return "call" if "functionCall" in part else "thinking" if "thought" in part else "text"
 
 
@@ -286,31 +283,3 @@ def arguments(call: Call) -> Mapping[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
-    """What the API says of a signature that is not as it was sent."""
-    blob = decoded(sent)
-    if blob is None:
-        place = f"contents[{i}].parts[{j}].thought_signature"
-        return f"Invalid value at '{place}' (TYPE_BYTES), Base64 decoding failed for \"{sent}\""
-    if sent.encode() in _BYPASS or blob in _BYPASS or (not strict and not is_ours(blob)):
-        return None
-    return None if opened(blob) is not None else "Corrupted thought signature."
-
-
-def either(value: Any, key: str) -> Any:
-    """A field in camelCase or snake_case: protobuf's JSON takes both."""
-    if not isinstance(value, dict):
-        return None
-    return value[key] if key in value else value.get(_snake(key))
-
-
-@cache
-def _snake(key: str) -> str:
-    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
-
-
-def elements(value: Any) -> list[Any]:
-    """A list; of one thing where a list belongs, a list of that."""
-    return value if isinstance(value, list) else [] if value is None else [value]

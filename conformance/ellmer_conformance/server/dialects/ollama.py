@@ -80,7 +80,7 @@ class Ollama(Dialect):
         return utf8(f"{compact(head | rest)}\n")
 
     def ending(self, answer: Answer) -> Json:
-        """What the last line adds: why it stopped, times in nanoseconds, counts."""
+        """Returns what the last line adds: why it stopped, times in nanoseconds, counts."""
         usage: Usage = answer.usage
         read, written = 2_500_000 * usage.input, 13_000_000 * usage.output
         return {

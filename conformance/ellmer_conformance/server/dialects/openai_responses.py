@@ -5,7 +5,6 @@ https://platform.openai.com/docs/api-reference/responses
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -13,13 +12,14 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._citations import url_citations
 from ._log_probabilities import log_probabilities
 from ._openai import FAILURES, OpenAI, object_at
+from ._response_events import added, event, started, tool_usage, usage
 from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
-from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, compact, pretty, slices, sse, words
+from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, pretty, slices, words
 
 __all__ = ["OpenAIResponses"]
 
@@ -92,7 +92,7 @@ class OpenAIResponses(OpenAI):
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
 
     def inside(self, part: Said, item: Json) -> Iterator[_Step]:
-        """What happens between an item's beginning and its end."""
+        """Yields what happens between an item's beginning and its end."""
         match part:
             case Say():
                 yield from self.text(part, item)
@@ -279,44 +279,6 @@ class OpenAIResponses(OpenAI):
                 )
                 return Refusal(sentence, 400, "invalid_request_error", "invalid_encrypted_content")
         return None
-
-
-def tool_usage(answer: Answer | None) -> Json:
-    """What the provider's own tools used."""
-    searches = sum(isinstance(part, Search) for part in answer.parts) if answer else 0
-    return NO_TOOL_USAGE | {"web_search": {"num_requests": searches}} if searches else NO_TOOL_USAGE
-
-
-def started(item: Json) -> Json:
-    """An item as it is announced: with nothing in it."""
-    empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
-    begun = item | {key: value for key, value in empty.items() if key in item}
-    begun.pop("action", None)
-    return begun
-
-
-def added(frame: Frame) -> Json | None:
-    """The item that a frame announces, if it does."""
-    event, _, data = frame.data.partition(b"\ndata: ")
-    item: Json | None = json.loads(data)["item"] if event.endswith(b"output_item.added") else None
-    return item
-
-
-def event(name: str, number: int, fields: Json) -> bytes:
-    """A numbered event; keys in the order of the alphabet."""
-    fields = fields | {"sequence_number": number}
-    return sse(compact({"type": name, **dict(sorted(fields.items()))}), name)
-
-
-def usage(usage: Usage) -> Json:
-    """Token counts: the parts are included in the wholes."""
-    return {
-        "input_tokens": usage.input,
-        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": usage.cached},
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
-        "total_tokens": usage.input + usage.output,
-    }
 
 
 def is_forged(sealed: str, *, strict: bool) -> bool:

@@ -228,7 +228,7 @@ async def settled(coming: Awaitable[Reply]) -> Reply:
 
 
 def defect(error: Exception) -> Reply:
-    """What a client is told when we fail; the loop is told the rest."""
+    """Returns what a client is told when we fail; the loop is told the rest."""
     context = {"message": "a defect of the strict server", "exception": error}
     asyncio.get_running_loop().call_exception_handler(context)
     text = f"A defect of the strict server: {error!r}\n"

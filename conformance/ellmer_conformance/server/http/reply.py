@@ -1,4 +1,4 @@
-"""What goes back over the connection: a status, headers, and a body in exact writes.
+"""A reply on the connection: a status, headers, and a body in exact writes.
 
 A dialect makes a `Reply`; `deliver()` changes how its bytes travel, below the dialects and whatever they say;
 `http.py` plays it.

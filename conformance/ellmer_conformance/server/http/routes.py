@@ -1,4 +1,4 @@
-"""Where a request wants to go: `/c/<case>/<nonce>` and then the provider's own path, or that path alone."""
+"""Parses the path of a request: `/c/<case>/<nonce>` and then the provider's own path, or that path alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What providers offer beside chat: models, token counts, files, batches. One module per provider.
+"""The other endpoints of providers: lists of models, token counts, files, batches. Each provider has one module.
 
 In the simplest form that is true: every model is there unless its name says otherwise, tokens are a quarter of the
 letters, files are kept while the conversation is, and the requests of a batch are judged and answered from the
@@ -63,7 +63,7 @@ class Services:
 
 
 def provider_of(http: HttpRequest, way: Route) -> str:
-    """Whose service a path is: some have the same names for them, and differ in the headers, or the provider's name."""
+    """Returns whose service a path is: some have the same names for them, and differ in the headers, or the provider's name."""
     if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
     if readers.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":

@@ -77,7 +77,7 @@ def files(service: ServiceRequest) -> Reply:
 
 
 def file(service: ServiceRequest) -> Reply:
-    """What is known of one."""
+    """Returns what is known of one."""
     found = service.stored.files.get(service.names["id"])
     return service.reply(_file(service, found)) if found else _no_file(service)
 
@@ -124,7 +124,7 @@ def submit(service: ServiceRequest) -> Reply:
 
 
 def poll(service: ServiceRequest) -> Reply:
-    """How far it is."""
+    """Returns how far it is."""
     batch = service.look()
     return service.reply(_batch(service, batch)) if batch else service.refuse(_MISSING)
 

@@ -128,7 +128,7 @@ def files(service: ServiceRequest) -> Reply:
 
 
 def file(service: ServiceRequest) -> Reply:
-    """What is known of one."""
+    """Returns what is known of one."""
     found = service.stored.files.get(service.names["id"])
     return reply(service, _file(service, found)) if found else _no_file(service)
 
@@ -184,7 +184,7 @@ def submit(service: ServiceRequest) -> Reply:
 
 
 def poll(service: ServiceRequest) -> Reply:
-    """How far it is; when it is done, the answers are in it."""
+    """Returns how far it is; when it is done, the answers are in it."""
     batch = service.look()
     if batch is None:
         return service.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))

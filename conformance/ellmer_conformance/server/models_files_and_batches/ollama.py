@@ -27,12 +27,12 @@ _DETAILS = {
 
 
 def version(service: ServiceRequest) -> Reply:
-    """What runs."""
+    """Returns what runs."""
     return service.reply({"version": "0.12.6"})
 
 
 def tags(service: ServiceRequest) -> Reply:
-    """What is there."""
+    """Returns what is there."""
     return service.reply({"models": [_model(name, service) for name in _MODELS]})
 
 

@@ -69,7 +69,7 @@ def files(service: ServiceRequest) -> Reply:
 
 
 def file(service: ServiceRequest) -> Reply:
-    """What is known of one."""
+    """Returns what is known of one."""
     found = service.stored.files.get(service.names["id"])
     return service.reply(_file(service, found)) if found else _no_file(service)
 
@@ -119,7 +119,7 @@ def submit(service: ServiceRequest) -> Reply:
 
 
 def poll(service: ServiceRequest) -> Reply:
-    """How far it is; when it is done, the answers are a file."""
+    """Returns how far it is; when it is done, the answers are a file."""
     batch = service.look()
     if batch is None:
         return service.refuse(Refusal(f"No batch found with id '{service.names['id']}'.", 404, _BAD))

@@ -1,4 +1,4 @@
-"""One request to a service, and what the services keep."""
+"""A request to one of these endpoints, and the objects that the server stores for them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ServiceRequest:
             yield head, type, data.removesuffix(b"\r\n")
 
     def objection(self, path: str, body: Json) -> Refusal | None:
-        """What the provider would say to a chat request with this body."""
+        """Returns what the provider would say to a chat request with this body."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
         broken = objection(book(request.wire, request.vendor).judge(request))
         return broken.refusal if broken else None

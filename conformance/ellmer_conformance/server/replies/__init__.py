@@ -1,4 +1,4 @@
-"""What a request is answered: which line of the script, as which bytes, under which variation.
+"""Makes the reply to a request: the line of the script, its bytes, and its variation.
 
 Imports the dialects and the parts of HTTP.
 """

@@ -1,4 +1,4 @@
-"""Which answer a request gets, where that depends on the request."""
+"""Chooses the answer to a request, if it depends on the request."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _tool_for(body: Json, value: Any) -> str:
 
 
 def _choice(body: Json) -> str:
-    """What the request says of the choice of a tool."""
+    """Returns what the request says of the choice of a tool."""
     configs = [body.get(key) or {} for key in ("toolConfig", "tool_config")]
     said = [{key: value for key, value in config.items() if key != "tools"} for config in configs]
     return json.dumps([body.get("tool_choice"), *said])
@@ -76,7 +76,7 @@ def _takes(tool: Any, value: Any) -> bool:
 
 
 def _heard(request: Request) -> str:
-    """What the user said last."""
+    """Returns what the user said last."""
     said = (
         item.text for item in reversed(readers.read(request)) if item.kind == "text" and item.role == "user"
     )

@@ -97,7 +97,7 @@ def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[b
 
 
 def _middle(dialect: Dialect, body: bytes, answer: Answer) -> int:
-    """Where the first call's arguments are half written."""
+    """Returns where the first call's arguments are half written."""
     call = next(part for part in answer.parts if isinstance(part, Call))
     start = body.index(dialect.arguments_key) + len(dialect.arguments_key)
     return start + len(arguments_text(call).encode()) // 2 + 1

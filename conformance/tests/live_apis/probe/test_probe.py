@@ -1,6 +1,8 @@
 """A server is asked, and judged by what it answers: ours keeps what it owes, and each mistake has its rule."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -19,7 +21,9 @@ from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed, server_rules
 from ellmer_conformance.live_apis.probe.questions import Question
 from ellmer_conformance.live_apis.probe.server_answer import Heard
+from ellmer_conformance.report.report_json import read as read_report
 from ellmer_conformance.report.report_json import schema
+from ellmer_conformance.report.repro_scripts import as_curl, as_python
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 
@@ -238,6 +242,26 @@ def test_a_gateway_that_answers_pages_exits_with_1_and_says_so():
     assert done.exit_code == 1
     assert "Bad gateway" in done.output
     assert "capabilities: tools: not found" in done.output
+
+
+@pytest.mark.parametrize("case", ["no_json", "text"])
+def test_what_a_server_answered_wrongly_is_asked_again_by_a_script(tmp_path, case):
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as page:
+        Thread(target=page.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{page.server_address[1]}/v1"
+        asked = [url, "--wire", "openai-chat", "--model", "m", "--no-rules", "--report", str(tmp_path)]
+        CliRunner().invoke(command, asked)
+        found = read_report(tmp_path / "report.json")
+        failed = next(row for row in found.failures if row.case == case)
+        (tmp_path / "again.py").write_text(as_python(found, failed), "utf-8")
+        done = subprocess.run(
+            [sys.executable, tmp_path / "again.py"], capture_output=True, text=True, check=True
+        )
+        page.shutdown()
+
+    assert ('{"model": \n' in done.stdout) == (case == "no_json")
+    assert done.stdout.endswith("\n502 None\n<h1>Bad gateway</h1>\n")
+    assert as_curl(found, failed).startswith(f"curl -sS -i {url}/chat/completions")
 
 
 def test_a_server_that_is_not_there_could_not_be_asked():

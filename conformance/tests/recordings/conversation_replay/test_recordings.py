@@ -182,7 +182,7 @@ def test_a_stream_is_played_in_the_chunks_in_which_it_came(play):
     [
         ({"role": "user", "content": [{"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}]}, {}, "audio/wav"),
         (USER, {"n": 2}, "several answers"),
-        ({"role": "assistant", "content": "It is"}, {}, "begins the answer"),
+        ({"role": "assistant", "content": "It is"}, {}, "prefills the answer"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_driven_is_told_with_the_reason(play, message, more, why):

@@ -73,7 +73,7 @@ def test_a_folder_of_ones_own_is_judged_where_it_is(corpus, tmp_path):
 
 def test_a_package_that_the_index_has_not_is_told(corpus):
     assert "Error: " in (said := corpus("corpus", "add", "novels").output)
-    assert "/simple/novels/ cannot be had: the answer was 404." in said
+    assert "/simple/novels/ cannot be downloaded: the answer was 404." in said
 
 
 def test_a_pin_of_ones_own_is_kept(corpus):

@@ -134,7 +134,7 @@ def _end(noted: Noted, call: Any) -> None:
 
 
 def _known(told: Coroutine[Any, Any, Any]) -> Any:
-    """What a call that is over says without waiting."""
+    """Returns what a call that is over says without waiting."""
     try:
         told.send(None)
     except StopIteration as end:

@@ -128,7 +128,7 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
         raise _Over("INTERNAL", f"Miss: {told}")
 
     def _value(self, line: dict[str, Any]) -> bytes:
-        """What is compared; pointers to ignore begin at the message."""
+        """Returns what is compared; pointers to ignore begin at the message."""
         body = self._tape.scrub.body(compact(line.get("sent", line)))
         found: bytes = self._tape.match.canonical(body, "application/json")
         return found

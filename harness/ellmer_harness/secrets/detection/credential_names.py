@@ -47,11 +47,14 @@ WORDS: tuple[str, ...] = (
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
+_HINT = re.compile("|".join((*WORDS, "bearer")), re.IGNORECASE)
 
 
 @lru_cache(maxsize=8192)
 def kind(name: str) -> Kind:
     """Returns the kind of credential that a name suggests, or none. A `parameter` counts only in URLs, forms and headers."""
+    if not _HINT.search(name):
+        return ""
     words = _words(name)
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
@@ -64,6 +67,7 @@ def kind(name: str) -> Kind:
     return _ending(words[-1]) if words else ""
 
 
+@lru_cache(maxsize=8192)
 def telling(name: str) -> bool:
     """Whether a value of this name is a credential wherever it is."""
     return kind(name) in ("password", "secret")

@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ...format.compression import undo
+from .base64_tokens import plain, worth_decoding
 from .credential_names import kind
 from .credentials_in_text import NAMED, credential, named
-from .json_strings import Place, parsed, pointer, readable, runs, strings
+from .json_strings import Place, parsed, places, pointer, readable, runs, strings
 from .kingfisher_patterns import maintained
 from .service_key_patterns import keys
 from .value_randomness import LEAST
@@ -33,6 +35,7 @@ _IN_WORD = bytes(one < 128 and (chr(one).isalnum() or chr(one) in "_.+/=~:-") fo
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}+={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F-]+")
 _FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
+_JSON = frozenset("[{ \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")  # and the spaces before it
 _ESCAPE = re.compile(r"\\(.)")
 
 
@@ -45,13 +48,13 @@ class Hit(NamedTuple):
     holder: str
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Part:
-    """A text to search. It is in the value, at `at`, or in one of the parts `among`, as what `token` hides."""
+    """A text to search. It is in the value, where `at` says, or in one of the parts `among`, as what `token` hides."""
 
     text: str
     key: str = ""
-    at: Sequence[Place] = ()
+    at: Callable[[], dict[tuple[str, str], list[Place]]] | None = None
     among: Sequence[_Part] = ()
     token: str = ""
     holder: str = ""
@@ -59,7 +62,11 @@ class _Part:
     def places(self) -> list[str]:
         """Returns its places in the value."""
         hiding = (part for part in self.among if self.token in part.text)
-        found = map(pointer, self.at) if self.at else (place for part in hiding for place in part.places())
+        found = (
+            map(pointer, self.at()[self.key, self.text])
+            if self.at
+            else (place for part in hiding for place in part.places())
+        )
         return list(dict.fromkeys(found))
 
 
@@ -67,7 +74,8 @@ def search(
     value: Any, known: Sequence[tuple[str, str]] = (), where: str = "", *, rules: bool = True
 ) -> Iterator[Hit]:
     """All hits. `known` are values to look for, each with what it is; `rules`: by the maintained rule set, too."""
-    parts = [_Part(text, key, at) for (key, text), at in strings(value, where).items() if text]
+    at = cache(lambda: places(value, where))
+    parts = [_Part(text, key, at) for key, text in strings(value) if text]
     for layer in range(_LAYERS):
         if parts:
             texts = [part.text.encode("utf-8", "replace") for part in parts]
@@ -110,12 +118,18 @@ def _unwrapped(
     """Returns the next layer: the texts that the parts encode."""
     found: dict[tuple[str, str], _Part] = {}
     for part in parts:
-        for key, text in _plain(part.text, first=first):
+        for key, text in _plain(part.text, first=first) if _may_hide(part.text) else ():
             found.setdefault((key, text), _Part(text, key, among=[part], holder=part.holder))
-    for token in dict.fromkeys(token for word in words for token in _BASE64.findall(word)):
+    tokens = dict.fromkeys(token for word in words for token in _BASE64.findall(word))
+    for token in worth_decoding([*tokens], [secret.encode() for secret, _ in known]):
         for text in _decoded(token, known) if not _HEX.fullmatch(token) else ():
             found.setdefault((token, text), _Part(text, among=parts, token=token, holder=token))
     return [*found.values()]
+
+
+def _may_hide(text: str) -> bool:
+    """Whether a text begins like JSON, or has what any other wrapping has."""
+    return text[:1] in _JSON or "%" in text or "\\" in text or "+" in text
 
 
 def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
@@ -134,9 +148,9 @@ def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
 
 
 def _decoded(token: str, known: Sequence[tuple[str, str]]) -> Iterator[str]:
-    plain = token.rstrip("=").replace("-", "+").replace("_", "/")
+    whole_token = plain(token)
     for offset in range(4):
-        part = plain[offset:]
+        part = whole_token[offset:]
         whole = len(part) // 4 * 4
         data = b64decode(part[:whole] + (part[whole:] + "==")[:4] * (len(part) % 4 > 1))
         if data[:2] == b"\x1f\x8b":

@@ -19,6 +19,7 @@ __all__ = ["NAMED", "credential", "named"]
 NAMED = "a value named like a credential"
 _BEFORE = re.compile(r"[\w.%\[-]*\Z")  # the beginning of a name, up to the telling word
 _NAME = re.compile(r"[\w.-]{0,40}(?:%5D|\])?")
+_FOLLOWED = re.compile(r"[\"'\\ \t]*[=:,>]|\"\r?\n")  # what comes between a name and its value, but in XML
 _SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
 _ASSIGNED = re.compile(
     rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\()"
@@ -43,6 +44,8 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
     for at in _telling(lower):
         if at >= done:
             done = name_end = at + len(_NAME.match(text, at)[0])  # type: ignore[index]  # it matches nothing, too
+            if not _FOLLOWED.match(text, name_end) and text.find("<", max(0, at - 60), at) < 0:
+                continue  # a word of a sentence
             begin = at - len(_BEFORE.search(text[max(0, at - 60) : at])[0])  # type: ignore[index]  # likewise
             name = unquote(text[begin:name_end]) if "%" in text[begin:name_end] else text[begin:name_end]
             if found := _after(text, begin, name_end, kind(name.rstrip("]"))):

@@ -3,45 +3,79 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic_core import from_json
+
 from .credential_names import telling
 
-__all__ = ["Place", "parsed", "pointer", "readable", "runs", "strings"]
+__all__ = ["Place", "parsed", "places", "pointer", "readable", "runs", "strings"]
 
 Place = tuple[Any, object]
 """The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
 _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
+_NUMBERS = (int, float, bool, type(None))
 _FIELDS = 12  # an object that names its value has few others
 _RUN = 16
 _PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
 
 
-def strings(value: Any, where: str = "", key: str = "") -> dict[tuple[str, str], list[Place]]:
-    """The strings, each with the name that it is the value of if that tells of a credential; and where they are."""
-    found: dict[tuple[str, str], list[Place]] = {}
-    left: list[tuple[Any, Place, str]] = [(value, (where, None), key)]
+def strings(value: Any, key: str = "") -> dict[tuple[str, str], None]:
+    """The strings, once each, with the name that each is the value of if that tells of a credential."""
+    plain: dict[str, None] = {}
+    named: dict[tuple[str, str], None] = {}
+    left: list[tuple[Any, str]] = [(value, key)]
+    while left:
+        item, key = left.pop()
+        if isinstance(item, str):
+            if telling(key):
+                named[key, item] = None
+            else:
+                plain[item] = None
+        elif isinstance(item, dict):
+            naming = "" if _VALUES.isdisjoint(item) else _named(item)
+            for name, inner in item.items():
+                plain[name] = None
+                if type(inner) in _NUMBERS:
+                    continue
+                of = naming if naming and name in _VALUES else name
+                if type(inner) is str and not telling(of):  # most are, and need not wait for their turn
+                    plain[inner] = None
+                else:
+                    left.append((inner, of))
+        elif isinstance(item, list):
+            left += [(inner, of) for inner, _, of in _items(item, ("", None), key)]
+        elif isinstance(item, bytes):
+            left += [(inner, key) for inner in _of_bytes(item)]
+    return dict.fromkeys([("", text) for text in plain]) | named
+
+
+def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
+    """The same strings, each with its places: several times as slow, for the few values that something was found in."""
+    found: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    left: list[tuple[Any, Place, str]] = [(value, (where, None), "")]
     while left:
         item, place, key = left.pop()
         if isinstance(item, str):
-            found.setdefault((key if telling(key) else "", item), []).append(place)
+            found[key if telling(key) else "", item].append(place)
         elif isinstance(item, dict):
-            named = "" if _VALUES.isdisjoint(item) else _named(item)
+            naming = "" if _VALUES.isdisjoint(item) else _named(item)
             for name, inner in item.items():
-                found.setdefault(("", name), []).append(place)
-                left.append((inner, (place, name), named if named and name in _VALUES else name))
+                found["", name].append(place)
+                left.append((inner, (place, name), naming if naming and name in _VALUES else name))
         elif isinstance(item, list):
             left += _items(item, place, key)
         elif isinstance(item, bytes):
-            whole = parsed(item)
-            left += (
-                [(whole, place, key)]
-                if whole is not None
-                else [(text, place, key) for text in readable(item)]
-            )
+            left += [(inner, place, key) for inner in _of_bytes(item)]
     return found
+
+
+def _of_bytes(data: bytes) -> list[Any]:
+    whole = parsed(data)
+    return [*readable(data)] if whole is None else [whole]
 
 
 def pointer(place: Place) -> str:
@@ -57,8 +91,14 @@ def pointer(place: Place) -> str:
 def parsed(body: bytes | str) -> Any:
     """The value of a text of JSON; None for any other."""
     opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
+    if body[:1] not in opening:
+        return None
     try:
-        return json.loads(body) if body[:1] in opening else None
+        return from_json(body)
+    except ValueError:
+        pass  # `json` takes half a surrogate, too
+    try:
+        return json.loads(body)
     except (ValueError, RecursionError):
         return None
 

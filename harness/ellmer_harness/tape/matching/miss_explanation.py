@@ -50,7 +50,7 @@ def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
 
 
 def command(given: str | None) -> str:
-    """How to record again."""
+    """Returns how to record again."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
     again = rerecord_command(test) if test else "CASSETTE_MODE=rewrite <the command of this run>"
     return f"To record it again:\n  {given or again}"
@@ -138,7 +138,7 @@ def _leaves(value: Any, pointer: str = "") -> dict[str, str]:
 
 
 def _likeness(wanted: dict[str, str], recorded: RequestKey, ask: RequestKey) -> float:
-    """How much of head and body is equal, from 0 to 1."""
+    """Returns how much of head and body is equal, from 0 to 1."""
     have = _leaves(_parsed(recorded))
     same = sum(have.get(path) == leaf for path, leaf in wanted.items())
     heads = sum(x == y for x, y in zip(recorded.head, ask.head, strict=True))

@@ -1,4 +1,4 @@
-"""When a recording is too old to be believed: by its age, by whatever a policy knows, by a request that changed.
+"""Warns of stale recordings: by age, by a policy, or because a request has changed.
 
 Nothing here records anything again: that takes a person, and often money.
 """

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ....contract.exchange import Json
 from ... import Capabilities
@@ -17,11 +18,17 @@ class _Sets(BrokenAdapter):
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
         usual = super().capabilities(wire, vendor)
-        return replace(usual, tool_choice="native", stop_sequences="native", model_override="native")
+        return replace(
+            usual,
+            tool_choice="native",
+            stop_sequences="native",
+            model_override="native",
+            usage_limits="native",
+        )
 
 
 class ForgetsTheChoice(_Sets):
-    """Whether a tool is called is the model's to say."""
+    """Does not send `tool_choice`."""
 
     case, caught_by = "tool_choice_required", ("OPT-004",)
     on = ("openai-chat", "openai-responses", "gemini")
@@ -31,7 +38,7 @@ class ForgetsTheChoice(_Sets):
 
 
 class KeepsTheStop(_Sets):
-    """What was set once is set for good."""
+    """Sends the stop sequences of one turn with all later turns."""
 
     case, caught_by, on = "stop_sequences", ("OPT-004",), ("openai-chat", "anthropic")
     kept: Json | None = None
@@ -43,9 +50,18 @@ class KeepsTheStop(_Sets):
 
 
 class KeepsToItsModel(_Sets):
-    """A conversation has one model, whatever a turn asks for."""
+    """Ignores the model that is set for one turn."""
 
     case, caught_by, on = "another_model", ("OPT-002",), ("openai-chat", "openai-responses", "anthropic")
 
     def body(self, body: Json) -> Json:
         return body | {"model": self.endpoint.model}
+
+
+class GoesOnAtTheLimit(_Sets):
+    """A limit of requests is a recommendation."""
+
+    case, caught_by, on = "limit_of_requests", ("OPT-005",), ("openai-chat", "anthropic")
+
+    def turn_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {name: value for name, value in options.items() if name != "requests"}

@@ -11,7 +11,7 @@ _CHAT = ("openai-chat", "anthropic")
 
 
 class StripsAnswers(BrokenAdapter):
-    """An answer has no lines before it and none after."""
+    """Strips white space from the text of answers."""
 
     case, caught_by = "odd_text", ("TXT-005",)
 
@@ -20,7 +20,7 @@ class StripsAnswers(BrokenAdapter):
 
 
 class LosesTheLastPiece(BrokenAdapter):
-    """Hands a piece over when the next one comes."""
+    """Loses the last piece of a stream."""
 
     case, caught_by, mode = "one_tool", ("TXT-005",), "stream"
 
@@ -30,7 +30,7 @@ class LosesTheLastPiece(BrokenAdapter):
 
 
 class TakesTheFirstBlock(BrokenAdapter):
-    """The text of an answer is its first block."""
+    """Returns only the first text block of an answer."""
 
     case, caught_by, on = "texts_in_blocks", ("TXT-005",), ("anthropic", "gemini")
 
@@ -39,7 +39,7 @@ class TakesTheFirstBlock(BrokenAdapter):
 
 
 class TellsItAllAgain(BrokenAdapter):
-    """The text so far is the text of the answer."""
+    """Returns the text of earlier answers before that of the last one."""
 
     case, caught_by = "plain_text", ("TXT-005",)
     so_far = ""
@@ -50,7 +50,7 @@ class TellsItAllAgain(BrokenAdapter):
 
 
 class CountsTwice(BrokenAdapter):
-    """Adds the counts of an answer to itself."""
+    """Reports twice the number of tokens."""
 
     case, caught_by = "plain_text", ("USG-001",)
 
@@ -59,7 +59,7 @@ class CountsTwice(BrokenAdapter):
 
 
 class SwapsCounts(BrokenAdapter):
-    """Output is what was put in."""
+    """Reports input tokens as output tokens, and the other way round."""
 
     case, caught_by = "plain_text", ("USG-001",)
 
@@ -68,7 +68,7 @@ class SwapsCounts(BrokenAdapter):
 
 
 class HandsOverPiecesTwice(BrokenAdapter):
-    """Two callbacks hand the pieces over."""
+    """Yields each piece of a stream twice."""
 
     gently = True
     case, caught_by, mode = "one_tool", ("STR-017",), "stream"
@@ -79,7 +79,7 @@ class HandsOverPiecesTwice(BrokenAdapter):
 
 
 class HandsOverAtTheEnd(BrokenAdapter):
-    """Streams, and keeps it to itself until all is there."""
+    """Yields the whole text at the end of a stream."""
 
     gently = True
     case, caught_by, mode = "one_tool", ("STR-021",), "stream"
@@ -89,7 +89,7 @@ class HandsOverAtTheEnd(BrokenAdapter):
 
 
 class SaysErrorsAsAnswers(BrokenAdapter):
-    """An error is a text like any other."""
+    """Returns the message of an error as the text of an answer."""
 
     case, caught_by = "overloaded_for_good", ("STR-010",)
 
@@ -100,7 +100,7 @@ class SaysErrorsAsAnswers(BrokenAdapter):
 
 
 class ReportsNoReason(BrokenAdapter):
-    """Why an answer ends is not said."""
+    """Does not report a stop reason."""
 
     case, caught_by = "length_inside_text", ("STP-001",)
 

@@ -17,7 +17,7 @@ _CHAT = ("openai-chat", "anthropic")
 
 
 class SaysAnswersAsUser(BrokenAdapter):
-    """There is one role."""
+    """Sends the model's answers as user messages."""
 
     case, caught_by, also = "plain_text", ("HIS-006",), ("HIS-009",)
     on = ("openai-chat", "anthropic", "gemini")
@@ -29,7 +29,7 @@ class SaysAnswersAsUser(BrokenAdapter):
 
 
 class KeepsTenMessages(BrokenAdapter):
-    """A conversation is as long as a window."""
+    """Sends only the last ten messages."""
 
     case, caught_by, also, on = "many_turns", ("HIS-002",), ("HIS-006", "HIS-009"), _CHAT
 
@@ -41,7 +41,7 @@ class KeepsTenMessages(BrokenAdapter):
 
 
 class AsksTwice(BrokenAdapter):
-    """Repeats the question at its end, for emphasis."""
+    """Repeats the question at its end."""
 
     case, caught_by = "plain_text", ("HIS-009",)
     on = ("openai-chat", "gemini")
@@ -53,7 +53,7 @@ class AsksTwice(BrokenAdapter):
 
 
 class EscapesMarkup(BrokenAdapter):
-    """Text is HTML."""
+    """Escapes the user's text as HTML."""
 
     case, caught_by = "odd_text", ("UNI-001",)
     also = ("HIS-009",)
@@ -63,7 +63,7 @@ class EscapesMarkup(BrokenAdapter):
 
 
 class NormalisesLines(BrokenAdapter):
-    """A line ends with LF."""
+    """Replaces CRLF by LF in the user's text."""
 
     case, caught_by, on = "odd_text", ("UNI-001",), _CHAT
 
@@ -72,7 +72,7 @@ class NormalisesLines(BrokenAdapter):
 
 
 class CutsQuestions(BrokenAdapter):
-    """A question has at most 32,768 characters."""
+    """Truncates questions to 32,768 characters."""
 
     case, caught_by, on = "long_values", ("UNI-001",), _CHAT
 
@@ -81,7 +81,7 @@ class CutsQuestions(BrokenAdapter):
 
 
 class ReversesCalls(BrokenAdapter):
-    """Keeps the calls of an answer on a stack."""
+    """Sends the calls of an answer back in reverse order."""
 
     case, caught_by = "unlike_calls", ("HIS-006",)
     on = ("openai-chat", "anthropic")
@@ -96,7 +96,7 @@ class ReversesCalls(BrokenAdapter):
 
 
 class EndsAnswersWithALine(BrokenAdapter):
-    """Writes its history to a file, line by line, and reads it again."""
+    """Appends a line break to answers that it sends back."""
 
     case, caught_by = "plain_text", ("HIS-006",)
 
@@ -105,7 +105,7 @@ class EndsAnswersWithALine(BrokenAdapter):
 
 
 class ChangesTheModel(BrokenAdapter):
-    """Asks a cheaper model."""
+    """Uses a cheaper model."""
 
     case, caught_by, also = "plain_text", ("OPT-002",), ("REQ-043",)  # the cheaper one has no reasoning
     on = ("openai-chat", "openai-responses", "anthropic")
@@ -116,7 +116,7 @@ class ChangesTheModel(BrokenAdapter):
 
 
 class DropsThoughts(BrokenAdapter):
-    """What the model thought is nobody's business, not even its own."""
+    """Drops the model's thinking."""
 
     case, caught_by, on = "thinking_with_tools", ("HIS-008",), ("anthropic",)
 
@@ -128,7 +128,7 @@ class DropsThoughts(BrokenAdapter):
 
 
 class RenamesTools(BrokenAdapter):
-    """Offers tools under names of its own, and knows them when they are called."""
+    """Sends tools under other names."""
 
     case, caught_by, on = "one_tool", ("OPT-003",), _CHAT
 
@@ -139,7 +139,7 @@ class RenamesTools(BrokenAdapter):
 
 
 class ForgetsToolsLater(BrokenAdapter):
-    """A model that has called knows its tools."""
+    """Sends the tools only until the first call."""
 
     case, caught_by, on = "one_tool", ("OPT-003",), ("openai-chat", "openai-responses")
 
@@ -148,7 +148,7 @@ class ForgetsToolsLater(BrokenAdapter):
 
 
 class RelabelsImages(BrokenAdapter):
-    """Every image is a JPEG."""
+    """Declares every image as a JPEG."""
 
     case, caught_by, on = "image_from_user", ("IMG-030",), ("openai-chat", "anthropic", "gemini")
 
@@ -158,7 +158,7 @@ class RelabelsImages(BrokenAdapter):
 
 
 class RetriesAnyway(BrokenAdapter):
-    """Tries again, whatever the caller allows."""
+    """Retries more often than the caller allows."""
 
     case, caught_by = "error_inside_the_answer", ("ERR-012",)
     also = ("ERR-009", "STR-010", "ERR-005")
@@ -172,7 +172,7 @@ class RetriesAnyway(BrokenAdapter):
 
 
 class NamesItsUser(BrokenAdapter):
-    """Tells the provider on whose machine it runs."""
+    """Sends the name of the local machine."""
 
     gently = True
     case, caught_by, on = "plain_text", ("OPT-001",), ("openai-chat", "anthropic")
@@ -184,7 +184,7 @@ class NamesItsUser(BrokenAdapter):
 
 
 class TellsItsName(BrokenAdapter):
-    """Says in the user agent who it works for."""
+    """Sends the key in the user agent."""
 
     case, caught_by, on = "plain_text", ("AUT-002",), ("openai-chat", "gemini")
 
@@ -194,7 +194,7 @@ class TellsItsName(BrokenAdapter):
 
 
 class SaysSystemOnce(BrokenAdapter):
-    """A system prompt is said at the beginning."""
+    """Sends the system prompt only with the first request."""
 
     case, caught_by, also, on = "system_prompt", ("SYS-001",), ("HIS-002",), ("openai-chat", "anthropic")
 
@@ -207,7 +207,7 @@ class SaysSystemOnce(BrokenAdapter):
 
 
 class AppendsToTheSystem(BrokenAdapter):
-    """The model should know the day."""
+    """Appends the date to the system prompt."""
 
     case, caught_by = "system_prompt", ("SYS-010",)
 
@@ -218,7 +218,7 @@ class AppendsToTheSystem(BrokenAdapter):
 
 
 class SendsImagesAsLinks(BrokenAdapter):
-    """An image is behind a link."""
+    """Sends an image as a URL."""
 
     case, caught_by, on = "image_from_user", ("IMG-001",), ("openai-chat", "anthropic")
     also = ("IMG-002", "IMG-004")

@@ -13,7 +13,7 @@ _CHAT = ("openai-chat", "anthropic")
 
 
 class DropsNulls(BrokenAdapter):
-    """An argument that is null was not given."""
+    """Drops arguments that are null."""
 
     case, caught_by = "odd_arguments", ("PAR-005",)
 
@@ -26,7 +26,7 @@ class DropsNulls(BrokenAdapter):
 
 
 class DropsBlanks(DropsNulls):
-    """Nor was one that is blank."""
+    """Drops arguments that are blank."""
 
     caught_by, on = ("PAR-005",), _CHAT
 
@@ -35,7 +35,7 @@ class DropsBlanks(DropsNulls):
 
 
 class MakesDates(BrokenAdapter):
-    """What looks like a date is one."""
+    """Converts strings that look like dates."""
 
     case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
 
@@ -47,7 +47,7 @@ class MakesDates(BrokenAdapter):
 
 
 class DescribesNothing(BrokenAdapter):
-    """A tool is known by its name."""
+    """Sends tools without their descriptions."""
 
     case, caught_by = "one_tool", ("OPT-003",)
 
@@ -56,7 +56,7 @@ class DescribesNothing(BrokenAdapter):
 
 
 class WritesRepr(BrokenAdapter):
-    """A tool's value is `str()` of it."""
+    """Sends tool values as `str()` instead of JSON."""
 
     gently = True
     case, caught_by = "unlike_calls", ("PAIR-030",)
@@ -70,7 +70,7 @@ def _ascii(value: object) -> str:
 
 
 class LosesCharacters(BrokenAdapter):
-    """A tool's value is ASCII: what is not becomes a question mark."""
+    """Replaces non-ASCII characters of tool values by question marks."""
 
     case, caught_by = "unicode_arguments", ("PAR-004",)
 
@@ -79,7 +79,7 @@ class LosesCharacters(BrokenAdapter):
 
 
 class SpellsArgumentsItsWay(BrokenAdapter):
-    """Names of arguments are in capitals."""
+    """Passes argument names to tools in upper case."""
 
     case, caught_by, on = "odd_arguments", ("PAR-005",), _CHAT
 

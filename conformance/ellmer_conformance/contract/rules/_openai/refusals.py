@@ -1,4 +1,4 @@
-"""What both OpenAI formats share: the error body, how it names places and types, lengths and ranges."""
+"""The refusals of both OpenAI formats: the error body, and how it names places, types, lengths and ranges."""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ def mistyped(pointer: str, expected: str, value: Any) -> Finding:
     """A finding for a value of the wrong type."""
     place, got = path(pointer), type_name(value)
     text = f"Invalid type for '{place}': expected {expected}, but got {got} instead."
-    return broken(pointer, f"{got} where {expected} belongs", text=text, code="invalid_type", path=place)
+    return broken(
+        pointer, f"{got} is sent, and {expected} is expected", text=text, code="invalid_type", path=place
+    )
 
 
 def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:

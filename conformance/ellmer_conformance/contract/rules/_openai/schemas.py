@@ -1,4 +1,4 @@
-"""What OpenAI refuses in a JSON Schema, in both of its formats: of any function, and of strict ones.
+"""Finds what OpenAI refuses in the JSON Schema of a function, in both of its formats.
 
 Beyond this, schemas are left alone: what strict mode takes of the other keywords has changed too often.
 """

@@ -45,7 +45,7 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
 
 
 def tolerated(fault: Fault, request: Request) -> bool:
-    """What OpenAI takes although its types do not have it; the corpus has recordings of each.
+    """Returns what OpenAI takes although its types do not have it; the corpus has recordings of each.
 
     Lists may be empty (crewai: `"stop": []`), the model may be null where the URL names a deployment (ddtrace), and what
     the API itself answered goes back with the fields that SDKs add and leave out (magentic: `parsed_arguments`;

@@ -89,7 +89,7 @@ def messages_are_objects(request: Request) -> Iterator[Finding]:
     found = request.body.get("messages")
     for index, message in enumerate(items_of(found)):
         place, right = f"/messages/{index}", isinstance(message, dict)
-        yield met(place) if right else broken(place, "the message is no object", index=index)
+        yield met(place) if right else broken(place, "the message is not an object", index=index)
 
 
 @book.rule(
@@ -111,7 +111,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
             known = role in {"user", "assistant", "system"}
-            yield met(place) if known else broken(place, f"{role!r} is no role", index=index)
+            yield met(place) if known else broken(place, f"{role!r} is not a role", index=index)
 
 
 @book.rule(
@@ -232,5 +232,5 @@ def sources_are_known(request: Request) -> Iterator[Finding]:
             kind = source["type"]
             known = kind in tags
             facts = {"place": place, "type": kind, "expected": ", ".join(f"'{tag}'" for tag in tags)}
-            problem = f"{kind!r} is no source here"
+            problem = f"{kind!r} is not a type of source"
             yield met(f"{pointer}/source") if known else broken(f"{pointer}/source", problem, **facts)

@@ -34,7 +34,11 @@ def cache_marks_are_few(request: Request) -> Iterator[Finding]:
     places = [pointer for pointer, _, _ in _marked(request.body)]
     if places:
         few = len(places) <= 4
-        yield met(places[-1]) if few else broken(places[4], f"{len(places)} marks", count=len(places))
+        yield (
+            met(places[-1])
+            if few
+            else broken(places[4], f"{len(places)} blocks have `cache_control`", count=len(places))
+        )
 
 
 @book.rule(

@@ -133,7 +133,7 @@ def errors_say_what(request: Request) -> Iterator[Finding]:
     for pointer, place, block in all_blocks(request.body):
         if block.get("type") == "tool_result" and block.get("is_error") is True:
             given = bool(block.get("content"))
-            yield met(pointer) if given else broken(pointer, "an error without a word", place=place)
+            yield met(pointer) if given else broken(pointer, "the failed result has no content", place=place)
 
 
 @book.rule(
@@ -181,7 +181,7 @@ def called_names_are_plain(request: Request) -> Iterator[Finding]:
     for pointer, place, block in all_blocks(request.body):
         name, where = block.get("name"), f"{pointer}/name"
         if block.get("type") == "tool_use" and isinstance(name, str):
-            problem = f"{name!r} has other characters"
+            problem = f"{name!r} has characters other than letters, digits, `_` and `-`"
             yield met(where) if CALLED.fullmatch(name) else broken(where, problem, place=place)
 
 

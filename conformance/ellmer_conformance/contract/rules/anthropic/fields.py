@@ -67,7 +67,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     Why: the API refuses a parameter of another provider instead of ignoring it.
     """
     for key in request.body:
-        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 
 
 @book.rule(
@@ -98,11 +98,11 @@ def messages_and_blocks_have_no_more(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in message:
             place = f"messages.{index}.{key}"
-            problem = f"`{key}` is no field of a message"
+            problem = f"`{key}` is not a field of a message"
             yield met(pointer) if key in MESSAGE else broken(f"{pointer}/{key}", problem, place=place)
     for pointer, name, block in all_blocks(request.body):
         for key in block.keys() - BLOCKS.get(text_of(block.get("type")), block.keys()):
-            problem = f"`{key}` is no field of such a block"
+            problem = f"`{key}` is not a field of such a block"
             yield broken(f"{pointer}/{key}", problem, place=f"{name}.{key}")
 
 
@@ -120,5 +120,5 @@ def tools_have_no_more(request: Request) -> Iterator[Finding]:
     for index, pointer, tool in custom(request.body):
         yield met(pointer)
         for key in tool.keys() - TOOL_FIELDS:
-            problem = f"`{key}` is no field of a tool"
+            problem = f"`{key}` is not a field of a tool"
             yield broken(f"{pointer}/{key}", problem, index=index, key=key)

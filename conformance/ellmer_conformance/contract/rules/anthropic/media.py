@@ -108,7 +108,11 @@ def images_are_what_they_are_called(request: Request) -> Iterator[Finding]:
             found = sniffed(decoded(data) or b"")
             wrong, where = found in IMAGE_TYPES and found != told, f"{pointer}/source/media_type"
             facts = {"place": place, "told": told, "found": found}
-            yield broken(where, f"called {told}, is {found}", **facts) if wrong else met(where)
+            yield (
+                broken(where, f"it is declared as {told}, but it is {found}", **facts)
+                if wrong
+                else met(where)
+            )
 
 
 @read_once

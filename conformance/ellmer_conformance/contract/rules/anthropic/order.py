@@ -45,7 +45,9 @@ def each_side_sends_its_blocks(request: Request) -> Iterator[Finding]:
                 wrong = message.get("role") != role
                 facts = {"index": index, "kind": kind, "role": role}
                 yield (
-                    broken(place, f"a {kind} of the {message.get('role')}", **facts) if wrong else met(place)
+                    broken(place, f"a {kind} is in a message of the {message.get('role')}", **facts)
+                    if wrong
+                    else met(place)
                 )
 
 
@@ -73,7 +75,7 @@ def roles_alternate(request: Request) -> Iterator[Finding]:
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         again = role == before.get("role")
-        yield broken(place, f"{role} after {role}", role=role) if again else met(place)
+        yield broken(place, f"two {role} messages follow each other", role=role) if again else met(place)
 
 
 @book.rule(
@@ -112,11 +114,11 @@ def a_system_message_precedes_the_assistant(request: Request) -> Iterator[Findin
             f"messages.{index}: role 'system' must precede an 'assistant' message or end the array; {form}"
         )
         if index == 0:
-            yield broken(pointer, "the first message is the system's", text=first)
+            yield broken(pointer, "the first message is a system message", text=first)
         else:
             wrong = after != "assistant"
             yield (
-                broken(pointer, f"a system message before the {after}'s", text=later)
+                broken(pointer, f"a system message comes before a message of the {after}", text=later)
                 if wrong
                 else met(pointer)
             )
@@ -147,7 +149,7 @@ def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
     """Older models, and Sonnet 5, accept a system prompt only in the top-level `system`, not as a message."""
     for pointer, message in messages(request.body):
         wrong = message.get("role") == "system"
-        yield broken(pointer, "a system message") if wrong else met(pointer)
+        yield broken(pointer, "`messages` has a system message") if wrong else met(pointer)
 
 
 @book.rule(
@@ -176,7 +178,11 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
         last = found[-1]
         said = any(block.get("text") for _, block in last.blocks)
         prefill = last.role == "assistant" and said and not _paused(last) and not last.of("tool_use")
-        yield broken(last.pointer, "the assistant has the last word") if prefill else met(last.pointer)
+        yield (
+            broken(last.pointer, "the last message is an assistant message with text")
+            if prefill
+            else met(last.pointer)
+        )
 
 
 @book.rule(

@@ -75,7 +75,9 @@ def results_come_first(request: Request) -> Iterator[Finding]:
         for place, (_, pointer, block) in enumerate(found):
             late = place >= head and block.get("tool_use_id") in asked
             facts = {"index": number + 1, "ids": block.get("tool_use_id")}
-            yield broken(pointer, "a result behind other content", **facts) if late else met(pointer)
+            yield (
+                broken(pointer, "a tool result comes after other content", **facts) if late else met(pointer)
+            )
 
 
 @book.rule(
@@ -173,7 +175,7 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
             for index, pointer, block in turn.of("tool_result"):
                 id = block.get("tool_use_id")
                 facts = {"turn": number, "index": index, "id": id}
-                problem = f"{id!r} is no call of the turn before"
+                problem = f"{id!r} is not a call of the turn before"
                 yield met(pointer) if id in asked else broken(pointer, problem, **facts)
         asked = (
             {block.get("id") for _, _, block in turn.of("tool_use")} if turn.role == "assistant" else set()

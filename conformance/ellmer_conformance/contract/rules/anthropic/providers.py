@@ -69,7 +69,7 @@ enter(
     [
         Lack(
             "IMG-018",
-            "InvokeModel is sent media in base64: it fetches nothing.",
+            "A request to InvokeModel has media as base64, because InvokeModel does not fetch URLs.",
             (),
             Refusal("messages.0.content.0.image.source.base64.data: URL sources are not supported"),
             (

@@ -55,7 +55,7 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
 
 
 def _place(fault: Fault) -> list[str | int]:
-    """Where it is. A role is no part of a path, a tool of the client's is `custom`, a breakpoint `ephemeral`."""
+    """Returns where it is. A role is no part of a path, a tool of the client's is `custom`, a breakpoint `ephemeral`."""
     steps = fault.located(unnamed={"user", "assistant", "system"})
     for index, step in enumerate(steps):
         if step == "cache_control" and len(steps) > index + 1:
@@ -89,7 +89,7 @@ def _choice(values: list[Any]) -> str:
 
 
 def _tolerated(fault: Fault, _: Request) -> bool:
-    """What a server tool returned goes back as it came; code execution has fields that the types do not have."""
+    """Returns what a server tool returned goes back as it came; code execution has fields that the types do not have."""
     served = any(tag.endswith("_tool_result") for _, tag in fault.tags)
     return served and fault.kind is FaultKind.UNKNOWN_FIELD
 

@@ -1,4 +1,4 @@
-"""What Anthropic refuses when Bedrock hands the request over: the same rules, on the request as Claude gets it.
+"""Anthropic's refusals of requests that Bedrock passes on: the rules see the request as Claude gets it.
 
 Bedrock passes the sentence on behind one of its own. Only rules are here whose refusal was seen to come through,
 or that Anthropic applies whatever the way.
@@ -199,7 +199,7 @@ def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
     answered = takewhile(lambda each: each[1].get("role") == "user", reversed(before))
     resulting = any("toolResult" in block for pointer, each in answered for _, block in blocks(each, pointer))
     wrong = last.get("role") == "assistant" and resulting
-    yield broken(place, "the assistant has the last word") if wrong else met(place)
+    yield broken(place, "the last message is an assistant message with text") if wrong else met(place)
 
 
 @book.rule(

@@ -36,7 +36,7 @@ def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
     Fix: put the instructions into the first user message.
     """
     given = request.body.get("system")
-    yield broken("/system", "a system prompt") if given else met("/messages")
+    yield broken("/system", "a system prompt is set") if given else met("/messages")
 
 
 @book.rule(
@@ -59,7 +59,9 @@ def some_models_do_not_stop(request: Request) -> Iterator[Finding]:
     config, place = object_of(request.body.get("inferenceConfig")), "/inferenceConfig"
     if config:
         yield (
-            broken(f"{place}/stopSequences", "a stop sequence") if config.get("stopSequences") else met(place)
+            broken(f"{place}/stopSequences", "a stop sequence is set")
+            if config.get("stopSequences")
+            else met(place)
         )
 
 
@@ -88,7 +90,7 @@ def thoughts_of_others_are_not_signed(request: Request) -> Iterator[Finding]:
         for place, block in blocks(message, pointer):
             if thought := object_of(object_of(block.get("reasoningContent")).get("reasoningText")):
                 signed = "signature" in thought
-                yield broken(place, "a signed thought") if signed else met(place)
+                yield broken(place, "signed reasoning is sent") if signed else met(place)
 
 
 @book.rule(
@@ -110,7 +112,7 @@ def users_do_not_reason(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         if message.get("role") == "user":
             thought = any("reasoningContent" in block for _, block in blocks(message, pointer))
-            yield broken(pointer, "a thought of the user") if thought else met(pointer)
+            yield broken(pointer, "a user message has reasoning content") if thought else met(pointer)
 
 
 @book.rule(
@@ -129,7 +131,7 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
         for (_, before), (place, block) in pairwise(blocks(message, pointer)):
             if "cachePoint" in block:
                 wrong = "reasoningContent" in before
-                yield broken(place, "a cache point behind a thought") if wrong else met(place)
+                yield broken(place, "a cache point follows reasoning content") if wrong else met(place)
 
 
 @book.rule(
@@ -148,7 +150,7 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     """Images are sent only to models that accept them."""
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
-            yield broken(place, "an image") if "image" in block else met(place)
+            yield broken(place, "an image is sent") if "image" in block else met(place)
 
 
 @book.rule(

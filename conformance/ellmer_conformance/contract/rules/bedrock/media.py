@@ -76,7 +76,7 @@ def document_names_are_plain(request: Request) -> Iterator[Finding]:
     for pointer, kind, media in media_of(request.body):
         name, place = media.get("name"), f"{pointer}/{kind}/name"
         if kind == "document" and isinstance(name, str) and name:
-            yield met(place) if _NAME.fullmatch(name) else broken(place, f"{name!r} is no name")
+            yield met(place) if _NAME.fullmatch(name) else broken(place, f"{name!r} is not a valid name")
 
 
 @book.rule(
@@ -105,7 +105,7 @@ def document_names_are_unique(request: Request) -> Iterator[Finding]:
     for pointer, kind, media in media_of(request.body):
         name, place = media.get("name"), f"{pointer}/{kind}/name"
         if kind == "document" and isinstance(name, str):
-            yield broken(place, f"a second {name!r}") if name in seen else met(place)
+            yield broken(place, f"{name!r} occurs twice") if name in seen else met(place)
             seen.add(name)
 
 
@@ -128,7 +128,9 @@ def documents_come_with_text(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         kinds = {key for _, block in blocks(message, pointer) for key in block}
         if "document" in kinds:
-            yield met(pointer) if "text" in kinds else broken(pointer, "a document, and no text")
+            yield (
+                met(pointer) if "text" in kinds else broken(pointer, "the message has a document and no text")
+            )
 
 
 @book.rule(
@@ -147,7 +149,7 @@ def claude_sees_no_video(request: Request) -> Iterator[Finding]:
     """Claude does not accept video."""
     for pointer, message in messages(request.body):
         videos = [place for place, kind, _ in media_of({"messages": [message]}) if kind == "video"]
-        yield broken(pointer, "a video") if videos else met(pointer)
+        yield broken(pointer, "a video is sent") if videos else met(pointer)
 
 
 @book.rule(
@@ -168,7 +170,7 @@ def claude_sees_no_stored_images(request: Request) -> Iterator[Finding]:
     for pointer, kind, media in media_of(request.body):
         if kind == "image":
             stored = "s3Location" in (media.get("source") or {})
-            yield broken(pointer, "an image in S3") if stored else met(pointer)
+            yield broken(pointer, "the image is an S3 location") if stored else met(pointer)
 
 
 @book.rule(
@@ -188,7 +190,11 @@ def claude_reads_no_stored_documents(request: Request) -> Iterator[Finding]:
             document = block.get("document")
             if isinstance(document, dict):
                 stored = "s3Location" in (document.get("source") or {})
-                yield broken(place, "a document in S3", place=dotted(place)) if stored else met(place)
+                yield (
+                    broken(place, "the document is an S3 location", place=dotted(place))
+                    if stored
+                    else met(place)
+                )
 
 
 @book.rule(
@@ -216,7 +222,7 @@ def nova_results_have_images_at_most(request: Request) -> Iterator[Finding]:
         place, inside, _ = pointer.partition("/toolResult")
         if inside:
             refused_ = kind == "video" or media.get("format") == "pdf"
-            yield broken(pointer, f"a {kind} in a result", where=place) if refused_ else met(pointer)
+            yield broken(pointer, f"a tool result has a {kind}", where=place) if refused_ else met(pointer)
 
 
 @book.rule(
@@ -238,7 +244,9 @@ def palmyra_has_no_status(request: Request) -> Iterator[Finding]:
         for place, block in blocks(message, pointer):
             if isinstance(block.get("toolResult"), dict):
                 told = "status" in block["toolResult"]
-                yield broken(f"{place}/toolResult/status", "a status") if told else met(place)
+                yield (
+                    broken(f"{place}/toolResult/status", "the result has a `status`") if told else met(place)
+                )
 
 
 @book.rule(

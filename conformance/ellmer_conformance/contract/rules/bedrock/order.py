@@ -76,7 +76,7 @@ def the_user_has_the_first_word(request: Request) -> Iterator[Finding]:
     """
     for pointer, message in list(messages(request.body))[:1]:
         first = message.get("role") != "assistant"
-        yield met(pointer) if first else broken(pointer, "the assistant has the first word")
+        yield met(pointer) if first else broken(pointer, "the first message is an assistant message")
 
 
 @book.rule(
@@ -104,7 +104,11 @@ def tools_stay_declared(request: Request) -> Iterator[Finding]:
     )
     if used:
         declared = request.body.get("toolConfig")
-        yield met("/toolConfig") if declared else broken("", "calls in the history, and no `toolConfig`")
+        yield (
+            met("/toolConfig")
+            if declared
+            else broken("", "the history has tool calls, and there is no `toolConfig`")
+        )
 
 
 @book.rule(
@@ -220,7 +224,7 @@ def results_stand_alone(request: Request) -> Iterator[Finding]:
         if "toolResult" in kinds:
             mixed = set(kinds) != {"toolResult"}
             yield (
-                broken(pointer, "results beside other content", place=dotted(pointer))
+                broken(pointer, "a message has results and other content", place=dotted(pointer))
                 if mixed
                 else met(pointer)
             )

@@ -34,7 +34,11 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
     config = object_of(request.body.get("inferenceConfig"))
     if config.keys() & {"temperature", "topP"}:
         both = config.get("temperature") is not None and config.get("topP") is not None
-        yield broken("/inferenceConfig/topP", "beside a temperature") if both else met("/inferenceConfig")
+        yield (
+            broken("/inferenceConfig/topP", "it is set together with `temperature`")
+            if both
+            else met("/inferenceConfig")
+        )
 
 
 @book.rule(

@@ -50,7 +50,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
         if isinstance(role, str):
             must = "satisfy enum value set: [user, assistant, system]"
             known = role in {"user", "assistant", "system"}
-            yield met(place) if known else unfit(place, f"{role!r} is no role", must, role)
+            yield met(place) if known else unfit(place, f"{role!r} is not a role", must, role)
 
 
 @book.rule(

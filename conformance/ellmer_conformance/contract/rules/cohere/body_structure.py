@@ -57,7 +57,7 @@ def fields_are_of_v2(request: Request) -> Iterator[Finding]:
     """
     old = [key for key in request.body if key in OLD]
     for key in old:
-        yield broken(f"/{key}", f"`{key}` is of v1", key=key)
+        yield broken(f"/{key}", f"`{key}` is a field of version 1", key=key)
     if not old:
         yield met("")
 
@@ -96,7 +96,7 @@ def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
         parts = [
             place for place, part in elements(message.get("content"), f"{pointer}/content") if _shows(part)
         ]
-        yield broken(parts[0], "an image") if parts else met(pointer)
+        yield broken(parts[0], "an image is sent") if parts else met(pointer)
 
 
 @book.rule(
@@ -128,7 +128,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
 def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
     """A tool choice is sent only to models that support it."""
     asked = request.body.get("tool_choice") is not None
-    yield broken("/tool_choice", "a tool choice") if asked else met("/model")
+    yield broken("/tool_choice", "a tool choice is set") if asked else met("/model")
 
 
 @book.rule(

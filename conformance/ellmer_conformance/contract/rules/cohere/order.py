@@ -31,7 +31,7 @@ def arguments_are_text(request: Request) -> Iterator[Finding]:
             if isinstance(function, dict) and "arguments" in function:
                 text = isinstance(function["arguments"], str)
                 where = f"{place}/function/arguments"
-                yield met(where) if text else broken(where, "the arguments are no text")
+                yield met(where) if text else broken(where, "the arguments are not text")
 
 
 @book.rule(
@@ -96,7 +96,11 @@ def results_are_text(request: Request) -> Iterator[Finding]:
         if message.get("role") == "tool":
             for place, part in elements(message.get("content"), f"{pointer}/content"):
                 known = part.get("type") in {"text", "document"}
-                yield met(place) if known else broken(place, f"{part.get('type')} in a result")
+                yield (
+                    met(place)
+                    if known
+                    else broken(place, f"a tool message has a part of type {part.get('type')}")
+                )
 
 
 def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:

@@ -81,7 +81,7 @@ def results_stand_alone(request: Request) -> Iterator[Finding]:
     """A request has a `message` or `tool_results`, unless `force_single_step` is set."""
     if request.body.get("tool_results"):
         both = bool(request.body.get("message")) and request.body.get("force_single_step") is not True
-        yield broken("/message", "a message beside results") if both else met("/tool_results")
+        yield broken("/message", "`message` is set together with results") if both else met("/tool_results")
 
 
 common.enter(V1)

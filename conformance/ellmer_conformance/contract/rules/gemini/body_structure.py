@@ -40,7 +40,7 @@ def arguments_and_responses_are_objects(request: Request) -> Iterator[Finding]:
                 place = f"{pointer}/{key_of(part, key)}/{inner}"
                 facts = {"place": proto(place), "value": json.dumps(value)}
                 right = isinstance(value, dict)
-                yield met(place) if right else broken(place, f"`{inner}` is no object", **facts)
+                yield met(place) if right else broken(place, f"`{inner}` is not an object", **facts)
 
 
 @book.rule(
@@ -62,7 +62,7 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
         if isinstance(data, str) and not redacted(data):
             place = f"{pointer}/{key_of(part, 'inlineData')}/data"
             facts = {"place": proto(place), "value": data}
-            yield met(place) if decoded(data) is not None else broken(place, "it is no base64", **facts)
+            yield met(place) if decoded(data) is not None else broken(place, "it is not base64", **facts)
 
 
 @book.rule(
@@ -143,7 +143,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
         role, place = content.get("role"), f"{pointer}/role"
         if isinstance(role, str):
             known = role in {"user", "model", "function", "tool", ""}
-            yield met(place) if known else broken(place, f"{role!r} is no role")
+            yield met(place) if known else broken(place, f"{role!r} is not a role")
 
 
 def _parts(request: Json) -> Iterator[tuple[str, Json]]:

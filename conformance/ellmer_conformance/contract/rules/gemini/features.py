@@ -99,7 +99,7 @@ enter(
         ),
         Lack(
             "REQ-047",
-            "A penalty is given to a model that takes it.",
+            "Penalties are sent only to models that accept them.",
             ("gemini-2.5-*", "gemini-1.5-flash", "gemini-1.5-pro", "gemini-1.0-pro"),
             refused("Penalty is not enabled for models/{model}"),
             (
@@ -117,7 +117,7 @@ enter(
         ),
         Lack(
             "REQ-048",
-            "An image model is asked for text and images.",
+            "A request to an image model asks for text and images.",
             (_PAINTER,),
             refused(
                 "The requested combination of response modalities is not supported by the model. models/{model} "
@@ -133,7 +133,7 @@ enter(
         ),
         Lack(
             "THK-023",
-            "A model that speaks does not think.",
+            "A speech model does not support thinking.",
             ("gemini-3.1-flash-tts*",),
             refused("Thinking is not enabled for this model"),
             (
@@ -146,7 +146,7 @@ enter(
         ),
         Lack(
             "IMG-018",
-            "A file is one that was uploaded to Google, or a video of YouTube.",
+            "A file is uploaded to Google, or is a YouTube video.",
             ("gemini-2.0*", "gemini-2.5-flash-lite*"),
             refused("Invalid or unsupported file uri: {value}"),
             (

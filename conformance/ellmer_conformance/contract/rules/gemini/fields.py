@@ -72,7 +72,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
 
 
 def _unknown(request: Json, config: frozenset[str]) -> Iterator[Problem]:
-    """What no message has, in the order of the request."""
+    """Yields what no message has, in the order of the request."""
     for key, value in request.items():
         match snake(key):
             case "generation_config":

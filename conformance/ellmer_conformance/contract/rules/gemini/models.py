@@ -27,10 +27,17 @@ def some_models_do_not_call(request: Request) -> Iterator[Finding]:
     """Image models and Gemma 3 do not accept function declarations or a JSON response format."""
     type = get(get(request.body, "generationConfig"), "responseMimeType")
     if any(True for _ in declarations(request.body)):
-        yield broken("/tools", "this model calls nothing", what="Function calling", model=request.model)
+        yield broken(
+            "/tools",
+            "this model does not support function calls",
+            what="Function calling",
+            model=request.model,
+        )
     elif type == "application/json":
         place = f"/{key_of(request.body, 'generationConfig')}"
-        yield broken(place, "this model has no JSON", what="JSON mode", model=request.model)
+        yield broken(
+            place, "this model does not support a JSON response", what="JSON mode", model=request.model
+        )
     else:
         yield met("/model")
 
@@ -76,4 +83,4 @@ def gemma_is_not_instructed(request: Request) -> Iterator[Finding]:
     Fix: put the instructions into the first user content.
     """
     given, place = get(request.body, "systemInstruction"), f"/{key_of(request.body, 'systemInstruction')}"
-    yield broken(place, "a system instruction", model=request.model) if given else met("/contents")
+    yield broken(place, "a system instruction is set", model=request.model) if given else met("/contents")

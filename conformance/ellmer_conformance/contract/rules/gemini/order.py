@@ -83,7 +83,7 @@ def responses_follow_calls(request: Request) -> Iterator[Finding]:
     for turn in turns(request):
         for pointer, _ in turn.of("functionResponse")[:1] if not turn.model else ():
             called = bool(before and before.model and before.of("functionCall")) or (cached and not before)
-            yield met(pointer) if called else broken(pointer, "a response, and no call before it")
+            yield met(pointer) if called else broken(pointer, "the function response has no call before it")
         before = turn
 
 
@@ -115,7 +115,7 @@ def responses_come_first(request: Request) -> Iterator[Finding]:
         said = False
         for pointer, part in following.parts:
             if get(part, "functionResponse") is not None:
-                yield broken(pointer, "a response behind a text") if said else met(pointer)
+                yield broken(pointer, "a function response comes after text") if said else met(pointer)
             said = said or get(part, "text") is not None
 
 

@@ -114,7 +114,7 @@ enter(
     [
         Lack(
             "THK-026",
-            "Gemini 2.0 has no budget for thoughts.",
+            "Gemini 2.0 does not accept a thinking budget.",
             ("gemini-2.0-flash", "gemini-2.0-flash-00*", "gemini-2.0-flash-lite*", "gemini-2.0-flash-exp"),
             refused(
                 "Unable to submit request because thinking is not supported by this model. "
@@ -131,7 +131,7 @@ enter(
         ),
         Lack(
             "THK-027",
-            "Gemini 2.0 has no thoughts to show.",
+            "Gemini 2.0 does not accept `includeThoughts`.",
             ("gemini-2.0-flash", "gemini-2.0-flash-00*", "gemini-2.0-flash-lite*"),
             refused(
                 "Unable to submit request because Thinking_config.include_thoughts is only enabled when thinking is "

@@ -44,7 +44,7 @@ def a_budget_or_a_level(request: Request) -> Iterator[Finding]:
     pointer, config = _config(request.body)
     if config:
         both = get(config, "thinkingBudget") is not None and get(config, "thinkingLevel") is not None
-        yield broken(pointer, "a budget and a level") if both else met(pointer)
+        yield broken(pointer, "both a budget and a level are set") if both else met(pointer)
 
 
 @book.rule(
@@ -96,7 +96,7 @@ def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
     pointer, config = _config(request.body)
     if config:
         told = get(config, "thinkingLevel") is not None
-        yield broken(pointer, "a level of thinking") if told else met(pointer)
+        yield broken(pointer, "a thinking level is set") if told else met(pointer)
 
 
 @book.rule(

@@ -39,7 +39,11 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
         numbers = [*re.findall(r"\d+", pointer), "0", "0"]
         if isinstance(name, str):
             facts = {"tool": numbers[0], "index": numbers[1]}
-            yield met(place) if NAME.fullmatch(name) else broken(place, f"{name!r} is no name", **facts)
+            yield (
+                met(place)
+                if NAME.fullmatch(name)
+                else broken(place, f"{name!r} is not a valid name", **facts)
+            )
 
 
 @book.rule(
@@ -56,7 +60,7 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
     seen: Counter[str] = Counter()
     for pointer, declaration in declarations(request.body):
         name = str(declaration.get("name"))
-        yield broken(pointer, f"a second {name!r}", name=name) if seen[name] else met(pointer)
+        yield broken(pointer, f"{name!r} occurs twice", name=name) if seen[name] else met(pointer)
         seen[name] += 1
 
 
@@ -81,7 +85,11 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
         mode = get(get(get(request.body, "toolConfig"), "functionCallingConfig"), "mode")
         wrong = type == "application/json" and mode != "NONE"
         place = "/generationConfig/responseMimeType"
-        yield broken(place, "functions, and a JSON answer", type=type) if wrong else met(place)
+        yield (
+            broken(place, "the request has functions and a JSON response format", type=type)
+            if wrong
+            else met(place)
+        )
 
 
 @book.rule(
@@ -102,7 +110,7 @@ def a_choice_has_functions(request: Request) -> Iterator[Finding]:
     if config:
         declared = any(True for _ in declarations(request.body))
         place = f"/{key_of(request.body, 'toolConfig')}"
-        yield met(place) if declared else broken(place, "a choice, and nothing to choose from")
+        yield met(place) if declared else broken(place, "no functions are declared")
 
 
 @book.rule(
@@ -123,7 +131,11 @@ def functions_or_search(request: Request) -> Iterator[Finding]:
     tools = [tool for _, tool in repeated(request.body, "tools", "")]
     if any(get(tool, key) is not None for tool in tools for key in SEARCH):
         declared = any(True for _ in declarations(request.body))
-        yield broken("/tools", "functions beside a search tool") if declared else met("/tools")
+        yield (
+            broken("/tools", "functions and a search tool are declared together")
+            if declared
+            else met("/tools")
+        )
 
 
 @book.rule(
@@ -147,7 +159,7 @@ def functions_or_search(request: Request) -> Iterator[Finding]:
     ],
 )
 def media_types_are_taken(request: Request) -> Iterator[Finding]:
-    """Inline media has a whole type that the model accepts: no SVG, and from gemini-2.5-flash-lite no GIF and no
+    """Inline media has a complete media type that the model accepts: no SVG, and from gemini-2.5-flash-lite no GIF and no
     parameters after the type.
 
     Fix: convert the image, send SVG as text, and write `text/plain` without `; charset=…`.
@@ -158,7 +170,7 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
             type = get(get(part, "inlineData"), "mimeType")
             if isinstance(type, str):
                 wrong = "svg" in type or "/" not in type or (strict and ("gif" in type or "charset" in type))
-                yield broken(place, f"{type} is not taken", type=type) if wrong else met(place)
+                yield broken(place, f"{type} is not accepted", type=type) if wrong else met(place)
 
 
 @book.rule(
@@ -202,7 +214,7 @@ def old_models_take_no_media_in_responses(request: Request) -> Iterator[Finding]
         for place, part in parts(content, pointer):
             if isinstance(response := get(part, "functionResponse"), dict):
                 nested = bool(response.get("parts"))
-                yield broken(place, "media in a response") if nested else met(place)
+                yield broken(place, "a function response has media") if nested else met(place)
 
 
 @book.rule(
@@ -229,7 +241,7 @@ def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
     if get(request.body, "cachedContent"):
         place = f"/{key_of(request.body, 'cachedContent')}"
         beside = [key for key in ("systemInstruction", "tools", "toolConfig") if get(request.body, key)]
-        yield broken(place, f"beside `{beside[0]}`") if beside else met(place)
+        yield broken(place, f"it is set together with `{beside[0]}`") if beside else met(place)
 
 
 @book.rule(
@@ -261,4 +273,4 @@ def functions_and_search_are_asked_for(request: Request) -> Iterator[Finding]:
     searches = any(get(tool, key) is not None for tool in tools for key in SEARCH)
     if searches and any(True for _ in declarations(request.body)):
         said = get(get(request.body, "toolConfig"), "includeServerSideToolInvocations")
-        yield met("/tools") if said else broken("/tools", "functions beside a search tool")
+        yield met("/tools") if said else broken("/tools", "functions and a search tool are declared together")

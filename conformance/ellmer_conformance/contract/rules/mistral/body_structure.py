@@ -142,7 +142,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
             error = _untagged(
                 ["body", "messages", index], "role", role, message, ", ".join(map(repr, _ROLES))
             )
-            yield met(place) if role in _ROLES else invalid(place, f"{role!r} is no role", error)
+            yield met(place) if role in _ROLES else invalid(place, f"{role!r} is not a role", error)
 
 
 @book.rule(
@@ -179,7 +179,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
                 "input": parts,
             }
             error = _untagged([*at, _UNION, i], "type", kind, part, _TAGS)
-            yield invalid(place, f"{kind!r} is no type of part", text, error)
+            yield invalid(place, f"{kind!r} is not a type of content part", text, error)
 
 
 @book.rule(

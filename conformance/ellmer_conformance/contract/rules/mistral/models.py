@@ -112,7 +112,7 @@ def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
 def some_models_tell_no_logprobs(request: Request) -> Iterator[Finding]:
     """Log probabilities are requested only from models that return them."""
     asked = request.body.get("logprobs") is True or bool(request.body.get("top_logprobs"))
-    yield broken("/logprobs", "log probabilities") if asked else met("/model")
+    yield broken("/logprobs", "log probabilities are requested") if asked else met("/model")
 
 
 @book.rule(
@@ -149,7 +149,7 @@ def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
     effort, place = request.body.get("reasoning_effort"), "/reasoning_effort"
     if isinstance(effort, str):
         known = effort in {"none", "high"}
-        yield met(place) if known else broken(place, f"{effort!r} is no effort here", effort=effort)
+        yield met(place) if known else broken(place, f"{effort!r} is not a supported effort", effort=effort)
 
 
 @book.rule(
@@ -174,7 +174,11 @@ def results_are_text(request: Request) -> Iterator[Finding]:
         if message.get("role") == "tool":
             for place, part in elements(message.get("content"), f"{pointer}/content"):
                 text = part.get("type") in {None, "text", "reference"}
-                yield met(place) if text else broken(place, f"{part.get('type')} in a result")
+                yield (
+                    met(place)
+                    if text
+                    else broken(place, f"a tool message has a part of type {part.get('type')}")
+                )
 
 
 def _without(request: Json, kind: str) -> Iterator[Finding]:
@@ -185,4 +189,4 @@ def _without(request: Json, kind: str) -> Iterator[Finding]:
             for p, part in elements(message.get("content"), f"{pointer}/content")
             if part.get("type") == kind
         ]
-        yield broken(places[0], f"a part of type {kind}") if places else met(pointer)
+        yield broken(places[0], f"the history has a part of type {kind}") if places else met(pointer)

@@ -49,7 +49,7 @@ def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
         yield broken("/messages", "there is no message", text="Conversation must have at least one message")
     elif len(found) == 1 and found[0][1].get("role") not in {"user", "system"}:
         text = "Conversation must start with a user message or system message"
-        yield broken("/messages/0/role", "it is not the user's", text=text)
+        yield broken("/messages/0/role", "the only message is not a user or system message", text=text)
     elif found:
         yield met("/messages")
 
@@ -78,7 +78,11 @@ def a_prefill_says_so(request: Request) -> Iterator[Finding]:
         pointer, message = found[-1]
         bare = message.get("role") == "assistant" and message.get("prefix") is not True
         unmarked = bare and len(found) > 1 and request.body.get("continue_final_message") is not True
-        yield broken(pointer, "the assistant has the last word") if unmarked else met(pointer)
+        yield (
+            broken(pointer, "the last message is an assistant message with text")
+            if unmarked
+            else met(pointer)
+        )
 
 
 @book.rule(
@@ -108,7 +112,7 @@ def roles_follow_each_other(request: Request) -> Iterator[Finding]:
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         step = (str(before.get("role")), str(message.get("role")))
         facts = {"before": step[0], "role": step[1]}
-        problem = f"{step[1]} after {step[0]}"
+        problem = f"a message of the role {step[1]} follows one of the role {step[0]}"
         yield broken(f"{pointer}/role", problem, **facts) if step in _WRONG else met(pointer)
 
 
@@ -138,4 +142,6 @@ def the_assistant_takes_the_results(request: Request) -> Iterator[Finding]:
     for (_, before), (pointer, message) in pairwise(messages(request.body)):
         if before.get("role") == "tool":
             wrong = message.get("role") == "user"
-            yield broken(f"{pointer}/role", "user after tool") if wrong else met(pointer)
+            yield (
+                broken(f"{pointer}/role", "a user message follows a tool message") if wrong else met(pointer)
+            )

@@ -116,7 +116,7 @@ def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
             named.append((f"{pointer}/tool_call_id", message.get("tool_call_id")))
         for place, id in named:
             if isinstance(id, str):
-                yield met(place) if ID.fullmatch(id) else broken(place, f"{id!r} is no id", id=id)
+                yield met(place) if ID.fullmatch(id) else broken(place, f"{id!r} is not a valid id", id=id)
 
 
 @book.rule(
@@ -163,7 +163,7 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         if message.get("role") == "assistant":
             something = message.get("content") or message.get("tool_calls")
-            yield met(pointer) if something else broken(pointer, "neither content nor calls")
+            yield met(pointer) if something else broken(pointer, "the message has neither content nor calls")
 
 
 @book.rule(
@@ -195,4 +195,8 @@ def _named(value: Json, pointer: str) -> Iterator[Finding]:
     function = value.get("function")
     name = function.get("name") if isinstance(function, dict) else None
     if isinstance(name, str):
-        yield met(pointer) if NAME.fullmatch(name) else broken(pointer, f"{name!r} is no name", name=name)
+        yield (
+            met(pointer)
+            if NAME.fullmatch(name)
+            else broken(pointer, f"{name!r} is not a valid name", name=name)
+        )

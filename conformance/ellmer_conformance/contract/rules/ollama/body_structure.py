@@ -224,7 +224,7 @@ def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     """
     if not request.stream:
         pictures = [place for place, _ in _images(request.body)]
-        yield broken(pictures[0], "an image") if pictures else met("/model")
+        yield broken(pictures[0], "an image is sent") if pictures else met("/model")
 
 
 @book.rule(
@@ -242,7 +242,7 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     for place, picture in _images(request.body):
         if _illegal(picture) is None and not request.stream:
             known = sniffed(decoded(picture) or b"") in IMAGE_TYPES
-            yield met(place) if known else broken(place, "the bytes are no image")
+            yield met(place) if known else broken(place, "the bytes are not an image")
 
 
 def _images(request: Json) -> Iterator[tuple[str, str]]:
@@ -261,7 +261,7 @@ def _calls(request: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _illegal(text: str) -> int | None:
-    """Where Go's decoder stops; None where it does not."""
+    """Returns where Go's decoder stops; None where it does not."""
     bare = text.rstrip("=\r\n")
     found = _NOT_BASE64.search(bare)
     if found:
@@ -272,4 +272,4 @@ def _illegal(text: str) -> int | None:
 
 def _mistyped(pointer: str, value: object, field: str, type: str) -> Finding:
     got = _GO.get(value.__class__, "null")
-    return broken(pointer, f"{got}, where {type} belongs", got=got, field=field, type=type)
+    return broken(pointer, f"{got} is sent, and {type} is expected", got=got, field=field, type=type)

@@ -70,4 +70,4 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     for item in read(request):
         called = called or item.kind == "call"
         if item.kind == "result":
-            yield met(item.pointer) if called else broken(item.pointer, "a result, and no call before it")
+            yield met(item.pointer) if called else broken(item.pointer, "the result has no call before it")

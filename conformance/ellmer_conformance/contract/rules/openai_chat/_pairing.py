@@ -1,4 +1,4 @@
-"""Which tool message answers which call: one pass over the messages, for all rules about it."""
+"""Pairs tool messages with tool calls, in one pass over the messages for all rules."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     """
     known = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
     for key in request.body:
-        yield met(f"/{key}") if key in known else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+        yield met(f"/{key}") if key in known else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 
 
 @book.rule(
@@ -114,7 +114,7 @@ def arguments_are_recognized(request: Request) -> Iterator[Finding]:
     strange = sorted(key for key in request.body if key not in KEYS)
     facts = {"s": "s" if len(strange) > 1 else "", "keys": ", ".join(strange)}
     for key in request.body:
-        yield broken(f"/{key}", f"`{key}` is no parameter", **facts) if key in strange else met(f"/{key}")
+        yield broken(f"/{key}", f"`{key}` is not a parameter", **facts) if key in strange else met(f"/{key}")
 
 
 @book.rule(
@@ -200,7 +200,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
-            problem = f"{role!r} is no role"
+            problem = f"{role!r} is not a role"
             yield met(place) if role in ROLES else broken(place, problem, role=role, path=path(place))
 
 

@@ -79,7 +79,7 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     for pointer, part in all_parts(request.body):
         kind, place = part.get("type"), f"{pointer}/type"
         if isinstance(kind, str):
-            problem = f"{kind!r} is no type of part"
+            problem = f"{kind!r} is not a type of content part"
             yield met(place) if kind in PARTS else broken(place, problem, type=kind, path=path(place))
 
 
@@ -98,7 +98,11 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
         file = part.get("file")
         for key in file if isinstance(file, dict) else ():
             place, known = f"{pointer}/file/{key}", key in {"file_data", "file_id", "filename"}
-            yield met(place) if known else broken(place, f"a file has no `{key}`", path=path(place))
+            yield (
+                met(place)
+                if known
+                else broken(place, f"a file part does not have the field `{key}`", path=path(place))
+            )
 
 
 @book.rule(

@@ -57,7 +57,11 @@ def speakers_have_plain_names(request: Request) -> Iterator[Finding]:
         if message.get("role") in _SPEAKERS and isinstance(name, str) and name:
             facts = {"path": path(place), "name": name, "index": index}
             fine = _NAMED.fullmatch(name)
-            yield met(place) if fine else broken(place, f"the name {name!r} is not plain", **facts)
+            yield (
+                met(place)
+                if fine
+                else broken(place, f"the name {name!r} has white space or special characters", **facts)
+            )
 
 
 @book.rule(
@@ -90,7 +94,7 @@ enter(
     [
         Lack(
             "REQ-061",
-            "A reasoning effort goes to a model that reasons.",
+            "A reasoning effort is sent only to reasoning models.",
             _UNTHINKING,
             refused("Unrecognized request argument supplied: reasoning_effort"),
             (

@@ -161,7 +161,9 @@ def models_without_ears_hear_nothing(request: Request) -> Iterator[Finding]:
     """Audio is sent only to audio models."""
     for pointer, message in messages(request.body):
         heard = any(part.get("type") == "input_audio" for _, part in parts(message, pointer))
-        yield broken(pointer, "this model takes no audio", path=path(pointer)) if heard else met(pointer)
+        yield (
+            broken(pointer, "this model does not accept audio", path=path(pointer)) if heard else met(pointer)
+        )
 
 
 @book.rule(
@@ -197,7 +199,7 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 
 
 def _no_pdf(url: str) -> str | None:
-    """What a data URL is instead of a PDF; None where nothing speaks against it."""
+    """Returns what a data URL is instead of a PDF; None where nothing speaks against it."""
     head, _, data = url[5:].partition(",")
     type = head.partition(";")[0]
     if type.partition("/")[0] in {"audio", "video", "image"}:

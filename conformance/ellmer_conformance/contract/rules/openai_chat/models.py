@@ -34,7 +34,11 @@ def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[F
     for pointer, message in messages(request.body):
         role, place = message.get("role"), f"{pointer}/role"
         wrong = role in {"system", "developer"}
-        yield broken(place, f"no {role} messages here", path=path(place), role=role) if wrong else met(place)
+        yield (
+            broken(place, f"this model does not accept {role} messages", path=path(place), role=role)
+            if wrong
+            else met(place)
+        )
 
 
 @book.rule(
@@ -60,7 +64,11 @@ def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
     )
     spoken = "audio" in (request.body.get("modalities") or [])
     earlier = any(message.get("audio") for _, message in messages(request.body))
-    yield met("/model") if heard or spoken or earlier else broken("/model", "there is no audio, in or out")
+    yield (
+        met("/model")
+        if heard or spoken or earlier
+        else broken("/model", "the request has no audio input or output")
+    )
 
 
 @book.rule(
@@ -79,7 +87,7 @@ def only_search_models_search(request: Request) -> Iterator[Finding]:
     Fix: use a `-search-preview` model, or the web search tool of the Responses API.
     """
     asked = request.body.get("web_search_options") is not None
-    yield broken("/web_search_options", "this model does not search") if asked else met("/model")
+    yield broken("/web_search_options", "this model is not a search model") if asked else met("/model")
 
 
 _SAMPLING = ("frequency_penalty", "presence_penalty", "stop", "temperature", "top_p")
@@ -106,7 +114,11 @@ def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     """A search model does not accept stop sequences, `temperature`, `top_p` or penalties."""
     given = [key for key in _SAMPLING if request.body.get(key) not in (None, [])]
     facts = {"s": "s" if len(given) > 1 else "", "keys": ", ".join(given)}
-    yield broken(f"/{given[0]}", f"a search model has no `{given[0]}`", **facts) if given else met("/model")
+    yield (
+        broken(f"/{given[0]}", f"a search model does not accept `{given[0]}`", **facts)
+        if given
+        else met("/model")
+    )
 
 
 @book.rule(
@@ -124,7 +136,7 @@ def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         place = f"{pointer}/content"
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
-        yield broken(place, "this model takes no images", path=path(place)) if seen else met(place)
+        yield broken(place, "this model does not accept images", path=path(place)) if seen else met(place)
 
 
 @book.rule(
@@ -140,7 +152,7 @@ def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
 def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     """An audio model does not return log probabilities."""
     asked = request.body.get("logprobs") is True
-    yield broken("/logprobs", "this model gives none") if asked else met("/model")
+    yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
 
 
 @book.rule(
@@ -164,7 +176,11 @@ def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
 def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
     """A search model does not support the response format `json_object`."""
     asked = object_of(request.body.get("response_format")).get("type") == "json_object"
-    yield broken("/response_format", "a search model has no json_object") if asked else met("/model")
+    yield (
+        broken("/response_format", "a search model does not support `json_object`")
+        if asked
+        else met("/model")
+    )
 
 
 @book.rule(
@@ -191,7 +207,7 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         for place, part in parts(message, pointer):
             file, where = part.get("type") == "file", f"{place}/type"
-            yield broken(where, "this model takes no files", path=path(where)) if file else met(where)
+            yield broken(where, "this model does not accept files", path=path(where)) if file else met(where)
 
 
 @book.rule(
@@ -218,7 +234,9 @@ def search_models_read_no_files(request: Request) -> Iterator[Finding]:
 )
 def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     """The chat model of GPT-5 and the first small reasoning models do not accept tools."""
-    yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
+    yield (
+        broken("/tools", "this model does not support tools") if request.body.get("tools") else met("/model")
+    )
 
 
 @book.rule(
@@ -251,4 +269,8 @@ def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         for i, (place, part) in enumerate(parts(message, pointer)):
             seen = part.get("type") == "image_url"
-            yield broken(place, "this model sees nothing", index=index, part=i) if seen else met(place)
+            yield (
+                broken(place, "this model does not accept images", index=index, part=i)
+                if seen
+                else met(place)
+            )

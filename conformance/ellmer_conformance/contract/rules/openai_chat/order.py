@@ -140,7 +140,7 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
     together, or drop both.
     """
     for index, id in pairing(request).orphans:
-        yield broken(f"/messages/{index}", f"a result for {id!r}, and no call before it", index=index)
+        yield broken(f"/messages/{index}", f"the result for {id!r} has no call before it", index=index)
     for block in pairing(request).blocks:
         for index, _ in block.answers:
             yield met(f"/messages/{index}")
@@ -167,7 +167,7 @@ def results_name_their_call(request: Request) -> Iterator[Finding]:
         for index, _ in block.answers:
             yield met(f"/messages/{index}/tool_call_id")
         for index, id in block.strangers:
-            problem = f"{id!r} is none of the calls before it ({', '.join(block.ids)})"
+            problem = f"{id!r} is not the id of a call before it ({', '.join(block.ids)})"
             yield broken(f"/messages/{index}/tool_call_id", problem, id=id, index=index)
 
 

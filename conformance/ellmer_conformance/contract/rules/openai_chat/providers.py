@@ -52,7 +52,7 @@ enter(
     [
         Lack(
             "REQ-055",
-            "The tool choice is a word.",
+            "`tool_choice` is a string.",
             ("mai-ds*",),
             Refusal("tool_choice: Input should be a valid string", 422, type="422"),
             ("recorded refusal (mai-ds-r1)", f"{_TESTS}mai_ds_r1/object_basic.json"),

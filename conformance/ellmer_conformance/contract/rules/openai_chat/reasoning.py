@@ -148,7 +148,7 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     """A reasoning model does not return log probabilities."""
     asked = request.body.get("logprobs") is True
-    yield broken("/logprobs", "this model gives none") if asked else met("/model")
+    yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
 
 
 @book.rule(
@@ -178,7 +178,11 @@ def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     if known and isinstance(effort, str):
         facts = {"effort": effort, "known": listed(known.split())}
         fine, place = effort in known.split(), "/reasoning_effort"
-        yield met(place) if fine else broken(place, f"this model has no {effort!r}", **facts)
+        yield (
+            met(place)
+            if fine
+            else broken(place, f"this model does not support the effort {effort!r}", **facts)
+        )
 
 
 @book.rule(

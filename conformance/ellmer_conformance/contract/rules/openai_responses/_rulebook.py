@@ -37,7 +37,7 @@ def call(id: str, /, **more: Any) -> Json:
 
 
 def output(id: str, value: Any = "5", /, **more: Any) -> Json:
-    """What the client answers to a call."""
+    """Returns what the client answers to a call."""
     return {"type": "function_call_output", "call_id": id, "output": value, **more}
 
 

@@ -91,7 +91,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     Why: Chat Completions has fields (`seed`, `stop`, `n`) that the Responses API does not have.
     """
     for key in [key for key in request.body if key not in MOVED]:
-        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+        yield met(f"/{key}") if key in KEYS else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 
 
 @book.rule(

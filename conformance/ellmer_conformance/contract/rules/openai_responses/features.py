@@ -28,7 +28,7 @@ enter(
     [
         Lack(
             "REQ-061",
-            "GPT-5 does not search the web with the effort `minimal`.",
+            "GPT-5 does not support web search with the effort `minimal`.",
             ("gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*"),
             refused(
                 "The following tools cannot be used with reasoning.effort 'minimal': web_search.",
@@ -41,7 +41,7 @@ enter(
         ),
         Lack(
             "REQ-046",
-            "A mode of reasoning is given to a model that has one.",
+            "`reasoning.mode` is sent only to models that support it.",
             ("gpt-5.4*",),
             refused("`reasoning.mode` is not supported with this model.", param="reasoning.mode"),
             (

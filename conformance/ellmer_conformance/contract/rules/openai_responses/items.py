@@ -113,7 +113,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     for pointer, item in items(request.body):
         role = item.get("role")
         if isinstance(role, str) and type_of(item) == "message":
-            problem = f"{role!r} is no role"
+            problem = f"{role!r} is not a role"
             yield met(pointer) if role in ROLES else broken(pointer, problem, role=role, path=path(pointer))
 
 

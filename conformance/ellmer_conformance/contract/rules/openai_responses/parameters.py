@@ -185,7 +185,7 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     """A reasoning model does not return log probabilities."""
     asked = bool(request.body.get("top_logprobs"))
-    yield broken("/top_logprobs", "this model gives none") if asked else met("/model")
+    yield broken("/top_logprobs", "this model does not return log probabilities") if asked else met("/model")
 
 
 def _effort(request: Request) -> str | None:

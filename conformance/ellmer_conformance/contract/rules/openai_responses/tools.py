@@ -189,7 +189,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
 def old_models_have_no_schema(request: Request) -> Iterator[Finding]:
     """Models before gpt-4o do not support `json_schema`."""
     asked = wire.format_of(request.body).get("type") == "json_schema"
-    problem = "this model has no json_schema"
+    problem = "this model does not support `json_schema`"
     yield broken("/text/format", problem, model=request.model) if asked else met("/model")
 
 

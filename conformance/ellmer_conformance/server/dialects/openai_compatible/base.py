@@ -77,7 +77,7 @@ class Compatible(OpenAIChat):
         yield Frame("call", self.chunk({"tool_calls": [{"index": index, **self.whole(call, index)}]}))
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
-        """Why it stopped, what it cost, and that this was all."""
+        """Yields why it stopped, what it cost, and that this was all."""
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))

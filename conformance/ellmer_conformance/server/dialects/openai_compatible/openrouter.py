@@ -93,7 +93,7 @@ class OpenRouter(Compatible):
         yield Frame("end", sse("[DONE]"))
 
     def finish(self, answer: Answer) -> Json:
-        """Why it stopped, in its words and in those of the model's maker."""
+        """Returns why it stopped, in its words and in those of the model's maker."""
         stop = answer.reason
         return {
             "finish_reason": self.stops[stop],
@@ -129,7 +129,7 @@ class OpenRouter(Compatible):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Who has no key is taken for a browser."""
+        """A client without a key is taken for a browser."""
         if "authorization" not in headers:
             return Refusal("Missing Authentication header", 401)
         return Refusal("No cookie auth credentials found", 401) if super().locked(headers, query) else None

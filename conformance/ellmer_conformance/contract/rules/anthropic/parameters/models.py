@@ -74,7 +74,11 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
 def old_models_have_no_format(request: Request) -> Iterator[Finding]:
     """Structured output requires a model of the 4.5 generation or newer."""
     asked = any(True for _ in answer_formats(request.body))
-    yield broken("/model", "this model has no output format", model=request.model) if asked else met("/model")
+    yield (
+        broken("/model", "this model does not support structured output", model=request.model)
+        if asked
+        else met("/model")
+    )
 
 
 @book.rule(
@@ -93,7 +97,11 @@ def old_models_do_not_cite(request: Request) -> Iterator[Finding]:
         citations = block.get("citations")
         if block.get("type") == "document" and isinstance(citations, dict):
             asked, place = citations.get("enabled") is True, f"{pointer}/citations"
-            yield broken(place, "this model does not cite", model=request.model) if asked else met(place)
+            yield (
+                broken(place, "this model does not support citations", model=request.model)
+                if asked
+                else met(place)
+            )
 
 
 @book.rule(
@@ -117,5 +125,5 @@ def old_models_do_not_think(request: Request) -> Iterator[Finding]:
     """Thinking requires Claude 3.7 Sonnet or a newer model."""
     thinking = request.body.get("thinking")
     asked = isinstance(thinking, dict) and thinking.get("type") == "enabled"
-    problem = "this model does not think"
+    problem = "this model does not support thinking"
     yield broken("/thinking", problem, model=request.model) if asked else met("/model")

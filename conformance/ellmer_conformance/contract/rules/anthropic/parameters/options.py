@@ -84,13 +84,17 @@ MOST = {
     counterexamples=[body(ASK, model="claude-opus-4-5-20251101", max_tokens=128001)],
 )
 def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
-    """`max_tokens` is at most what the model can answer with."""
+    """`max_tokens` is at most the output limit of the model."""
     given, model = request.body.get("max_tokens"), request.model
     most = next((most for name, most in MOST.items() if model.startswith(name)), None)
     if isinstance(given, int) and most and "output-" not in str(request.headers):
         facts = {"given": given, "most": most, "model": model}
         fine, place = given <= most, "/max_tokens"
-        yield met(place) if fine else broken(place, f"{given} tokens of {most}", **facts)
+        yield (
+            met(place)
+            if fine
+            else broken(place, f"{given} tokens are requested, and the limit is {most}", **facts)
+        )
 
 
 @book.rule(
@@ -173,7 +177,11 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     )
     if isinstance(thinking, dict) and thinking.get("type") in kinds:
         forced = isinstance(choice, dict) and choice.get("type") in {"any", "tool"}
-        yield broken("/tool_choice", "a call is forced while thinking is on") if forced else met("/thinking")
+        yield (
+            broken("/tool_choice", "a call is forced while thinking is enabled")
+            if forced
+            else met("/thinking")
+        )
 
 
 @book.rule(

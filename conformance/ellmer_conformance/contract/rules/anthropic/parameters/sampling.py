@@ -35,7 +35,11 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
     """From Opus 4.1 on, a request sets `temperature` or `top_p`, not both."""
     given = [key for key in ("temperature", "top_p") if request.body.get(key) is not None]
     if given:
-        yield broken("/top_p", "beside a temperature") if len(given) > 1 else met(f"/{given[0]}")
+        yield (
+            broken("/top_p", "it is set together with `temperature`")
+            if len(given) > 1
+            else met(f"/{given[0]}")
+        )
 
 
 @book.rule(

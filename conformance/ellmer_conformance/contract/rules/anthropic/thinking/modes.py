@@ -43,7 +43,7 @@ def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
     """From Opus 4.7 on, thinking is `adaptive` without a budget; the effort controls it."""
     if kind := _thinking(request):
         wrong = kind == "enabled"
-        yield broken("/thinking/type", "a budget of thinking") if wrong else met("/thinking")
+        yield broken("/thinking/type", "thinking has a budget") if wrong else met("/thinking")
 
 
 @book.rule(
@@ -62,7 +62,7 @@ def newer_models_have_no_budget(request: Request) -> Iterator[Finding]:
 def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
     """Before the 4.6 models, thinking is `enabled` with a budget, not `adaptive`."""
     if kind := _thinking(request):
-        yield broken("/thinking/type", "adaptive thinking") if kind == "adaptive" else met("/thinking")
+        yield broken("/thinking/type", "thinking is adaptive") if kind == "adaptive" else met("/thinking")
 
 
 @book.rule(
@@ -78,7 +78,7 @@ def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
 def some_models_always_think(request: Request) -> Iterator[Finding]:
     """Thinking cannot be disabled on Fable, Mythos, and Opus and Sonnet from 5.5 on."""
     if kind := _thinking(request):
-        yield broken("/thinking/type", "thinking is off") if kind == "disabled" else met("/thinking")
+        yield broken("/thinking/type", "thinking is disabled") if kind == "disabled" else met("/thinking")
 
 
 @book.rule(
@@ -107,7 +107,7 @@ def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
     if effort := _effort(request):
         wrong = effort in {"xhigh", "max"} and _thinking(request) == "disabled"
         place = "/output_config/effort"
-        yield broken(place, "thinking is off", effort=effort) if wrong else met(place)
+        yield broken(place, "thinking is disabled", effort=effort) if wrong else met(place)
 
 
 @book.rule(
@@ -129,7 +129,11 @@ def the_effort_is_known(request: Request) -> Iterator[Finding]:
         first = request.model.startswith("claude-opus-4-5")
         place, levels = "/output_config/effort", ["high", "low", *([] if first else ["max"]), "medium"]
         facts = {"effort": effort, "levels": ", ".join(levels)}
-        yield met(place) if effort in levels else broken(place, f"this model has no {effort!r}", **facts)
+        yield (
+            met(place)
+            if effort in levels
+            else broken(place, f"this model does not support the effort {effort!r}", **facts)
+        )
 
 
 @book.rule(
@@ -149,7 +153,7 @@ def older_models_know_no_effort(request: Request) -> Iterator[Finding]:
     """An effort requires Opus 4.5, Sonnet 4.6 or a newer model."""
     if isinstance(request.body.get("output_config"), dict):
         place = "/output_config"
-        yield broken(place, "this model has no effort") if _effort(request) else met(place)
+        yield broken(place, "this model does not support an effort") if _effort(request) else met(place)
 
 
 @book.rule(
@@ -169,7 +173,7 @@ def newest_models_are_not_forced(request: Request) -> Iterator[Finding]:
     """
     if choice := object_of(request.body.get("tool_choice")).get("type"):
         forced = choice in {"any", "tool"}
-        yield broken("/tool_choice/type", "a call is forced") if forced else met("/tool_choice")
+        yield broken("/tool_choice/type", "`tool_choice` forces a call") if forced else met("/tool_choice")
 
 
 def _thinking(request: Request) -> object:

@@ -128,7 +128,7 @@ def a_prefill_does_not_think(request: Request) -> Iterator[Finding]:
             else ()
         )
         thought = "thinking" in kinds
-        problem = "a thought, and thinking is off"
+        problem = "a thinking block is sent while thinking is disabled"
         yield broken(pointer, problem, index=len(found) - 1) if thought else met(pointer)
 
 

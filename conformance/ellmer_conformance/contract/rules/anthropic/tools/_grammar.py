@@ -31,7 +31,7 @@ def subschemas(schema: Any) -> Iterator[Json]:
 
 
 def invalid(schema: Any) -> str | None:
-    """What in a schema is of an older draft, or of none; None where nothing is."""
+    """Returns what in a schema is of an older draft, or of none; None where nothing is."""
     return next((problem for each in subschemas(schema) if (problem := _outdated(each))), None)
 
 
@@ -48,7 +48,7 @@ def _outdated(schema: Json) -> str | None:
 
 
 def strict_problem(schema: Any) -> str | None:
-    """Why a strict schema is refused, in the provider's words."""
+    """Returns why a strict schema is refused, in the provider's words."""
     found = list(subschemas(schema))
     lists = [each["minItems"] for each in found if each.get("type") == "array" and "minItems" in each]
     if many := [count for count in lists if count not in (0, 1)]:
@@ -68,7 +68,7 @@ def _problem(schema: Json) -> str | None:
 
 
 def enum_problem(schema: Any) -> str | None:
-    """Why an enum is refused: a declared type of several is none that a value has."""
+    """Returns why an enum is refused: a declared type of several is none that a value has."""
     for each in subschemas(schema):
         kinds, values = each.get("type"), items_of(each.get("enum"))
         if isinstance(kinds, list) and values:
@@ -77,7 +77,7 @@ def enum_problem(schema: Any) -> str | None:
 
 
 def optional_count(schema: Any) -> int:
-    """How many properties, at any depth, are not required."""
+    """Returns how many properties, at any depth, are not required."""
     total = 0
     for each in subschemas(schema):
         properties, required = each.get("properties"), each.get("required")
@@ -87,7 +87,7 @@ def optional_count(schema: Any) -> int:
 
 
 def union_count(schema: Any) -> int:
-    """How many properties, at any depth, have a union type: a list of types, or `anyOf`."""
+    """Returns how many properties, at any depth, have a union type: a list of types, or `anyOf`."""
     return sum(
         isinstance(value, dict) and (isinstance(value.get("type"), list) or "anyOf" in value)
         for each in subschemas(schema)

@@ -39,7 +39,7 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
         yield broken("/tool_choice", "it is not an object", text="Input should be an object")
     elif f"'{choice.get('type')}'" not in tags:
         said = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
-        yield broken("/tool_choice/type", f"{choice.get('type')!r} is no choice", text=said)
+        yield broken("/tool_choice/type", f"{choice.get('type')!r} is not a type of tool choice", text=said)
     else:
         yield met("/tool_choice")
 
@@ -62,7 +62,7 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     """A request without tools has no `tool_choice`."""
     choice, given = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
     if choice in {"auto", "any", "tool"}:
-        yield met("/tool_choice") if given else broken("/tool_choice", "nothing to choose from", type=choice)
+        yield met("/tool_choice") if given else broken("/tool_choice", "no tools are declared", type=choice)
 
 
 @book.rule(
@@ -107,7 +107,7 @@ def tools_are_anthropics(request: Request) -> Iterator[Finding]:
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"
         facts = {"index": index, "type": kind}
-        yield broken(place, "another provider's tool", **facts) if kind == "function" else met(place)
+        yield broken(place, "the type is another provider's", **facts) if kind == "function" else met(place)
 
 
 @book.rule(
@@ -127,7 +127,7 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     for index, pointer, tool in custom(request.body):
         name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
-            problem = f"{name!r} is no name"
+            problem = f"{name!r} is not a valid name"
             yield met(place) if NAME.fullmatch(name) else broken(place, problem, index=index)
 
 
@@ -146,7 +146,7 @@ def names_are_unique(request: Request) -> Iterator[Finding]:
     for pointer, tool in tools(request.body):
         name, place = tool.get("name"), f"{pointer}/name"
         if isinstance(name, str):
-            yield broken(place, f"a second {name!r}") if name in seen else met(place)
+            yield broken(place, f"{name!r} occurs twice") if name in seen else met(place)
             seen.add(name)
 
 

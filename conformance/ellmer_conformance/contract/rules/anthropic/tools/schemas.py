@@ -68,7 +68,7 @@ def input_schemas_are_one_object(request: Request) -> Iterator[Finding]:
     for index, pointer, tool in custom(request.body):
         found = [key for key in COMBINED if key in object_of(tool.get("input_schema"))]
         place = f"{pointer}/input_schema"
-        yield broken(place, f"`{found[0]}` at the top", index=index) if found else met(place)
+        yield broken(place, f"the root has `{found[0]}`", index=index) if found else met(place)
 
 
 @book.rule(
@@ -93,7 +93,11 @@ def properties_have_plain_names(request: Request) -> Iterator[Finding]:
     for index, pointer, tool in custom(request.body):
         place = f"{pointer}/input_schema/properties"
         for name in object_of(object_of(tool.get("input_schema")).get("properties")):
-            yield met(place) if KEY.fullmatch(name) else broken(place, f"{name!r} is no name", index=index)
+            yield (
+                met(place)
+                if KEY.fullmatch(name)
+                else broken(place, f"{name!r} is not a valid name", index=index)
+            )
 
 
 @book.rule(

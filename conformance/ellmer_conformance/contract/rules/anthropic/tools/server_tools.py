@@ -41,7 +41,7 @@ def served_calls_bear_anthropics_ids(request: Request) -> Iterator[Finding]:
             yield (
                 met(f"{pointer}/id")
                 if legal
-                else broken(f"{pointer}/id", f"{id!r} is another's", place=place)
+                else broken(f"{pointer}/id", f"{id!r} does not start with `srvtoolu_`", place=place)
             )
 
 
@@ -70,7 +70,9 @@ def served_results_have_calls(request: Request) -> Iterator[Finding]:
                 asked.add(block.get("id"))
             elif kind.endswith("_tool_result") and kind != "mcp_tool_result" and None not in asked:
                 facts = {"message": number, "index": index, "kind": kind, "id": id}
-                yield met(place) if id in asked else broken(place, "a result, and no call before it", **facts)
+                yield (
+                    met(place) if id in asked else broken(place, "the result has no call before it", **facts)
+                )
 
 
 @book.rule(

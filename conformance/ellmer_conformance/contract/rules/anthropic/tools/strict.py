@@ -87,7 +87,11 @@ def strict_schemas_end(request: Request) -> Iterator[Finding]:
     for index, pointer, tool in _tools(request.body):
         found, place = circle(tool.get("input_schema")), f"{pointer}/input_schema"
         shown = " -> ".join(found)
-        yield broken(place, f"it goes round: {shown}", index=index, circle=shown) if found else met(place)
+        yield (
+            broken(place, f"the schema is recursive: {shown}", index=index, circle=shown)
+            if found
+            else met(place)
+        )
 
 
 @book.rule(

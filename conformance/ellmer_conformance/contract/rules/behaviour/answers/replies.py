@@ -114,7 +114,7 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
 
 
 def _answers(run: Run, text: str) -> list[Answer]:
-    """What the model said to a question: the answer with this text, behind those whose calls led to it."""
+    """Returns what the model said to a question: the answer with this text, behind those whose calls led to it."""
     found: list[Answer] = []
     for step in run.case.script:
         told = answers_of(step)

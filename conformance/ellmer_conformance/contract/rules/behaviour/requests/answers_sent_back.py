@@ -114,7 +114,7 @@ def _is_telling(answer: Answer) -> bool:
 
 
 def _new(run: Run, index: int) -> list[Item]:
-    """What the assistant says in the request after an exchange, and did not say in it."""
+    """Returns what the assistant says in the request after an exchange, and did not say in it."""
     before = sum(item.role == "assistant" for item in run.said[index])
     spoken = 0
     for place, item in enumerate(run.said[index + 1]):
@@ -125,7 +125,7 @@ def _new(run: Run, index: int) -> list[Item]:
 
 
 def _texts(run: Run, index: int, answer: Answer) -> set[str]:
-    """How the text may go back: Cohere's models say what they plan before they call, and that is text there. Claude may
+    """Returns how the text may go back: Cohere's models say what they plan before they call, and that is text there. Claude may
     say a block of blanks, which the API refuses to be told."""
     planned = [answer.thinking + answer.text] if run.wire == "cohere" else []
     return {answer.text, *planned, *(_unblank(run, index) if run.wire == "anthropic" else [])}

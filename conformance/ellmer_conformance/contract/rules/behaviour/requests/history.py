@@ -120,7 +120,7 @@ def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
 
 
 def _key(item: Item) -> Hashable:
-    """What an item says, without its place."""
+    """Returns what an item says, without its place."""
     media = item.media.sha256 if item.media else ""
     given = item.arguments
     arguments = "" if given is None else json.dumps(given, sort_keys=True, default=str)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .....scenarios.case import Ask
-from ....exchange import Json
+from .....scenarios.messages import Text
+from ....exchange import Item, Json
 from ....observed_run import Run
 from ....readers.json_access import object_of
 from ....rule import Finding
@@ -85,3 +86,24 @@ def _first_requests(run: Run) -> Iterator[tuple[int, Ask]]:
         return
     apart = len(run.exchanges) == len(run.case.steps)
     yield from enumerate(run.case.steps if apart else run.case.steps[:1])
+
+
+@book.rule("OPT-005", MUST, LOSS, source="who sets a limit pays for no more than that, and wants to know")
+def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
+    """Once a turn has sent as many requests as the caller allows, no more is sent for it, and an error says so.
+
+    What was answered is kept: the next turn goes on from it.
+    """
+    for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if "requests" not in ask.options or run.refused:
+            continue
+        sent = sum(not _asked_for(run.case.steps[index + 1 :], items) for items in run.said)
+        problem = f"{sent} requests were sent, and {ask.options['requests']} are allowed"
+        yield found(sent <= ask.options["requests"], "/exchanges", problem)
+        yield found(reply.error is not None, f"/replies/{index}", "no error says that the limit is reached")
+
+
+def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
+    """Whether a request has what one of these steps says."""
+    texts = {part.text for step in steps for part in step.parts if isinstance(part, Text)}
+    return any(item.kind == "text" and item.text in texts for item in items)

@@ -36,6 +36,6 @@ def unknown_role(known: str, status: int = 400) -> Refusal:
 
 
 def column(request: Json, kind: str, key: str = "type") -> int:
-    """Where in the compact text of the body its reader stops: behind the type, or the role."""
+    """Returns where in the compact text of the body its reader stops: behind the type, or the role."""
     text, found = json.dumps(request, separators=(",", ":")), f'"{key}":"{kind}"'
     return text.find(found) + len(found)

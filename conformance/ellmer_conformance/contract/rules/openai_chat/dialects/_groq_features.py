@@ -55,7 +55,7 @@ def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
     """
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"
-        yield met(place) if kind in _KINDS else broken(place, f"{kind!r} is no kind of tool", index=index)
+        yield met(place) if kind in _KINDS else broken(place, f"{kind!r} is not a type of tool", index=index)
 
 
 _JSON = {"type": "json_object"}
@@ -72,7 +72,7 @@ def _json_and_tools(request: Request) -> str | None:
 _LACKS = [
     Lack(
         "STO-018",
-        "An answer in JSON is not asked for beside tools.",
+        "A request has tools or a JSON response format, not both.",
         ("!groq/compound*",),
         _refused("json mode cannot be combined with tool/function calling"),
         (
@@ -86,7 +86,7 @@ _LACKS = [
     ),
     Lack(
         "REQ-063",
-        "A reasoning effort goes to a model that reasons.",
+        "A reasoning effort is sent only to reasoning models.",
         ("llama-3.1-*", "llama-3.3-*", "llama3*", "meta-llama/llama-4*", "gemma*"),
         _refused("`reasoning_effort` is not supported with this model"),
         (
@@ -109,7 +109,7 @@ _LACKS = [
     ),
     Lack(
         "REQ-047",
-        "Groq's compound systems take no functions.",
+        "Groq's compound systems do not accept functions.",
         ("groq/compound*",),
         _refused("`tool calling` is not supported with this model", "tool calling"),
         (

@@ -65,7 +65,7 @@ enter(
         ),
         Lack(
             "REQ-051",
-            "Images are sent only to models that accept them, as another engine says it.",
+            "Images are sent only to models that accept them (the error text of another engine).",
             ("openai/gpt-oss*",),
             _refused("image_url is not supported"),
             (
@@ -104,7 +104,7 @@ enter(
         ),
         Lack(
             "REQ-054",
-            "One log probability a token is told at most.",
+            "`top_logprobs` is at most 1.",
             ("zai-org/GLM-5*",),
             _refused("This model does not support logprobs > 1 due to advanced speculative decoding."),
             ("recorded refusal (GLM-5.2)", f"{_TESTS}zai-org/GLM-5.2_thinking/GenSync-TopLogprobs.yaml"),

@@ -39,7 +39,7 @@ enter(
     [
         Lack(
             "REQ-055",
-            "The model chooses itself whether it calls a tool.",
+            "The tool choice is `auto` or `none`.",
             ("gpt-oss*",),
             refused(
                 "Unsupported tool_choice: required. Expected 'auto' or 'none'.",
@@ -56,7 +56,7 @@ enter(
         ),
         Lack(
             "STO-016",
-            "A model that reasons does not stream structured output.",
+            "A reasoning model does not stream structured output.",
             ("qwen-3-*-thinking*",),
             refused(
                 '"stream=true" with structured outputs is currently not supported for reasoning models.',

@@ -95,7 +95,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
             "role": role,
             "column": 0 if known else column(request.body, str(role), "role"),
         }
-        yield met(place) if known else broken(place, f"there is no role {role!r}", **facts)
+        yield met(place) if known else broken(place, f"{role!r} is not a role", **facts)
 
 
 @deepseek.rule(
@@ -124,7 +124,7 @@ def parts_are_text(request: Request) -> Iterator[Finding]:
             kind = part.get("type")
             if isinstance(kind, str) and kind != "text":
                 facts = {"index": index, "type": kind, "column": column(request.body, kind)}
-                yield broken(place, f"a part of type {kind}", **facts)
+                yield broken(place, f"a message has a part of type {kind}", **facts)
             else:
                 yield met(place)
 
@@ -194,7 +194,7 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     if _thinks(request):
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
-        yield broken("/tool_choice", "a call is forced") if forced else met("/thinking")
+        yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/thinking")
 
 
 @deepseek.rule(
@@ -214,9 +214,11 @@ def the_reasoner_takes_less(request: Request) -> Iterator[Finding]:
     """The reasoner model does not accept log probabilities or a forced tool call."""
     choice = request.body.get("tool_choice")
     if request.body.get("logprobs"):
-        yield broken("/logprobs", "the reasoner has no logprobs", what="the parameter `logprobs`")
+        yield broken(
+            "/logprobs", "this model does not support log probabilities", what="the parameter `logprobs`"
+        )
     elif choice == "required" or isinstance(choice, dict):
-        yield broken("/tool_choice", "a call is forced", what="this tool_choice")
+        yield broken("/tool_choice", "`tool_choice` forces a call", what="this tool_choice")
     else:
         yield met("/model")
 

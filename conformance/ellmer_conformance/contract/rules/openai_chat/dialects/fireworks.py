@@ -45,7 +45,7 @@ fireworks = elsewhere("fireworks", envelope=_bare)
 def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
     """The request has no options of other providers, such as `vl_high_resolution_images`."""
     for key, value in request.body.items():
-        problem = f"`{key}` is no parameter"
+        problem = f"`{key}` is not a parameter"
         wrong = key in FOREIGN
         yield broken(f"/{key}", problem, key=key, value=value) if wrong else met(f"/{key}")
 

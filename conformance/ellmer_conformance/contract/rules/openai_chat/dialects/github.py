@@ -37,4 +37,8 @@ def the_schema_is_inside(request: Request) -> Iterator[Finding]:
     schema = object_of(object_of(request.body.get("response_format")).get("json_schema"))
     if schema:
         wrong = "$schema" in schema and "schema" not in schema
-        yield broken("/response_format/json_schema", "a bare schema") if wrong else met("/response_format")
+        yield (
+            broken("/response_format/json_schema", "the schema is directly in `json_schema`")
+            if wrong
+            else met("/response_format")
+        )

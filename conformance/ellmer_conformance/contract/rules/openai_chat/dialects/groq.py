@@ -115,7 +115,7 @@ def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
     """
     for key in request.body:
         known = key not in FOREIGN_OPTIONS
-        yield met(f"/{key}") if known else broken(f"/{key}", f"`{key}` is no parameter", key=key)
+        yield met(f"/{key}") if known else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 
 
 @groq.rule(
@@ -171,7 +171,7 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
         place = f"{pointer}/content"
-        yield broken(place, "this model takes no images", index=index) if seen else met(place)
+        yield broken(place, "this model does not accept images", index=index) if seen else met(place)
 
 
 @groq.rule(
@@ -188,7 +188,7 @@ def text_models_read_text(request: Request) -> Iterator[Finding]:
 def small_models_have_no_schema(request: Request) -> Iterator[Finding]:
     """The smaller models do not support the response format `json_schema`."""
     asked = object_of(request.body.get("response_format")).get("type") == "json_schema"
-    yield broken("/response_format", "this model has no json_schema") if asked else met("/model")
+    yield broken("/response_format", "this model does not support `json_schema`") if asked else met("/model")
 
 
 @groq.rule(
@@ -224,7 +224,9 @@ def a_schema_is_there(request: Request) -> Iterator[Finding]:
 )
 def the_guard_calls_nothing(request: Request) -> Iterator[Finding]:
     """Guard models do not accept tools."""
-    yield broken("/tools", "this model has no tools") if request.body.get("tools") else met("/model")
+    yield (
+        broken("/tools", "this model does not support tools") if request.body.get("tools") else met("/model")
+    )
 
 
 @groq.rule(

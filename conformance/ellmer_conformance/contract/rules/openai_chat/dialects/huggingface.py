@@ -120,7 +120,7 @@ enter(
         ),
         Lack(
             "REQ-051",
-            "A function is declared with `parameters`: its model is served by a provider that says it has no functions.",
+            "A function is declared with `parameters` (the error text of a provider that reports missing functions).",
             ("meta-llama/Llama-3.1-8B-Instruct",),
             Refusal(_FEATURES.format(what="function calling"), type="INVALID_REQUEST_BODY"),
             (
@@ -133,7 +133,7 @@ enter(
         ),
         Lack(
             "STO-016",
-            "The schema of an answer is in `schema`: its model is served by a provider that says it has no schemas.",
+            "The schema of a response format is in `schema` (the error text of a provider that reports missing schemas).",
             ("meta-llama/Llama-3.1-8B-Instruct",),
             Refusal(_FEATURES.format(what="structured outputs"), type="INVALID_REQUEST_BODY"),
             (
@@ -182,4 +182,8 @@ def the_schema_is_inside(request: Request) -> Iterator[Finding]:
     """The schema of a response format is in `json_schema.schema`, not in `json_schema` itself."""
     extra = [_extra(key, value) for key, value in _schema(request).items() if key not in _KNOWN]
     place, facts = "/response_format/json_schema", {"count": len(extra), "errors": "\n".join(extra)}
-    yield broken(place, "a bare schema", **facts) if extra else met("/response_format")
+    yield (
+        broken(place, "the schema is directly in `json_schema`", **facts)
+        if extra
+        else met("/response_format")
+    )

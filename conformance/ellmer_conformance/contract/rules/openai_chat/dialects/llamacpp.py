@@ -66,7 +66,7 @@ enter(
     [
         Lack(
             "REQ-056",
-            "A part is text, an image or sound.",
+            "A content part is text, an image or audio.",
             (),
             refused("unsupported content[].type"),
             ("recorded refusal of `video_url` (Qwen3-VL-2B)", f"{_TESTS}video_part_is_refused.yaml"),
@@ -88,7 +88,7 @@ enter(
         ),
         Lack(
             "PAIR-021",
-            "The arguments of calls are JSON: the server parses them for templates that take objects.",
+            "The arguments of a call are JSON, because the server parses them for its templates.",
             (),
             Refusal(
                 "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error",
@@ -105,7 +105,7 @@ enter(
         ),
         Lack(
             "IMG-019",
-            "The data of an image are base64.",
+            "The data of an image is base64.",
             (),
             refused("Failed to load image or audio file"),
             ("recorded refusal (Qwen3-VL-2B)", f"{_TESTS}malformed_data_uri.yaml"),

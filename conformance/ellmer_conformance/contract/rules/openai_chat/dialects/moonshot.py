@@ -72,7 +72,11 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "assistant":
             something = message.get("content") or calls_of(message) or message.get("partial")
-            yield met(pointer) if something else broken(pointer, "neither content nor calls", index=index)
+            yield (
+                met(pointer)
+                if something
+                else broken(pointer, "the message has neither content nor calls", index=index)
+            )
 
 
 @moonshot.rule(

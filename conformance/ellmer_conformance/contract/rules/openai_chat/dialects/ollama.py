@@ -73,7 +73,7 @@ def content_is_text_and_images(request: Request) -> Iterator[Finding]:
             yield broken(place, "neither a string nor a list", text=text)
         for i, part in enumerate(items_of(content)):
             said = _refused(part)
-            problem = "it is neither a text nor an image sent along"
+            problem = "it is neither text nor an inline image"
             yield broken(f"{place}/{i}", problem, text=said) if said else met(f"{place}/{i}")
 
 
@@ -96,7 +96,7 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
             arguments = function.get("arguments") if isinstance(function, dict) else None
             if isinstance(arguments, str):
                 place = f"{pointer}/tool_calls/{i}/function/arguments"
-                yield met(place) if _is_object(arguments) else broken(place, "no JSON object")
+                yield met(place) if _is_object(arguments) else broken(place, "it is not a JSON object")
 
 
 @ollama.rule(
@@ -120,7 +120,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
 
 
 def _refused(part: Any) -> str | None:
-    """What the server says to a part, None where it takes it."""
+    """Returns what the server says to a part, None where it takes it."""
     kind = part.get("type") if isinstance(part, dict) else None
     if kind == "input_audio":  # which versions hear is not known
         return None

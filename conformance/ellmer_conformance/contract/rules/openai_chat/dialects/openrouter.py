@@ -33,7 +33,7 @@ enter(
     [
         Lack(
             "REQ-052",
-            "Tools go to a model that somebody serves with tools.",
+            "Tools are sent only to models that a provider serves with tools.",
             ("google/gemma-3-12b*", "google/gemma-3-4b*"),
             Refusal(
                 "No endpoints found that support tool use. To learn more about provider routing, visit: "

@@ -50,7 +50,11 @@ def sides_alternate(request: Request) -> Iterator[Finding]:
     for pointer, role in found:
         side = "assistant" if role == "assistant" else "user"
         wrong = side == before and role != "tool"
-        yield broken(pointer, f"{role} after {before}") if wrong else met(pointer)
+        yield (
+            broken(pointer, f"a message of the role {role} follows one of the role {before}")
+            if wrong
+            else met(pointer)
+        )
         before = side
 
 

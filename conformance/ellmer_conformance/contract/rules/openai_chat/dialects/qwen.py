@@ -69,7 +69,7 @@ def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
     if request.body.get("enable_thinking") is True:
         choice = request.body.get("tool_choice")
         forced = choice == "required" or isinstance(choice, dict)
-        yield broken("/tool_choice", "a call is forced") if forced else met("/enable_thinking")
+        yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/enable_thinking")
 
 
 _MAX = "qwen3.7-max"

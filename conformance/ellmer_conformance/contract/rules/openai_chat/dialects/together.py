@@ -88,7 +88,7 @@ enter(
         ),
         Lack(
             "REQ-052",
-            "Tools go to a model whose calls the server can read.",
+            "Tools are sent only to models whose calls the server can parse.",
             ("google/gemma-3*", "deepcogito/cogito-v2*"),
             refused('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
             (

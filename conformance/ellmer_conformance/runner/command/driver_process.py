@@ -83,7 +83,7 @@ class Driver:
         return self.declared.capabilities
 
     def why_not(self, case: Case) -> str:
-        """Why the case cannot be told to it, by what it declares; empty where it can."""
+        """Returns why the case cannot be told to it, by what it declares; empty where it can."""
         return self.declared.why_not(case)
 
     def modes_of(self, case: Case) -> Sequence[Mode]:
@@ -134,7 +134,7 @@ class Driver:
     def _perform(
         self, conversation: Conversation, mode: Mode
     ) -> tuple[list[Line], Trouble | None, list[str]]:
-        """What it printed, what went wrong, and where it wrote a key."""
+        """Returns what it printed, what went wrong, and where it wrote a key."""
         with self._started(_environment(conversation, mode), conversation.case) as done:
             if not isinstance(done, subprocess.CompletedProcess):
                 return [], Trouble(f"the command could not be run: {done}", ours=False), []
