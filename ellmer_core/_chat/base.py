@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing, closing
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -249,18 +249,21 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
                 self._note(one)
                 yield one
 
-    async def _atalk(
-        self, loop: Loop[Any], mode: EchoMode, settings: Settings
-    ) -> AsyncGenerator[Shown, None]:
-        from ..transport.async_driver import AsyncDriver, Closing, adrive  # noqa: PLC0415 - it imports asyncio
+    def _atalk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
+        from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
         echo, line = Echo(mode), AsyncDriver(self._connection, settings.controller, *self._connections)
+
+        def show(one: Shown) -> None:
+            echo(one)
+            self._note(one)
+
+        return adrive(loop, line, around=self._around(loop, echo), show=show)
+
+    @contextmanager
+    def _around(self, loop: Loop[Any], echo: Echo) -> Iterator[None]:
         with self._entered(loop), closing(echo):
-            async with Closing(adrive(loop, line)) as shown:
-                async for one in shown:
-                    echo(one)
-                    self._note(one)
-                    yield one
+            yield
 
     def _note(self, shown: Shown) -> None:
         """An answer is whole: warns if it is not all that the model had to say."""

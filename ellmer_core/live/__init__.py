@@ -134,6 +134,6 @@ def shinychat_stream(
         >>> len(asyncio.run(pieces())) > 0
         True
     """
-    from .stream_to_shinychat import stream  # noqa: PLC0415 - an extra
+    from .stream_to_shinychat import Said, pieces  # noqa: PLC0415 - an extra
 
-    return stream(chat, inputs, controller)
+    return pieces(chat, inputs, controller, Said.tell)

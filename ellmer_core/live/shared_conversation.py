@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -18,7 +19,6 @@ from ..conversation.approval import Decision, deciding
 from ..conversation.cancellation import StreamController
 from ..conversation.history import merged
 from ..render.shinychat import contents_shinychat
-from ..transport.async_driver import Closing
 from .error_messages import in_plain_words
 from .stream_to_shinychat import Decided, pieces
 
@@ -158,7 +158,7 @@ class Room:
         place = len(self.chat.get_turns())
         try:
             with deciding(self._ask):
-                async with Closing(pieces(self.chat, answer.said, self.controller)) as contents:
+                async with aclosing(pieces(self.chat, answer.said, self.controller)) as contents:
                     async for one in contents:
                         await answer.show(one)
         except Exception as error:  # noqa: BLE001 - whatever it was, people are told

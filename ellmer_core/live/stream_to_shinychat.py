@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,9 +19,8 @@ from ..render.markup_escaping import Literal, complete
 from ..render.shinychat_blocks import next_block
 from ..render.turn_sections import note
 from ..tool_execution.tool_progress import showing
-from ..transport.async_driver import Closing
 
-__all__ = ["Decided", "Said", "pieces", "stream"]
+__all__ = ["Decided", "Said", "pieces"]
 
 #: Characters of a text that a page draws anew quickly enough.
 LONG = 1000
@@ -94,33 +93,27 @@ class Words:
         return [*ended, ContentText("", citations=cited)] if cited else ended
 
 
-async def stream(
-    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
-) -> AsyncGenerator[Any, None]:
-    """See `shinychat_stream()`."""
-    async with Closing(pieces(chat, inputs, controller)) as shown:
-        async for one in shown:
-            if isinstance(one, Said):
-                await one.tell()
-            else:
-                yield one
-
-
 async def pieces(
-    chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None
+    chat: Chat,
+    inputs: Sequence[str | Content],
+    controller: StreamController | None,
+    tell: Callable[[Said], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[Any, None]:
-    """Contents in order, and what tools say meanwhile; beside a result, nothing is said of its call any more."""
+    """Contents in order, and what tools say meanwhile, which goes to `tell` where that is given; beside a result, nothing is
+    said of its call any more."""
     shown: Shown = asyncio.Queue()
     talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
     waiting: dict[str, ContentToolRequest] = {}
     words = Words()
     try:
         while (one := await shown.get()) is not None:
+            for said in _said(one):
+                if tell:
+                    await tell(said)
+                else:
+                    yield said
             if isinstance(one, Said):
-                yield one
                 continue
-            if isinstance(one, ContentToolResult):
-                yield Said(one.id, "")
             _keep(waiting, one)
             for content in words.take(one):
                 yield content
@@ -134,6 +127,12 @@ async def pieces(
     finally:
         talking.cancel()
         await asyncio.wait([talking])  # then the chat is free
+
+
+def _said(one: Content | Said) -> list[Said]:
+    if isinstance(one, ContentToolResult):
+        return [Said(one.id, "")]
+    return [one] if isinstance(one, Said) else []
 
 
 async def _talk(

@@ -8,8 +8,8 @@ import builtins
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, TypeVar
 
 from ..contents.content import Content
 from ..contents.images_and_pdfs import fetched_image
@@ -35,17 +35,27 @@ from ..errors import UsageError
 from ..tool_execution.run_tool import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
-__all__ = ["AsyncDriver", "Closing", "adrive"]
+__all__ = ["AsyncDriver", "adrive"]
 
 T = TypeVar("T")
 
 
-async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content | Turn, None]:
-    """The async twin of `drive` (an async generator returns nothing)."""
+async def adrive(
+    loop: Loop[Any],
+    line: AsyncDriver,
+    *,
+    around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
+    show: Callable[[Any], object] = id,
+) -> AsyncGenerator[Content | Turn, None]:
+    """The async twin of `drive` (an async generator returns nothing).
+
+    It runs inside `around`, and hands what it yields to `show` before. A generator around this one could do both; but an
+    event loop that ends closes all of its generators at once, and complains where one is closed by another.
+    """
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
     line.running = _loop_of_asyncio()
-    with line.controller.waking(line.wake):
+    with around, line.controller.waking(line.wake):
         try:
             while True:
                 try:
@@ -54,6 +64,7 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
                     return
                 step, outcome = loop.send, None
                 if isinstance(effect, Emit):
+                    show(effect.content)
                     yield effect.content
                     continue
                 try:
@@ -63,20 +74,6 @@ async def adrive(loop: Loop[Any], line: AsyncDriver) -> AsyncGenerator[Content |
         finally:
             loop.close()
             await line.drop()
-
-
-class Closing(Generic[T]):
-    """`aclosing()` of a generator that may be in the middle of it: an event loop that ends closes all at once."""
-
-    def __init__(self, generator: AsyncGenerator[T, None]) -> None:
-        self.generator = generator
-
-    async def __aenter__(self) -> AsyncGenerator[T, None]:
-        return self.generator
-
-    async def __aexit__(self, *_: object) -> None:
-        if not getattr(self.generator, "ag_running", False):
-            await self.generator.aclose()
 
 
 def _loop_of_asyncio() -> asyncio.AbstractEventLoop:
