@@ -79,7 +79,7 @@ def test_what_is_no_table_is_refused_and_nothing_changed(tmp_path, wrong):
 
 @pytest.mark.parametrize("path", ["/dev/zero", "http://[::1"])
 def test_what_never_ends_or_is_no_address_is_refused(path):
-    with pytest.raises(UsageError, match="no table of prices"):
+    with pytest.raises(UsageError, match="not a table of prices"):
         refresh_prices(path)
 
 
@@ -93,7 +93,7 @@ def test_a_download_without_an_end_is_left(server, reply, monkeypatch):
 def test_a_table_without_a_bottom_is_refused(tmp_path):
     path = tmp_path / "deep.json"
     path.write_text("[" * 100_000)
-    with pytest.raises(UsageError, match="no table of prices"):
+    with pytest.raises(UsageError, match="not a table of prices"):
         refresh_prices(path)
 
 

@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from .rule import Verdict
+from typing import Any, Literal
 
 __all__ = ["Exchange", "Item", "Json", "Media", "Request", "Response"]
 
@@ -84,6 +81,7 @@ class Exchange:
     Args:
         request: The request.
         response: The answer; `None` (default) if none came or none was recorded.
+        verdicts: The `rule.Verdict` of each rule on the request, if the strict server has judged it; empty (default) if not.
 
     Examples:
         >>> Exchange(Request("openai-chat", "openai", {})).response is None
@@ -92,7 +90,7 @@ class Exchange:
 
     request: Request
     response: Response | None = None
-    verdicts: Sequence[Verdict] = ()  # what the rules say of the request, where the server has asked them
+    verdicts: Sequence[Any] = ()
 
 
 @dataclass(frozen=True)

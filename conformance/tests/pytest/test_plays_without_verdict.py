@@ -179,7 +179,7 @@ def test_a_run_that_meets_no_rule_that_was_asked_for_is_not_green(run, tmp_path,
         (
             {"case": ["cancelled_in_the_middle"], "mode": ["sync"]},
             False,
-            "in the mode sync there is nothing to see of it",
+            "it tests nothing in the mode sync",
         ),
         ({"case": ["broken_anywhere"]}, True, "it is played from the recordings of text_then_tool"),
     ],

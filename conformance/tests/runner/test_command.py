@@ -125,7 +125,7 @@ def test_what_a_silent_program_does_inside_is_not_judged_and_said(judged):
     ("program", "sentence"),
     [
         ("import sys\nsys.exit('no such model')\n", "exited with 1:\nno such model"),
-        ("print('loading…')\n\n", "no reply"),
+        ("print('loading…')\n\n", "not a reply"),
         ("pass\n\n", "no request reached"),
         ("no-such-program", "could not be run"),
     ],

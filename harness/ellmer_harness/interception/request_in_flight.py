@@ -66,8 +66,9 @@ class RequestInFlight:
 
     def closed(self) -> None:
         """The client closed the stream; nothing new if it had ended before."""
-        if self.last_words is not None and not self.exchange.ended:
-            self.last_words()
+        last_words, self.last_words = self.last_words, None  # they may close it themselves
+        if last_words is not None and not self.exchange.ended:
+            last_words()
         self._end("closed")
 
     def failed(self, error: BaseException) -> None:

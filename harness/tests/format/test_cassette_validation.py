@@ -93,9 +93,9 @@ def test_nothing_but_our_own_errors_whatever_stands_there(path, tmp_path):
         (
             ("metadata", "ellmer_harness", "recorded_at"),
             "soon",
-            "recorded_at: a date and time has to be here",
+            "recorded_at: a date and time is expected here",
         ),
-        (("interactions", 0), 7, "interactions/0: an object has to be here; it is 7"),
+        (("interactions", 0), 7, "interactions/0: an object is expected here; it is 7"),
     ],
 )
 def test_the_error_names_line_and_field(path, value, told, tmp_path):
