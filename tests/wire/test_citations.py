@@ -70,7 +70,7 @@ CASES = {
     "cohere": (
         CohereChat(model="m"),
         {"message": {"content": [{"type": "text", "text": TEXT}], "citations": [COHERE]}, "finish_reason": "COMPLETE"},
-        [ContentCitation(URL, "Rye", "Rye grows.", 0, 4), ContentCitation(title="t:0", start=0, end=4)], COHERE),
+        [ContentCitation(URL, "Rye", "Rye grows.", 0, 4), ContentCitation(title="t:0", quote="5", start=0, end=4)], COHERE),
     "bedrock": (
         Bedrock(model="anthropic.claude-x"),
         {"output": {"message": {"content": [{"citationsContent": {"content": [{"text": TEXT}], "citations": [AWS]}}]}},

@@ -150,7 +150,7 @@ class Source:
     """The source of a text of the model.
 
     Args:
-        url: Address of the source.
+        url: Address of the source; empty where it is the result of a tool.
         title: Title of the source.
         quote: The words of the source that are cited.
         cited: The words of the answer that come from the source; empty (default) for the whole text.

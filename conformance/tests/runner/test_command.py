@@ -69,6 +69,7 @@ BEYOND = {
         "approved_and_denied",
         "approved_with_other_arguments",
         "cited_answer",
+        "cited_tool_result",
         "paused_search",
         "uploaded_file",
     ),

@@ -71,11 +71,15 @@ def cohere_citations(citations: object) -> tuple[ContentCitation, ...]:
     )
 
 
+#: Where the words of a source are; a tool's result that is a text is the last of them.
+_QUOTED = ("text", "snippet", "content", "output")
+
+
 def _of_cohere(span: Json, source: Json) -> ContentCitation:
     said = source.get("document") or source.get("tool_output")
     document = said if isinstance(said, Mapping) else {}
     title = document.get("title") or source.get("id")
-    quote = document.get("text") or document.get("snippet")
+    quote = next((document[key] for key in _QUOTED if document.get(key)), "")
     return _citation(document.get("url"), title, quote, span.get("start"), span.get("end"))
 
 

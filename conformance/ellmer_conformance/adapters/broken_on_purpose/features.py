@@ -45,6 +45,12 @@ class HidesItsSources(BrokenAdapter):
         return replace(reply, sources=())
 
 
+class HidesItsResults(HidesItsSources):
+    """A tool's result is no source."""
+
+    case, on = "cited_tool_result", ("cohere",)
+
+
 class SendsFilesAgain(BrokenAdapter):
     """Uploads a file, and sends its bytes, too."""
 

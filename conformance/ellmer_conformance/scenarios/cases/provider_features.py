@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..case import Case, ask, case
 from ..messages import Source, Upload
-from ..script import Answer, Say, Search, Usage
-from ._media_and_tools import REPORT
+from ..script import Answer, Call, Say, Search, Usage
+from ._media_and_tools import REPORT, get_weather, weather
 
 _STATISTICS = Source(
     "https://example.com/rome",
@@ -21,6 +21,10 @@ _NO_SEARCH = dict.fromkeys(
     "cohere": "it cites documents of the request and results of tools, which have no URL of their own",
     "openai-chat/deepseek": "its answers have no annotations",
 }
+_CITES_NO_RESULTS = dict.fromkeys(
+    ("openai-chat", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "ollama"),
+    "its answers do not cite the results of tools that the caller runs",
+)
 _NO_PAUSE = dict.fromkeys(
     ("openai-chat", "openai-responses", "gemini", "bedrock", "cohere", "mistral", "ollama"),
     "its answers do not pause: there is no stop reason that asks for the conversation back",
@@ -51,6 +55,26 @@ def cited_answer() -> Case:
         steps=[
             ask("How many people live in Rome?", text=_SAYS),
             ask("Is it the largest city in Italy?", text="Yes, it is the largest."),
+        ],
+    )
+
+
+@case
+def cited_tool_result() -> Case:
+    """A tool's result is the source of the answer: the caller is told, and the citation goes back with the answer."""
+    source = Source("", quote=get_weather("Paris"), cited="21C")
+    return Case(
+        needs=frozenset({"citations"}),
+        inexpressible=_CITES_NO_RESULTS,
+        tools=[weather],
+        script=[
+            Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(60, 18)),
+            Answer((Say("It is 21C in Paris.", sources=(source,)),), usage=Usage(90, 8)),
+            Answer((Say("Yes, it is."),), usage=Usage(110, 4)),
+        ],
+        steps=[
+            ask("How warm is it in Paris?", text="It is 21C in Paris."),
+            ask("Is it warm?", text="Yes, it is."),
         ],
     )
 

@@ -79,16 +79,19 @@ def web_citations(sources: Sequence[Source]) -> list[Json]:
     ]
 
 
-def document_citations(answer: Answer) -> list[Json]:
-    """Cohere's: https://docs.cohere.com/docs/rag-citations"""
+def document_citations(answer: Answer, called: str = "") -> list[Json]:
+    """Cohere's: https://docs.cohere.com/docs/rag-citations; a source without an address is the result of the call `called`."""
     found: list[Json] = []
     for number, (part, source) in enumerate(sources_of(answer)):
         start, end = span(part, source)
-        id = f"doc:{number}"
-        document = {"id": id, "title": source.title, "url": source.url, "snippet": source.quote}
-        named = [{"type": "document", "id": id, "document": document}]
+        if source.url:
+            id = f"doc:{number}"
+            document = {"id": id, "title": source.title, "url": source.url, "snippet": source.quote}
+            named: Json = {"type": "document", "id": id, "document": document}
+        else:
+            named = {"type": "tool", "id": f"{called}:0", "tool_output": {"content": source.quote}}
         place = {"start": start, "end": end, "text": part.text[start:end]}
-        found.append({**place, "sources": named, "type": "TEXT_CONTENT"})
+        found.append({**place, "sources": [named], "type": "TEXT_CONTENT"})
     return found
 
 

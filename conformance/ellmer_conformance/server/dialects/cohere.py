@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
+from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
@@ -88,8 +89,14 @@ class Cohere(Dialect):
             message["content"] = content
         if made and answer.thinking and not self.thinks:
             message["tool_plan"] = answer.thinking
-        cited = document_citations(answer)
+        cited = document_citations(answer, self.last_called)
         return message | ({"tool_calls": made} if made else {}) | ({"citations": cited} if cited else {})
+
+    @property
+    def last_called(self) -> str:
+        """The id of the last call that the request has a result for."""
+        results = [object_of(message).get("tool_call_id") for message in items_of(self.asked.get("messages"))]
+        return next((id for id in reversed(results) if isinstance(id, str)), "")
 
     def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
         """A call, whole or with other arguments."""
@@ -106,7 +113,7 @@ class Cohere(Dialect):
             if isinstance(part, Think) and not self.thinks:
                 yield from plan(part) if answer.calls else ()
             elif isinstance(part, Say | Think) and part.text:
-                yield from content(part, index)
+                yield from content(part, index, self.last_called)
                 index += 1
         for number, call in enumerate(answer.calls):
             yield from self.called(call, number)
@@ -180,8 +187,8 @@ def plan(part: Think) -> Iterator[Frame]:
         yield Frame("thinking", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
 
 
-def content(part: Say | Think, index: int) -> Iterator[Frame]:
-    """A part of the content: its start, its pieces, its end."""
+def content(part: Say | Think, index: int, called: str) -> Iterator[Frame]:
+    """A part of the content: its start, its pieces, its end. `called`: the id of the call whose result it may cite."""
     kind = "thinking" if isinstance(part, Think) else "text"
     start = {"message": {"content": {"type": kind, kind: ""}}}
     yield Frame("open", event("content-start", index=index, delta=start))
@@ -190,7 +197,7 @@ def content(part: Say | Think, index: int) -> Iterator[Frame]:
         yield Frame(
             "thinking" if kind == "thinking" else "text", event("content-delta", index=index, delta=more)
         )
-    for number, cited in enumerate(document_citations(Answer((part,)))):
+    for number, cited in enumerate(document_citations(Answer((part,)), called)):
         began = {"message": {"citations": cited}}
         yield Frame("text", event("citation-start", index=number, delta=began))
         yield Frame("text", event("citation-end", index=number))

@@ -11,7 +11,7 @@ from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
 
 #: Formats that name the characters that a source is for; elsewhere it is for a block of text.
-_SPANS = {"openai-chat", "openai-responses", "gemini"}
+_SPANS = {"openai-chat", "openai-responses", "gemini", "cohere"}
 
 
 @book.rule("CIT-001", MUST, LOSS, source="every provider's guide to web search: citations are to be shown")
