@@ -24,7 +24,8 @@ from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "suites"
-VCRPY = ("vcrpy==9.4.2", "pytest-recording==0.14.1")
+VCRPY = "vcrpy==9.4.2"
+RECORDING, PYTEST_VCR = "pytest-recording==0.14.1", "pytest-vcr==1.0.2"
 CASSETTER = ("cassetter==0.16.1",)
 
 
@@ -36,6 +37,7 @@ class Suite:
     version: str
     needs: tuple[str, ...]
     tests: str = "tests"
+    plugin: str = RECORDING  # its plugin for vcrpy
 
     @property
     def root(self) -> Path:
@@ -58,6 +60,19 @@ SUITES = (
     Suite("opentelemetry-instrumentation-cohere", "0.62.4", (*_ASYNC_1, "cohere==5.18.0")),
     Suite("opentelemetry-instrumentation-groq", "0.62.4", (*_OTEL, "groq==1.2.0")),
     Suite("opentelemetry-instrumentation-mistralai", "0.62.4", (*_ASYNC_1, "mistralai==1.9.11")),
+    Suite(
+        "opentelemetry-instrumentation-openai-v2",
+        "2.4b0",
+        (
+            "openai==2.26.0",
+            "numpy==2.3.1",
+            "pyyaml==6.0.3",
+            "pytest==7.4.4",
+            "pytest-asyncio==0.21.0",
+            "opentelemetry-test-utils==0.60b0",
+        ),
+        plugin=PYTEST_VCR,
+    ),
 )
 
 
@@ -71,8 +86,8 @@ class Way:
 
 
 WAYS = (
-    Way("vcrpy", VCRPY, ("-p", "no:ellmer_harness")),
-    Way("ours", VCRPY, ("-p", "ellmer_harness.pytest.vcr")),
+    Way("vcrpy", (VCRPY,), ("-p", "no:ellmer_harness")),
+    Way("ours", (VCRPY,), ("-p", "ellmer_harness.pytest.vcr")),
     Way("cassetter", CASSETTER, ("-p", "no:ellmer_harness")),
 )
 
@@ -146,7 +161,7 @@ def python_of(suite: Suite, way: Way) -> Path:
     python = folder / "bin" / "python"
     if not (folder / "done").exists():
         subprocess.run(["uv", "venv", "-q", "--clear", "--python", sys.executable, str(folder)], check=True)
-        ours = [] if kind == "cassetter" else ["-e", str(ROOT)]
+        ours = [] if kind == "cassetter" else [suite.plugin, "-e", str(ROOT)]
         packages = [str(suite.root), *suite.needs, *way.installs, *ours]
         subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *packages], check=True)
         (folder / "done").touch()
@@ -191,11 +206,17 @@ def run(suite: Suite, way: Way) -> Result:
         "--rootdir",
         str(suite.root),
     ]  # not those of this project
+    report.unlink(missing_ok=True)
     since = time.perf_counter()
     subprocess.run(
-        [*command, *own, *way.options, suite.tests], cwd=suite.root, check=False, capture_output=True
+        [*command, *own, *way.options, suite.tests],
+        cwd=suite.root,
+        check=False,
+        capture_output=True,
     )
     seconds = time.perf_counter() - since
+    if not report.exists():  # pytest did not get as far as the tests
+        return Result(frozenset(), frozenset(), seconds)
     cases = [*ET.parse(report).getroot().iter("testcase")]  # noqa: S314  # pytest wrote it
     names = {f"{case.get('classname')}::{case.get('name')}": {part.tag for part in case} for case in cases}
     failed = {name for name, parts in names.items() if parts & {"failure", "error"}}
