@@ -3,8 +3,9 @@
 `python conformance/bench.py [--quick] [--aimock FOLDER]`. FOLDER is where `npm install @copilotkit/aimock` was run:
 by default the working directory. Each server, and the client that loads them, is a process of its own; the rounds
 alternate, and the medians are compared. All rules are applied and the journal is kept. Equal requests are those of
-a test that is run again: the strict server remembers what it found and what it answered. Exit code 1 if a target is
-missed; without aimock only the streams have one.
+a test that is run again: the strict server remembers what it found and what it answered. A conversation's requests have
+all of it, and its 60th is to take no more than twice the time of its first. Exit code 1 if a target is missed; without
+aimock only the streams and the conversations have one.
 """
 
 # ruff: noqa: S603, T201 - it runs the servers and itself, and prints
@@ -23,10 +24,12 @@ from math import inf
 from pathlib import Path
 from selectors import EVENT_READ, BaseSelector, DefaultSelector
 from statistics import median
-from typing import cast
+from typing import Any, cast
 
 TARGET = 2.0  # times the requests per second of aimock, where the requests are equal
+GROWTH = 2.0  # times the first request of a conversation, for its last
 REQUESTS, CONNECTIONS, STREAMS = 20_000, 16, 200
+CONVERSATIONS, TURNS = 30, 60
 TEXT = "Hello! Your request is legal, and this is the answer to it."  # what the strict server says to anybody
 PATH = "/v1/chat/completions"
 STRICT = f"""
@@ -49,13 +52,21 @@ def main(arguments: list[str]) -> int:
         ours = stack.enter_context(running([sys.executable, "-c", STRICT]))
         ended = streams(ours)
         print(f"{ended} of {STREAMS} streams that were open at once came to their end")
+        grown = growth(ours)
+        print(
+            f"turn {TURNS} of a conversation takes {grown:.1f}x the time of its first: {_told(grown <= GROWTH)}"
+        )
         theirs = stack.enter_context(mocking(folder))
         print(f"{'requests a second':<20}{'strict':>10}" + (f"{'aimock':>10}{'ratio':>9}" if theirs else ""))
         ratio = compared("equal", ours, theirs, rounds, step=0)
         compared("all different", ours, theirs, rounds, step=1)
         if theirs:
-            print(f"the target is {TARGET:g}x for equal ones: {'ok' if ratio >= TARGET else 'MISSED'}")
-    return 0 if ratio >= TARGET and ended == STREAMS else 1
+            print(f"the target is {TARGET:g}x for equal ones: {_told(ratio >= TARGET)}")
+    return 0 if ratio >= TARGET and ended == STREAMS and grown <= GROWTH else 1
+
+
+def _told(reached: bool) -> str:
+    return "ok" if reached else "MISSED"
 
 
 # servers --------------------------------------------------------------------------------------------------
@@ -155,9 +166,35 @@ def exchange(
         selector.unregister(connection)
 
 
+def growth(port: int) -> float:
+    """How many times the time of a conversation's first request its last one takes, both at their medians."""
+    first, last = [], []
+    for number in range(CONVERSATIONS):
+        messages: list[dict[str, str]] = []
+        seconds = []
+        with connect(port) as connection:
+            for turn in range(TURNS):
+                messages.append({"role": "user", "content": f"This is turn {turn} of conversation {number}."})
+                asked = posted(PATH, {"model": "gpt-4.1", "messages": messages, "max_tokens": 100 + number})
+                began = time.perf_counter()
+                connection.sendall(asked)
+                read(connection)
+                seconds.append(time.perf_counter() - began)
+                messages.append({"role": "assistant", "content": f"{TEXT} It is number {turn}."})
+        first.append(seconds[0])
+        last.append(seconds[-1])
+    return median(last) / median(first)
+
+
 def request(path: str, text: str, *, stream: bool = False) -> bytes:
     """An HTTP request for a simple completion."""
-    asked = {"model": "gpt-4.1", "messages": [{"role": "user", "content": text}], "stream": stream}
+    return posted(
+        path, {"model": "gpt-4.1", "messages": [{"role": "user", "content": text}], "stream": stream}
+    )
+
+
+def posted(path: str, asked: dict[str, Any]) -> bytes:
+    """An HTTP request with a body."""
     body = json.dumps(asked).encode()
     lines = (
         f"POST {path} HTTP/1.1",

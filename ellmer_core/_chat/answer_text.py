@@ -37,7 +37,7 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
 
 
 class Texts:
-    """What a stream yields of a conversation: its words. Two answers with tool calls between them are two paragraphs."""
+    """Picks the text of a conversation for a stream. Two answers with tool calls between them are two paragraphs."""
 
     def __init__(self) -> None:
         self.said = self.called = False

@@ -26,7 +26,7 @@ LINES = 5  # of a tool result that `output` shows
 
 
 def echo_mode(value: object) -> EchoMode:
-    """One of the three modes; `True` stands for `output`, `False` for `none`."""
+    """Returns one of the three modes. `True` stands for `output`, `False` for `none`."""
     match value:
         case "none" | "output" | "all":
             return value

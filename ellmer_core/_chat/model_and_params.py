@@ -38,7 +38,7 @@ class ModelChoice:
 
     @property
     def profile(self) -> Profile:
-        """What the model takes, as far as it is known, with the sources."""
+        """The profile of the model: what it accepts, as far as it is known, with the sources."""
         return self.wire.profile
 
     def get_params(self) -> dict[str, Any]:

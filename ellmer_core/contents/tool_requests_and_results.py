@@ -121,7 +121,7 @@ class ContentProviderCall(ContentUnknown):
 
     @property
     def result(self) -> ContentToolResult | None:
-        """What came of it, if that is known."""
+        """The result of the call, if it is known."""
         if self.value is None and self.error is None:
             return None
         return ContentToolResult(self.value, self.error, request=self.request)

@@ -128,7 +128,7 @@ class UserTurn(Turn):
 
 @dataclass(frozen=True, init=False)
 class AssistantTurn(Turn):
-    """One answer of the model.
+    """An answer of the model.
 
     Args:
         contents: The contents of the answer, in order. A string stands for a `ContentText`.

@@ -36,7 +36,7 @@ class StreamController:
 
     @property
     def reason(self) -> str | None:
-        """Why it was cancelled; `None` while it was not."""
+        """The reason of the cancellation; `None` if it was not cancelled."""
         return self._reason
 
     @property

@@ -99,7 +99,7 @@ class History:
 
     @property
     def asked(self) -> UserTurn | None:
-        """What the present request asks; `None` while there is none, and where it asks for the rest of an answer."""
+        """The question of the present request; `None` if there is none, or if it asks for the rest of an answer."""
         return self._asked
 
     @property

@@ -56,7 +56,8 @@ class Answer:
 
     @property
     def media_type(self) -> str:
-        """`application/json` of `application/json; charset=utf-8`; `""` where there is none."""
+        """The media type without parameters: `application/json` for `application/json; charset=utf-8`; `""` if there
+        is none."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 

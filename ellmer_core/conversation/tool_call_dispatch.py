@@ -39,7 +39,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
 def _ready(
     history: History, settings: Settings, requests: Mapping[int, ContentToolRequest]
 ) -> Loop[dict[int, ContentToolRequest]]:
-    """Those that may run, by their places; the results of those that may not are in the history."""
+    """Yields the calls that may run, by their places. The results of the others are added to the history."""
     ready: dict[int, ContentToolRequest] = {}
     for place, request in requests.items():
         settings.controller.check()

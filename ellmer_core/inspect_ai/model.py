@@ -44,7 +44,7 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
     async def generate(
         self, input: list[Any], tools: list[Any], tool_choice: Any, config: GenerateConfig
     ) -> Any:
-        """One request and its answer."""
+        """Sends one request and returns its answer."""
         if tool_choice not in ("auto", "none"):
             raise UsageError(f"tool_choice must be 'auto' or 'none' here, not {tool_choice!r}.")
         *before, asked = turns_of(input)

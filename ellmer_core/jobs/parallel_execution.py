@@ -24,7 +24,7 @@ _INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
 
 
 class Many(TypedDict, total=False):
-    """How many prompts are said.
+    """The options of parallel prompts.
 
     - `max_active`: how many are in work at once. Default: 10.
     - `rpm`: how many requests may go out per minute. Default: 500.

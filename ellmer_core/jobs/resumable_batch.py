@@ -66,7 +66,7 @@ class Job:
 
     @property
     def stage(self) -> str:
-        """How far it is: `new`, `submitting`, `waiting` or `done`."""
+        """The stage of the batch: `new`, `submitting`, `waiting` or `done`."""
         return str(self.state["stage"])
 
     def finish(self, *, wait: bool, sleep: Sleep) -> bool:

@@ -85,7 +85,7 @@ def _prompt() -> Callable[..., str]:
 
 
 class Screen:
-    """What is shown of a chat. One thing changes at a time: a text that grows, or a line that waits."""
+    """The output of a chat. One thing changes at a time: a growing text, or a waiting line."""
 
     def __init__(self, chat: Chat, console: Console, read: Callable[..., str] = input) -> None:
         self.chat = chat
@@ -132,7 +132,7 @@ class Screen:
             self.finish()
 
     def show(self, content: Content) -> None:
-        """One piece of an answer."""
+        """Shows a piece of an answer."""
         match content:
             case ContentText(text) | ContentThinking(text):
                 self._grow(type(content), text)
@@ -155,7 +155,7 @@ class Screen:
                 self.console.print(markdown(contents_markdown(content) or ""))
 
     def progress(self, request: ContentToolRequest, text: str) -> None:
-        """What a tool says while it runs."""
+        """Shows the progress of a tool."""
         if self.waiting:
             self.waiting.update(self._line(card(request)).append(f"  {safe(text)}", "italic"))
 
@@ -183,7 +183,7 @@ class Screen:
         return Decision(isinstance(arguments, dict), arguments if isinstance(arguments, dict) else None)
 
     def finish(self) -> None:
-        """What is on the screen stays as it is."""
+        """Keeps what is on the screen."""
         if self.live:
             self.live.update(_grown(*self.text, whole=True))
             self.live.stop()

@@ -23,7 +23,7 @@ BEGUN = re.compile(r"<(?:s(?:p(?:a(?:n[^<>]*)?)?)?)?$|<span class=[^<>]*>[^<>]*(
 
 
 class Bottom:
-    """As much of something as the screen has room for, from its end."""
+    """The end of a renderable, as much as fits the screen."""
 
     def __init__(self, whole: RenderableType) -> None:
         self.whole = whole

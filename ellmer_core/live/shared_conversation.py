@@ -118,7 +118,7 @@ class Room:
         return self.answer
 
     def decide(self, call: str, decision: Decision) -> None:
-        """What somebody says about a call; the first word counts."""
+        """Stores a decision about a call. The first one counts."""
         question = self.questions.get(call)
         if question and not question.answer.done():
             question.answer.set_result(decision)

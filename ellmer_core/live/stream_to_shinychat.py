@@ -30,7 +30,7 @@ Shown = asyncio.Queue["Content | Said | None"]
 
 @dataclass(frozen=True)
 class Said:
-    """What a tool says of its call."""
+    """Progress that a tool reports for its call."""
 
     call: str
     text: str
@@ -55,7 +55,7 @@ class Decided:
 
 @dataclass
 class Words:
-    """What the model says and thinks, piece by piece, its markup as text. Whatever else comes ends it."""
+    """The text and the thinking of the model, piece by piece, with its markup escaped. Any other content ends it."""
 
     kind: type[ContentText | ContentThinking] = ContentText
     text: Literal = field(default_factory=Literal)

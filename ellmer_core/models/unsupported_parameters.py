@@ -21,7 +21,7 @@ __all__ = ["Asked", "fitted", "profiled"]
 
 
 class Asked(NamedTuple):
-    """What the caller asked for, whatever the model: parameters, and what to know otherwise of it than the tables."""
+    """The caller's parameters and settings, for any model, and the fields of its profile that the caller overrides."""
 
     params: Mapping[str, Any] = MappingProxyType({})
     profile: Profile | Mapping[str, Any] | None = None

@@ -30,7 +30,7 @@ GROUP = "ellmer_core.providers"
 
 
 class Options(TypedDict, total=False):
-    """What every constructor takes besides the system prompt.
+    """The options of every constructor besides the system prompt.
 
     - `model`: the provider's name of the model. Default: the provider's default, which is announced.
     - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,

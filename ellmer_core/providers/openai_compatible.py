@@ -55,7 +55,8 @@ class OpenAICompatible(ChatCompletions):
         return body
 
     def call_id(self, id: str) -> str:
-        """As it came: such servers give longer ids than OpenAI takes, and take them back (Baseten: 46 characters)."""
+        """Returns the id unchanged: such servers send longer ids than OpenAI accepts, and accept them back (Baseten:
+        46 characters)."""
         return id
 
 

@@ -31,7 +31,8 @@ class OpenRouter(ChatCompletions):
     base_url: str = "https://openrouter.ai/api/v1"
 
     def call_id(self, id: str) -> str:
-        """As it came: models behind it give longer ids than OpenAI takes, and OpenRouter takes them back."""
+        """Returns the id unchanged: models behind it send longer ids than OpenAI accepts, and OpenRouter accepts
+        them back."""
         return id
 
 

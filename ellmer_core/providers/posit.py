@@ -21,7 +21,7 @@ GATEWAY = "https://gateway.posit.ai"
 
 
 class _Posit:
-    """What the gateway has in common for all models."""
+    """The part of the gateway that all models share."""
 
     vendor: ClassVar[str] = "Posit"
     key_vars: ClassVar[tuple[str, ...]] = ("POSIT_AI_TOKEN",)

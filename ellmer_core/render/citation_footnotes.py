@@ -66,7 +66,7 @@ def sources_markdown(citations: Iterable[ContentCitation]) -> str:
 
 
 def sources_html(citations: Iterable[ContentCitation]) -> str:
-    """The same as HTML; what was said is text, and links lead to the web only."""
+    """Returns the same as HTML. The words are escaped, and links lead only to the web."""
     items = [f"<li>{source_anchor(citation)}</li>" for citation in _distinct(citations)]
     head = '<p class="sources"><strong>Sources</strong></p>'
     return "\n".join([head, '<ol class="sources">', *items, "</ol>"]) if items else ""
@@ -154,7 +154,7 @@ def _link(name: str, url: str) -> str:
 
 
 def source_anchor(citation: ContentCitation) -> str:
-    """The same in HTML."""
+    """Returns the same in HTML."""
     return _anchor(_name(citation), citation)
 
 

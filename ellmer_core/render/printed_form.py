@@ -47,7 +47,7 @@ def format_value(value: Content | Turn) -> str:
 
 
 def format_content(content: Content) -> str:
-    """One content as text; the line of a tool result, say, without what its pointer points at."""
+    """Returns a content as text, for example the line of a tool result without the content that it points at."""
     try:
         return printable(_content(content))
     except Exception:  # noqa: BLE001 - printing a conversation must not end it

@@ -143,7 +143,7 @@ def _is_call(content: Content) -> bool:
 
 
 def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
-    """One message of many contents. What a user attached is an attachment."""
+    """Joins many contents to one message. A file of the user is an attachment."""
     files = [c for c in contents if role == "user" and isinstance(c, (ContentImageInline, ContentPDF))]
     joined = ChatMessage("", role=role, attachments=list(map(_attachment, files)))
     message = _said if role == "user" else _message

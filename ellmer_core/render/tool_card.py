@@ -88,7 +88,7 @@ class Card:
 
     @property
     def intent(self) -> str:
-        """Why the model asks, if it says so (in the argument `_intent`)."""
+        """The model's reason for the call, if it gives one (in the argument `_intent`)."""
         return str(self.request.arguments.get("_intent") or "")
 
     @property

@@ -48,7 +48,7 @@ def sides(turns: Sequence[Turn]) -> Iterator[tuple[str, list[Content]]]:
 
 
 def sections(turns: Sequence[Turn], render: Render) -> Iterator[tuple[str, list[str]]]:
-    """As `sides()`, rendered; a side of which nothing is to be seen is no side."""
+    """Renders what `sides()` yields. A side with nothing to show is left out."""
     rendered = [(role, text) for role, contents in sides(turns) for text in shown(contents, render)]
     for role, group in groupby(rendered, key=lambda pair: pair[0]):
         yield role, [text for _, text in group]

@@ -22,7 +22,7 @@ _HOMES = ("$defs", "definitions")
 
 
 class Definitions:
-    """What the schemas of one document refer to."""
+    """The definitions that the schemas of one document refer to."""
 
     def __init__(self) -> None:
         self._given: dict[str, Any] = {}

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def traced(loop: Loop[T], history: History, settings: Settings) -> Loop[T]:
-    """The same conversation, with spans if anybody wants them."""
+    """Returns the same conversation, with spans if tracing is on."""
     found = tracer()
     return loop if found is None else _Conversation(found, history, settings).run(loop)
 

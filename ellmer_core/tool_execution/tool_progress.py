@@ -58,7 +58,7 @@ def local_shinychat() -> Progress:
 
 
 def say(value: object) -> None:
-    """What a generator tool yields before its result, as progress."""
+    """Reports a value that a generator tool yields before its result as progress."""
     local_shinychat().replace(str(value))
 
 

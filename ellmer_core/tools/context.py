@@ -26,7 +26,7 @@ def _never() -> str | None:
 
 @dataclass(frozen=True)
 class CallScope:
-    """What a conversation knows of the calls it makes. `cancelled()` says why it was stopped, if it was."""
+    """The facts that a conversation knows about its calls. `cancelled()` returns the reason why it was stopped, if it was."""
 
     turn: AssistantTurn | None = None
     deps: Any = None
@@ -67,7 +67,7 @@ class ToolContext(Generic[D]):
 
     @property
     def deps(self) -> D:
-        """What the caller put into `chat.deps`: a database, the user's name, a client."""
+        """The value of `chat.deps`: a database, the user's name, a client."""
         deps: D = self.scope.deps
         return deps
 

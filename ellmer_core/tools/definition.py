@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Decorator(Protocol):
-    """What `tool(name=…)` is: it makes a tool of a function."""
+    """The type of `tool(name=…)`: it makes a tool of a function."""
 
     def __call__(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 def drive(loop: Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
-    """Does what the loop asks for; yields what it shows; returns what it returns."""
+    """Carries out the operations of a loop, yields what it shows, and returns what it returns."""
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
     with line.controller.waking(line.wake):

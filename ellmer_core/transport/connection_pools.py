@@ -51,7 +51,7 @@ class _Stacks:
 
 
 class Pools(httpx.BaseTransport):
-    """For blocking clients; threads may share it."""
+    """Pools for blocking clients. Threads may share them."""
 
     def __init__(self, **options: Any) -> None:
         self._stacks = _Stacks(lambda: httpx.HTTPTransport(**options))
@@ -77,7 +77,7 @@ class Pools(httpx.BaseTransport):
 
 
 class AsyncPools(httpx.AsyncBaseTransport):
-    """For async clients."""
+    """Pools for async clients."""
 
     def __init__(self, **options: Any) -> None:
         self._stacks = _Stacks(lambda: httpx.AsyncHTTPTransport(**options))

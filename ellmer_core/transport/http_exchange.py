@@ -36,7 +36,7 @@ class Socket(Protocol):
 
 
 class HttpExchange:
-    """What both lines are made of: everything that does not wait."""
+    """The base of both drivers' exchanges: everything that does not wait."""
 
     def __init__(self, connection: Connection, controller: StreamController, *others: Connection) -> None:
         self.connection = connection

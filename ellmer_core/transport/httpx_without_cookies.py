@@ -36,8 +36,8 @@ class _Plain:
 
 
 class Client(_Plain, httpx.Client):
-    """For blocking calls."""
+    """The client for blocking calls."""
 
 
 class AsyncClient(_Plain, httpx.AsyncClient):
-    """For async calls."""
+    """The client for async calls."""

@@ -43,7 +43,7 @@ def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[
 
 @dataclass(frozen=True)
 class Wire(MediaAcceptance, StructuredOutput):
-    """One wire format at one provider, with one model.
+    """A wire format at a provider, with a model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
     merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request

@@ -29,7 +29,7 @@ __all__ = ["MediaAcceptance"]
 
 
 class MediaAcceptance(ABC):
-    """What becomes of images, PDFs and files in a user turn; the part of `Wire` that is about that."""
+    """The part of `Wire` that decides about images, PDFs and files in a user turn."""
 
     name: ClassVar[str]
     vendor: ClassVar[str]

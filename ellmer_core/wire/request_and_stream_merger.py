@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """One HTTP request, ready to send. `framing` says how the answer of a stream is cut into events.
+    """An HTTP request, ready to send. `framing` says how the answer of a stream is split into events.
 
     `raw` is the body where it is not JSON. `sign`, where a provider has signatures, makes further headers from the
     body's bytes and the Unix time; they are made anew for every try.
@@ -34,7 +34,7 @@ class Request:
 
 
 class Supports(NamedTuple):
-    """What a provider's API takes and gives, whatever the model.
+    """The features of a provider's API, whatever the model.
 
     `native_tool_media`: it takes images inside tool results. `structured`: it holds an answer to a schema (else
     the prompt asks for one). `usage_in_stream`: it counts the tokens of a streamed answer, too.

@@ -37,7 +37,7 @@ _ASKED = f"Give your answer by calling the tool `{STRUCTURED}`."
 
 
 class StructuredOutput(ABC):
-    """How structured output is asked for; the part of `Wire` that is about that."""
+    """The part of `Wire` that requests structured output."""
 
     vendor: ClassVar[str]
     supports: ClassVar[Supports]

@@ -76,7 +76,7 @@ class Session(Parsing):
         return anthropic.Anthropic(**self._options())
 
     def aclient(self) -> Any:
-        """Does the same without blocking."""
+        """The same client for async calls."""
         return anthropic.AsyncAnthropic(**self._options())
 
     def _options(self) -> Json:

@@ -58,7 +58,7 @@ class Instructor(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "anthropic": ["anthropic"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Those of the SDK. A value is asked for by a call that is forced, so that no other tool can be called before."""
+        """Returns those of the SDK. A value is requested by a forced call, so that no other tool can be called before."""
         sdk = (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
         return replace(sdk, structured_with_tools="refused")
 

@@ -23,7 +23,7 @@ _FLAKY_SHARE = 0.02  # of the rules may be: more is a broken suite
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry: which rows it speaks of, and what it says of them."""
+    """An entry of a baseline: the rows that it is about, and the failure that it expects."""
 
     number: int  # from 1, in the order of the file, within its list
     patterns: Mapping[str, tuple[str, ...]]  # by each of NAMES

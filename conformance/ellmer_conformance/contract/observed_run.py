@@ -30,7 +30,7 @@ _USUAL = {"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf
 
 @dataclass(frozen=True)
 class ToolRun:
-    """One time a tool of the case was really called; `error` is what it raised."""
+    """A call of a tool of the case; `error` is what it raised."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -56,7 +56,7 @@ class Varied:
 
 @dataclass(frozen=True)
 class Run:
-    """What went over the wire, what the tools saw, and what the caller got (one `Reply` per step)."""
+    """The result of a play: the requests and answers, what the tools saw, and what the caller got (one `Reply` per step)."""
 
     case: Case
     wire: str

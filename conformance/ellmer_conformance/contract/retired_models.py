@@ -24,7 +24,7 @@ __all__ = ["SCHEDULES", "Schedule", "pytest_cassette_stale", "shutdown"]
 
 @dataclass(frozen=True)
 class Schedule:
-    """When a provider shuts down which models; `read` is when its page was looked at."""
+    """The days on which a provider shuts models down; `read` is the day on which its page was read."""
 
     provider: str
     source: str

@@ -51,7 +51,7 @@ __all__ = ["PlayContext", "pytest_addoption"]
 
 @dataclass(frozen=True)
 class PlayContext:
-    """Where a test plays: the cassettes, the strict server when recording, and the report."""
+    """The context of a test: the cassettes, the strict server when recording, and the report."""
 
     play: Callable[[Play], Run]
     report: Callable[[Run, Sequence[Verdict]], list[Row]]

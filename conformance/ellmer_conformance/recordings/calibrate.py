@@ -40,7 +40,7 @@ class Tally:
 
     @property
     def recall(self) -> float | None:
-        """Which part of the refusals that the request shows is caught; None without any."""
+        """The share of the visible refusals that the rules catch; None without any."""
         return self.caught / self.rejected_modelled if self.rejected_modelled else None
 
 

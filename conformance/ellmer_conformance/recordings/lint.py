@@ -73,7 +73,7 @@ class WireTally:
 
 @dataclass
 class FileReport:
-    """One file: what was judged in it, what was skipped and why, or `problem`, why it could not be read."""
+    """The report of a file: what was judged in it, what was skipped and why, or `problem`, why it could not be read."""
 
     path: str
     wires: dict[str, WireTally] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class FileReport:
 
     @property
     def judged(self) -> int:
-        """How many requests."""
+        """The number of requests that were judged."""
         return sum(tally.judged for tally in self.wires.values())
 
 
@@ -111,7 +111,7 @@ class LintResult:
 
     @property
     def skipped(self) -> Counter[str]:
-        """How much was not judged, by reason."""
+        """The number of exchanges that were not judged, by reason."""
         return sum((file.skipped for file in self.files), Counter())
 
     @property
@@ -121,7 +121,7 @@ class LintResult:
 
     @property
     def judged(self) -> int:
-        """How many requests."""
+        """The number of requests that were judged."""
         return sum(file.judged for file in self.files)
 
     @property

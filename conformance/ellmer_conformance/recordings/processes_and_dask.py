@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class EngineMissing(RuntimeError):
-    """What an engine needs is not installed."""
+    """A package that an engine needs is not installed."""
 
 
 def mapped(work: Callable[[S], R], items: Sequence[S], jobs: int, engine: Engine) -> Iterator[R]:

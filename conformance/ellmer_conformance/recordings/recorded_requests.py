@@ -20,7 +20,7 @@ HOSTED = ("bedrock-invoke", "cloudflare-run", "cohere-v1", "gemini-interactions"
 
 @dataclass(frozen=True)
 class Skip:
-    """Why a recorded request is not judged."""
+    """The reason why a recorded request is not judged."""
 
     reason: str
 

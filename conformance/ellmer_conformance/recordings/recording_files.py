@@ -19,7 +19,7 @@ __all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
 
 @dataclass(frozen=True)
 class Recording:
-    """One exchange of a file. `place` is its JSON pointer there, or its line.
+    """An exchange of a file. `place` is its JSON pointer there, or its line.
 
     `body` is None where the recorder did not keep it, `status` None where there is no answer. `response` is the
     answer's bytes, content-decoded, `answered` its headers. `when` is the day of the recording, where the file tells. `chunks` are

@@ -6,8 +6,9 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -55,7 +56,7 @@ class Entry:
     nonce: str
     request: Request
     answer: Reply | Response | None = None
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: Sequence[Verdict] = ()
     left: int | None = None
     number: int = 0
     at: float = 0.0
@@ -136,7 +137,8 @@ class Journal:
 
     def add(self, entry: Entry, asked: int) -> None:
         """Enters an exchange; `asked` is the size of the request's body, in bytes. The oldest make room."""
-        head = sum(len(name) + len(value) for name, value in entry.request.headers.items())
+        headers = entry.request.headers
+        head = sum(map(len, headers)) + sum(map(len, headers.values()))
         size = _BESIDE + head + len(entry.request.url) + asked + (entry.answer.size if entry.answer else 0)
         with self._lock:
             self._count += 1
@@ -211,9 +213,14 @@ def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers that are known to hold no credential as they are, the value of any other one replaced by its kind. A
     canary is no credential: it is there to be seen."""
     return {
-        name: value if _PUBLIC.fullmatch(name.lower()) or is_canary(value) else _kind(value)
+        name: value if _is_public(name) or is_canary(value) else _kind(value)
         for name, value in headers.items()
     }
+
+
+@lru_cache(1024)
+def _is_public(name: str) -> bool:
+    return _PUBLIC.fullmatch(name.lower()) is not None
 
 
 def _kind(value: str) -> str:

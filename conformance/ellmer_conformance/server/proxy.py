@@ -7,7 +7,7 @@ calls (AWS SigV4) are refused by the upstream: the signature names this server; 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
 
 import httpx
@@ -119,7 +119,7 @@ class Proxy:
         return plain(502, [("content-type", "application/json")], body)
 
 
-def judged(http: HttpRequest, way: Route) -> tuple[Request, tuple[Verdict, ...]]:
+def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
     """The request and the verdicts on it; none where it is no chat request, or no JSON."""
     headers = without_secrets(http.headers)
     if way.wire and http.method == "POST":

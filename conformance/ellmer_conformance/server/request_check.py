@@ -33,6 +33,8 @@ __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
 _ALIKE = Alike()
+#: What stands in the body of a request that sends signed thoughts back; an escape may hide it.
+_SIGNED = (b"ignature", b"hinking", b"encrypted", b"reasoning", b"\\u")
 _NOTED = 50  # violations that a header names; the report has all
 _NAMED = 200  # characters of a model up to which its rules are remembered
 _REMEMBERED = 65_536  # bytes of a body up to which it is
@@ -43,7 +45,7 @@ class CheckedRequest:
     """A request to a provider. `refusal` is why it is not answered; `noted` what is said where it is, all the same."""
 
     request: Request
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: Sequence[Verdict] = ()
     refusal: Refusal | None = None
     noted: str = ""
     turn: int = 0  # the last one that the request has
@@ -78,27 +80,33 @@ def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
         request, judged = _examined(way, http.method, bare.headers, http.body)
     except (ValueError, RecursionError) as error:
         return CheckedRequest(bare, unlocked, dialect.no_json(str(error)))
-    verdicts = (*unlocked, *judged.verdicts)
-    return _judged(request, verdicts, judged.turn, way.case, observe=observe)
+    if unlocked:
+        judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
+    return _judged(request, judged, _forged(request, way.case, http.body), observe=observe)
 
 
-def _judged(
-    request: Request, verdicts: tuple[Verdict, ...], turn: int, case: str, *, observe: bool
-) -> CheckedRequest:
-    dialect = dialect_of(Ticket(request, case, 0))
-    forged = dialect.forged(strict=case != OPEN_CASE)
+def _judged(request: Request, judged: Judged, forged: Refusal | None, *, observe: bool) -> CheckedRequest:
+    verdicts, fine, turn = judged
     if observe:
-        violations = [violation for verdict in verdicts for violation in verdict.violations]
+        violations = [] if fine else [violation for verdict in verdicts for violation in verdict.violations]
         return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn)
-    broken, missing = objection(verdicts), dialect.no_model(request.model)
+    broken = None if fine else objection(verdicts)
+    missing = dialect_of(Ticket(request, "", 0)).no_model(request.model)
     return CheckedRequest(
         request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn
     )
 
 
+def _forged(request: Request, case: str, body: bytes) -> Refusal | None:
+    """What is said of what the model signed; most requests hold nothing of the kind, and are not looked through."""
+    if not any(word in body for word in _SIGNED):
+        return None
+    return dialect_of(Ticket(request, case, 0)).forged(strict=case != OPEN_CASE)
+
+
 def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
-) -> tuple[Request, tuple[Verdict, ...]]:
+) -> tuple[Request, Sequence[Verdict]]:
     """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
     request, judged = _examined(way, method, headers, body)
     return request, judged.verdicts

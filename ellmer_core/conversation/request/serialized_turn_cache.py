@@ -60,7 +60,7 @@ class RequestCache:
         return request, body
 
     def copy(self) -> RequestCache:
-        """The same, for a fork of the chat."""
+        """Returns a copy for a fork of the chat."""
         return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts))
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:

@@ -28,7 +28,7 @@ __all__ = ["Sendable", "sendable_to"]
 
 
 class Sendable(NamedTuple):
-    """What is sent: the turns, and what was said in words."""
+    """The turns that are sent, and the descriptions that replace content in them."""
 
     turns: list[Turn]
     replaced: list[str]

@@ -30,7 +30,7 @@ def read_table(source: str | Path) -> Table:
 
 
 def _content(source: str | Path) -> bytes:
-    """What is there, as far as it is a table's size: a file may be a device, a server may never end."""
+    """Returns the content, up to the largest size of a table: a file may be a device, and a server may never end."""
     if str(source).startswith(("https://", "http://")):
         content = _download(str(source))
     else:

@@ -31,7 +31,7 @@ class AnthropicContent(Wire):
     """Contents as blocks."""
 
     def assistant_part(self, content: Content) -> Json | None:
-        """One block of an assistant message; `None` for what only another provider understands."""
+        """Returns a block of an assistant message; `None` for content that only another provider understands."""
         block: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):

@@ -43,7 +43,7 @@ class AnthropicResponse(Wire):
         )
 
     def block(self, block: Json, *, cut: bool) -> Content:
-        """One block of the answer. An `input` that is text is what a cut stream left of it."""
+        """Converts a block of the answer. If a stream was cut, `input` is a text."""
         match block:
             case {"type": "text", "text": str(text)}:
                 citations = [

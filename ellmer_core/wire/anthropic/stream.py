@@ -54,7 +54,7 @@ class AnthropicMerger(Merger):
         return self._blocks.setdefault(event.get("index", 0), _Block())
 
     def _end(self, event: Json) -> None:
-        """What is known at the end only. Usage is cumulative: it replaces what `message_start` said."""
+        """Stores what is known only at the end. Usage is cumulative: it replaces the counts of `message_start`."""
         known = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
         self._message |= {k: v for k, v in event.items() if k not in {"type", "delta", "usage"}}
         self._message |= event.get("delta") or {}

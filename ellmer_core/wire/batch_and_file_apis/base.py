@@ -18,7 +18,7 @@ Steps = Generator[Request, bytes, T]
 
 
 class Endpoint(Protocol):
-    """Where a provider is and how it is addressed; a `Wire` is one."""
+    """The address of a provider, and the way to send requests to it. A `Wire` is one."""
 
     @property
     def model(self) -> str: ...
@@ -71,7 +71,7 @@ class Batches(ABC):
 
 
 class Uploads(ABC):
-    """Where one provider keeps files."""
+    """The file API of a provider."""
 
     @abstractmethod
     def upload(

@@ -52,7 +52,7 @@ class OpenAIBatches(Batches):
         return results
 
     def result(self, line: Json) -> Json:
-        """One line of the file."""
+        """Converts a line of the result file."""
         response = line.get("response") or {}
         if line.get("error"):  # it was not asked at all
             return {"status": response.get("status_code") or 500, "body": {"error": line["error"]}}
@@ -77,7 +77,7 @@ class AnthropicBatches(Batches):
         return {line["custom_id"]: self.result(line) for line in _lines(lines) if "custom_id" in line}
 
     def result(self, line: Json) -> Json:
-        """One line of the results."""
+        """Converts a line of the results."""
         match line.get("result"):
             case {"type": "succeeded", "message": message}:
                 return {"status": 200, "body": message}

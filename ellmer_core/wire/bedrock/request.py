@@ -66,7 +66,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     @property
     def family(self) -> Family:
-        """What the model's family takes."""
+        """The features of the model's family."""
         return family_of(self.model)
 
     @property

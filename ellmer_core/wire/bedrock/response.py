@@ -45,7 +45,7 @@ class BedrockResponse(Wire):
         )
 
     def block(self, block: Json, *, cut: bool) -> Content:
-        """One block of the answer. An `input` that is text is what a cut stream left of it."""
+        """Converts a block of the answer. If a stream was cut, `input` is a text."""
         content: Content = provider_content(self.name, block)
         match block:
             case {"text": str(text)}:

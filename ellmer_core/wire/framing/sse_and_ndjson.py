@@ -118,7 +118,7 @@ class SseDecoder(Decoder):
 
 
 class NdjsonDecoder(Decoder):
-    """One JSON object per line."""
+    """Decodes newline-delimited JSON: one object per line."""
 
     def __init__(self) -> None:
         self._lines = _Lines()
@@ -131,7 +131,7 @@ class NdjsonDecoder(Decoder):
 
 
 class JsonDecoder(Decoder):
-    """One JSON document; the items of a list are events."""
+    """Decodes one JSON document. The items of a list are events."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []

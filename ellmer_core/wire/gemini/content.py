@@ -71,7 +71,7 @@ class GeminiContent(Wire):
         return {"text": thinking.thinking, **thought, **signature}
 
     def assistant_part(self, content: Content) -> Json | None:
-        """One part of what the model said; `None` for what only another provider understands."""
+        """Returns a part of the model's content; `None` for content that only another provider understands."""
         part: Json | None = None
         signature = self.signature(content)
         match content_parts.known(content, self.name):

@@ -64,7 +64,7 @@ class GeminiResponse(Wire):
         )
 
     def part(self, part: Json, *, cut: bool) -> Content | None:
-        """One part of the answer; `None` for an empty one."""
+        """Converts a part of the answer; returns `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:

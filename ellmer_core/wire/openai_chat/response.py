@@ -82,7 +82,7 @@ class OpenAIChatResponse(Wire):
             yield from self.part(image)
 
     def part(self, part: Json) -> Iterator[Content]:
-        """One part of a content list."""
+        """Converts a part of a content list."""
         match part:
             case {"type": "text", "text": str(text)}:
                 yield ContentText(text)
@@ -103,7 +103,7 @@ class OpenAIChatResponse(Wire):
             yield self.tool_request(call, cut=cut)
 
     def tool_request(self, call: Json, *, cut: bool) -> ContentToolRequest:
-        """One tool call; a custom tool's input is text, which no tool of ours takes."""
+        """Converts a tool call. The input of a custom tool is text, which no tool of ours accepts."""
         kind = kind_of(call)
         body = call.get(kind) or {}
         rest = json_bodies.without(call, "id", "index", "type", kind)

@@ -23,7 +23,7 @@ class Endings(NamedTuple):
     cut: Mapping[str, str]
 
     def neutral(self, reason: object) -> str | None:
-        """The neutral word for a reason; the reason itself, where no table has it; `None` for none."""
+        """Returns the neutral word for a finish reason, the reason itself if no table has it, or `None` for none."""
         if not isinstance(reason, (str, type(None))):
             raise TypeError(f"a reason to end is a word, not {reason!r:.80}")
         return {**self.cut, **self.whole}.get(reason or "", reason or None)

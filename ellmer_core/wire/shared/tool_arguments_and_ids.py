@@ -97,7 +97,7 @@ def _is_object(text: str) -> bool:
 
 
 def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
-    """The same contents with every tool call under an id of its own, so that its result finds it.
+    """Returns the same contents, with an id of its own for every tool call, so that its result finds it.
 
     A call that came without an id gets one made from `seed` (the provider's whole answer): stable, since the
     same answer gives the same id, and as good as unique, since no two answers are alike. An id that came twice

@@ -68,7 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def rules(options: argparse.Namespace) -> Rules:
-    """From the options."""
+    """Makes the rules from the options."""
     scrub = Scrub.of(dict(options.secret), options.keep_header)
     accepted, not_compared = tuple(options.accept), tuple(options.not_compared)
     return Rules(scrub, options.recorded_from, accepted, mask=options.mask, not_compared=not_compared)

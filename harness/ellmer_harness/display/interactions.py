@@ -39,7 +39,7 @@ class Events:
 
     @property
     def count(self) -> int:
-        """How many events there were."""
+        """The number of events."""
         return sum(times for _, _, times in self.folded)
 
 

@@ -20,7 +20,7 @@ _EOL = re.compile(rb"\r\n|\n|\r")
 
 
 def framed(reply: Reply, framing: str | Callable[[Reply], Reply]) -> Reply:
-    """The same answer in other chunks; `ValueError` for a word that means nothing."""
+    """Returns the same answer in other chunks. Raises ValueError for an unknown word."""
     if callable(framing):
         return framing(reply)
     for word in framing.split():

@@ -50,7 +50,7 @@ class Reply:
 
     @classmethod
     def recorded(cls, response: Response, *, timed: bool = False) -> Reply:
-        """From a cassette; the recorded times count only if `timed`."""
+        """Makes a reply from a cassette. The recorded times count only if `timed`."""
         status, body, stream = response["status"], response["body"]["string"], response.get("stream") or {}
         headers = [(name.lower(), value) for name, values in response["headers"].items() for value in values]
         content_type = next((value.lower() for name, value in headers if name == "content-type"), "")

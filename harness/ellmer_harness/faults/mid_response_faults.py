@@ -194,7 +194,7 @@ class Duplicate(Fault):
 
 @dataclass(frozen=True)
 class Corrupt(Fault):
-    """One byte of an event is changed.
+    """Changes one byte of an event.
 
     Args:
         event: The index of the event: 0 is the first, -1 the last.

@@ -43,7 +43,7 @@ class Clock:
         self.now += seconds
 
     async def sleep_async(self, seconds: float, *_: Any) -> None:
-        """The same, for a hook that is awaited."""
+        """Does the same for a hook that is awaited."""
         self.sleep(seconds)
 
     @contextmanager

@@ -202,7 +202,7 @@ def _level(config: pytest.Config) -> str:
 
 
 def _run(config: pytest.Config) -> str:
-    """The same in all workers of xdist."""
+    """The id of the run, which is the same in all workers of xdist."""
     worker = getattr(config, "workerinput", {})
     return str(worker.get("testrunuid") or config.stash[_RUN])
 

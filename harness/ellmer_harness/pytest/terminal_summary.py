@@ -62,7 +62,7 @@ class Summary:
             self._report()
 
     def _report(self) -> None:
-        """The same for `ellmer-harness prune`."""
+        """Writes the same for `ellmer-harness prune`."""
         if path := self.config.getoption("--cassette-report"):
             whole = self._whole()
             sure = [(name, one) for name, one in self.verdicts if _module(name) in whole and not one.store]

@@ -35,12 +35,12 @@ class Guarded(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     @classmethod
     def use(cls, **kwargs: Any) -> _Context:
-        """As vcrpy's."""
+        """Works as vcrpy's."""
         return _Context.from_args(cls, **kwargs)  # type: ignore[no-any-return]  # vcrpy publishes no types
 
     @classmethod
     def use_arg_getter(cls, arg_getter: Callable[[], Json]) -> _Context:
-        """As vcrpy's."""
+        """Works as vcrpy's."""
         return _Context(cls, arg_getter)
 
     def _save(self, force: bool = False) -> None:
@@ -75,7 +75,7 @@ class _Context(CassetteContextDecorator):  # type: ignore[misc]  # vcrpy publish
 
 
 def guard_vcrpy() -> None:
-    """From now on `vcr.VCR(…)` and `vcr.use_cassette` make guarded cassettes."""
+    """Makes `vcr.VCR(…)` and `vcr.use_cassette` return guarded cassettes from now on."""
     vcr.config.Cassette = Guarded
 
 

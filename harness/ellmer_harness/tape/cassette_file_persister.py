@@ -80,7 +80,7 @@ class _Body(dict[str, bytes]):
         return key == "string"
 
     def get(self, key: str, default: Any = None) -> Any:  # vcrpy's stub for aiohttp asks so
-        """As of any mapping."""
+        """Works as that of any mapping."""
         return self["string"] if key == "string" else default
 
 

@@ -129,7 +129,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """Returns what a tool returns, with the library's classes for media."""
+    """Converts a tool's value, with the library's classes for media."""
     if isinstance(value, list) and any(isinstance(item, Image | PDF) for item in value):
         return [_content(item) for item in value]
     return _content(value) if isinstance(value, Image | PDF) else text_of(value)

@@ -58,7 +58,7 @@ class EllmerCore:
 
     @cached_property
     def places(self) -> Mapping[tuple[str, str], Place]:
-        """Where they are."""
+        """The places of its providers."""
         return {key: vendor.place for key, vendor in self.vendors.items()}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:

@@ -32,7 +32,7 @@ _ANY_MODEL = "example-model"  # where the provider has no model of its own
 
 @dataclass(frozen=True)
 class Vendor:
-    """One provider of ellmer_core: the name of its constructor is `chat_<name>`."""
+    """A provider of ellmer_core: the name of its constructor is `chat_<name>`."""
 
     name: str
     construct: Callable[..., ec.Chat]
@@ -52,13 +52,13 @@ class Vendor:
 
     @property
     def place(self) -> Place:
-        """Where it is."""
+        """Its place."""
         suites = WHERE.get(self.key)
         return suites or Place(self.url, self.wire.default_model or _ANY_MODEL, self.wire.key_vars)
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What it declares, for the model that is played."""
+        """Returns what it declares for the model that is played."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
         forced = wire.profile.forced and wire.profile.forced_thinking

@@ -21,7 +21,7 @@ __all__ = ["Answered", "SDKSession", "Said", "texts_and_calls"]
 
 @dataclass(frozen=True)
 class Said:
-    """One answer of the model. `messages` are the SDK's own, to be sent back; a call's arguments may be JSON text."""
+    """An answer of the model. `messages` are the SDK's own, to be sent back; a call's arguments may be JSON text."""
 
     text: str
     messages: Sequence[Any]

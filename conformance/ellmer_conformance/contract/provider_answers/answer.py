@@ -39,7 +39,7 @@ class Called:
 
 @dataclass(frozen=True)
 class Told:
-    """What an answer says. Counts are None where it has none."""
+    """The content of an answer. Counts are None if it has none."""
 
     text: str = ""
     calls: Sequence[Called] = ()

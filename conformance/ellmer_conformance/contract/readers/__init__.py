@@ -17,6 +17,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from pydantic_core import from_json
+
 from ..exchange import Item, Json, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
@@ -59,13 +61,20 @@ def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None)
     The provider is known by the host. On the strict server it is the one in the `Host` header where that names a
     service, else the one whose format it is.
     """
+    if body is not None and not isinstance(body, dict):
+        return None
+    return _detected(url, _header(headers or {}, "host") or "")
+
+
+@lru_cache(1024)
+def _detected(url: str, host: str) -> tuple[str, str] | None:
     parts = urlsplit(url)
     wire = _wire_of(_CASE.sub("", parts.path))
-    if wire is None or (body is not None and not isinstance(body, dict)):
+    if wire is None:
         return None
     vendor = vendor_of(parts.netloc.rpartition("@")[2])
     if _CASE.match(parts.path) and (parts.hostname or "") in _LOCAL:
-        named = (_header(headers or {}, "host") or "").partition(":")[0]
+        named = host.partition(":")[0]
         own = MODULES[wire].VENDOR if wire in MODULES else wire
         vendor = own if named in _LOCAL else vendor_of(named)
     if wire == "gemini" and re.search("/publishers/google/|/endpoints/", parts.path):
@@ -93,7 +102,7 @@ def request(
 
     Raises ValueError, with a sentence, where the URL is not a chat endpoint of a known wire format or the body is not a JSON object.
     """
-    value = bounded(json.loads(body))
+    value = _read(body)
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
     found = detect(url, value, headers)
@@ -131,6 +140,14 @@ def _wire_of(path: str) -> str | None:
 def _spoken(wire: str, vendor: str) -> str:
     """The wire format of a path at a provider: Mistral has its own at OpenAI's."""
     return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
+
+
+def _read(body: bytes) -> Any:
+    """JSON that is not too deep: what pydantic refuses (half characters, say, and more than 200 levels) is read again."""
+    try:
+        return from_json(body)
+    except ValueError:
+        return bounded(json.loads(body))
 
 
 def _model(url: str, body: Json) -> str:

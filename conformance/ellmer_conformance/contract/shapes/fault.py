@@ -11,7 +11,7 @@ __all__ = ["Fault", "FaultKind"]
 
 
 class FaultKind(StrEnum):
-    """What is wrong."""
+    """The kinds of faults."""
 
     UNKNOWN_FIELD = "unknown field"
     MISSING_FIELD = "missing field"

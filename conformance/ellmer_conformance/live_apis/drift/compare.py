@@ -15,7 +15,7 @@ __all__ = ["Difference", "differences"]
 
 @dataclass(frozen=True)
 class Difference:
-    """One disagreement. `place` is a path in the answer, `""` for all of it."""
+    """A disagreement. `place` is a path in the answer, `""` for all of it."""
 
     kind: Literal["status", "type", "text", "field"]
     live: str
@@ -24,7 +24,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """What a person reads."""
+        """The difference as a sentence."""
         at = f" at {self.place}" if self.place else ""
         return f"{self.kind}{at}: live {self.live}, the strict server {self.strict}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,7 +27,8 @@ _TAKE_NOTHING = {"ollama", "bedrock"}  # Ollama loads the model; Bedrock may hav
 _WRONG_MODEL = "no-such-model-0000"
 
 #: What only the provider can make: a made one is refused by all that check it.
-_SEALED = {"signature", "thoughtSignature", "encrypted_content", "redactedContent"}
+_SEALED = {"signature", "thoughtSignature", "encrypted_content", "redacted_thinking", "redactedContent"}
+_IMAGES = {"image_url", "input_image", "inlineData", "image", "images"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Probe:
                         kind == "rule"
                     ):  # by another model, perhaps, and not by this
                         continue
-                    if kind == "example" and _is_sealed(meant):
+                    if kind == "example" and self._is_beyond(meant):
                         continue
                     exchange = self._sent(
                         json.dumps(meant).encode(), model=self.target.model, key=self.target.key
@@ -108,6 +110,12 @@ class Probe:
         known = rules.book(self.target.wire, self.target.vendor)
         request = Request(self.target.wire, self.target.vendor, content, model=self.target.model)
         return objection(known.judge(request)) is not None
+
+    def _is_beyond(self, content: Json) -> bool:
+        """Whether a body needs a signature of the provider's, or images, which the server was found not to take."""
+        return _mentions(content, _SEALED) or (
+            self.able.get("images") is False and _mentions(content, _IMAGES)
+        )
 
     # one question ------------------------------------------------------------------------------------------------
 
@@ -172,12 +180,12 @@ def _malformed(wire: str, name: str, content: Json) -> bytes:
     return json.dumps(content).encode()
 
 
-def _is_sealed(value: Any) -> bool:
-    """Whether a JSON value holds what only the provider can make."""
+def _mentions(value: Any, names: Collection[str]) -> bool:
+    """Whether a JSON value has a field, or a part of a type, with one of the names."""
     if isinstance(value, dict):
-        redacted = value.get("type") == "redacted_thinking"
-        return redacted or not _SEALED.isdisjoint(value) or any(map(_is_sealed, value.values()))
-    return isinstance(value, list) and any(map(_is_sealed, value))
+        named = [*value, str(value.get("type"))]
+        return any(name in names for name in named) or any(_mentions(each, names) for each in value.values())
+    return isinstance(value, list) and any(_mentions(each, names) for each in value)
 
 
 def _read(content: bytes) -> Json:

@@ -17,7 +17,7 @@ __all__ = ["Heard"]
 
 @dataclass(frozen=True)
 class Heard:
-    """One question and its answer. `plain` is the answer to the same question, not streamed."""
+    """A question and its answer. `plain` is the answer to the same question, not streamed."""
 
     wire: str
     question: Question
@@ -50,7 +50,7 @@ class Heard:
 
     @cached_property
     def events(self) -> list[Event]:
-        """Those of a stream."""
+        """The events of a stream."""
         return events_of(self.wire, self.exchange.response.body) if self.exchange.response else []
 
     @property

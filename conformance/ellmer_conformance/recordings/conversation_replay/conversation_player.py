@@ -48,7 +48,7 @@ _CONVERSATION = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a conversation: a run with its verdicts, or the reason why it could not be driven.
+    """The result of a conversation: a run with its verdicts, or the reason why it could not be played.
 
     `differences` holds, for each request that was compared, what it says that the accepted one does not; `""` for none.
     """

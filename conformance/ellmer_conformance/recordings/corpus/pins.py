@@ -30,7 +30,7 @@ class PinError(ValueError):
 
 @dataclass(frozen=True)
 class Pin:
-    """One archive, and which of its members are recordings.
+    """An archive, and the members of it that are recordings.
 
     `archive` is its public URL. `members` are patterns of paths below the archive's top folder. `files` is how many
     there are, `interactions` how many exchanges over HTTP they hold, `holds` the number of chats among them by wire

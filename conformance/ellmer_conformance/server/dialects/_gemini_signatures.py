@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 from ..signatures import decoded, is_ours, opened
@@ -29,7 +30,12 @@ def either(value: Any, key: str) -> Any:
     """A field in camelCase or snake_case: protobuf's JSON takes both."""
     if not isinstance(value, dict):
         return None
-    return value.get(key, value.get(re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)))
+    return value[key] if key in value else value.get(_snake(key))
+
+
+@cache
+def _snake(key: str) -> str:
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
 
 
 def elements(value: Any) -> list[Any]:

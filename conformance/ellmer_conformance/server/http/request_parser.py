@@ -6,6 +6,7 @@ Clients repeat themselves: a request that came whole, in one piece, is known by 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import httptools
@@ -49,6 +50,11 @@ class KnownRequests(dict[bytes, HttpRequest]):
             self[data] = request
             if len(self) > _KNOWN:
                 del self[next(iter(self))]
+
+
+@lru_cache(1024)
+def _lower(name: bytes) -> str:
+    return name.decode("latin-1").lower()
 
 
 class Receiver(Protocol):
@@ -117,7 +123,7 @@ class Reader:
             self._receiver.nonsense(414, "The request's target is larger than 16 KB.\n")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        key, text = _lower(name), value.decode("latin-1")
         self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
         self._head_size += len(name) + len(value)
         if self._head_size > MAX_HEAD:

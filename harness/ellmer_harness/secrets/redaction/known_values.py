@@ -61,7 +61,7 @@ def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
 
 
 def _as_bytes(text: str) -> str:
-    """One character for each byte."""
+    """Returns one character for each byte."""
     return text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 

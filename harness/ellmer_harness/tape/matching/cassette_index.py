@@ -59,7 +59,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     @property
     def loaded(self) -> int:
-        """How many interactions came from the file; they are the first."""
+        """The number of interactions that came from the file; they are the first."""
         return int(self._loaded_count)
 
     def append(self, request: Request, response: Response) -> None:

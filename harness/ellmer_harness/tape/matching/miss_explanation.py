@@ -63,7 +63,7 @@ def rerecord_command(test: str) -> str:
 
 
 def differences(old: Any, new: Any, pointer: str = "") -> Iterator[str]:
-    """One line for each place where two JSON values differ."""
+    """Yields a line for each place where two JSON values differ."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
             yield from _item(old, new, key, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
@@ -112,7 +112,7 @@ def _list_differences(old: list[Any], new: list[Any], pointer: str) -> Iterator[
 
 
 def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
-    """One line for each thing that is not as it was recorded."""
+    """Yields a line for each thing that differs from the recording."""
     (method, url, headers), (method_now, url_now, headers_now) = recorded.head, ask.head
     for name, old, new in (("method", method, method_now), ("url", url, url_now)):
         if old != new:

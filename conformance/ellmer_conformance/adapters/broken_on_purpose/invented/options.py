@@ -59,7 +59,7 @@ class KeepsToItsModel(_Sets):
 
 
 class GoesOnAtTheLimit(_Sets):
-    """A limit of requests is a recommendation."""
+    """Ignores a limit of requests that is set for one turn."""
 
     case, caught_by, on = "limit_of_requests", ("OPT-005",), ("openai-chat", "anthropic")
 
