@@ -15,6 +15,7 @@ from grpc import aio
 from grpc.aio import _call, _channel
 
 from ...errors import Blocked
+from .. import open_tapes
 from ..request_in_flight import RequestInFlight
 from .calls import begin, patient, player, serialized, tape_of, url_of
 from .messages import as_written
@@ -90,7 +91,7 @@ def _play(real: Any, bound: Any, tape: Any, take: RequestInFlight) -> None:
     given["deadline"] = patient(given["deadline"])
     given["metadata"] = aio.Metadata(*playing.expect(take))
     given["request_serializer"] = partial(as_written, serializer=given["request_serializer"])
-    _lead(given, playing.target, LOCAL_CHANNEL)
+    _lead(given, playing.target, LOCAL_CHANNEL, tape)
     real(*bound.args, **bound.kwargs)
     initial = aio.Metadata(*playing.metadata(take))
 
@@ -143,11 +144,13 @@ def _known(told: Coroutine[Any, Any, Any]) -> Any:
     return None
 
 
-def _lead(given: dict[str, Any], target: str, options: Any = None) -> None:
-    """Makes a call through a channel of ours."""
+def _lead(given: dict[str, Any], target: str, options: Any = None, tape: Any = None) -> None:
+    """Makes a call through a channel of ours; one to the server of a tape ends with the tape."""
     mine = _CHANNELS.setdefault(asyncio.get_running_loop(), {})
     if target not in mine:
         mine[target] = _opened(target, options)
+        if tape is not None:
+            open_tapes.when_closed(tape, partial(mine.pop, target, None))
     given["channel"] = mine[target]._channel  # noqa: SLF001
     given["credentials"] = None
     given.pop("registered_call_handle", None)  # it is of the other channel
