@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["McpTools", "mcp_tools"]
 
-MOST_TOOLS = 1000
-MOST_PAGES = 100
-LISTING = 60.0  # seconds in which a server says who it is, and lists its tools
+MOST_PAGES = 100  # of a list of tools
 
 
 def mcp_tools(
@@ -38,15 +36,33 @@ def mcp_tools(
     env: Mapping[str, str] | None = None,
     prefix: str = "",
     timeout: float | None = None,
+    connect_timeout: float = 60.0,
+    max_tools: int = 1000,
 ) -> McpTools:
     """The tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also `async with`.
 
-    `server` is a URL (streamable HTTP), the words of a command (started here, and ended with the block), or
-    anything that the SDK's `Client` connects to. `headers` go with each HTTP request, `env` is added to the few
-    variables that a command inherits. Tools are named with `prefix`; a call may take `timeout` seconds. Raises
-    `ConnectError` where no server answers within 60 seconds, and `UsageError` where it lists more than 1,000 tools.
+    Args:
+        server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything
+            that the SDK's `Client` connects to.
+        headers: HTTP headers of each request to a URL.
+        env: Variables that are added to the few that a command inherits.
+        prefix: What the names of the tools begin with.
+        timeout: Seconds that a call may take; `None` (default) sets no limit.
+        connect_timeout: Seconds in which the server has to introduce itself and list its tools.
+        max_tools: The most tools that a server may list.
+
+    Returns:
+        A context that yields the tools and closes the connection.
+
+    Raises:
+        ConnectError: No server answers within `connect_timeout`.
+        UsageError: The server lists more than `max_tools` tools, or the SDK is not installed.
+
+    Examples:
+        >>> with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # doctest: +SKIP
+        ...     chat.register_tools(tools)
     """
-    return McpTools(server, dict(headers or {}), dict(env or {}), prefix, timeout)
+    return McpTools(server, dict(headers or {}), dict(env or {}), prefix, timeout, connect_timeout, max_tools)
 
 
 @dataclass
@@ -58,6 +74,8 @@ class McpTools:
     env: dict[str, str] = field(default_factory=dict, repr=False)
     prefix: str = ""
     timeout: float | None = None
+    connect_timeout: float = 60.0
+    max_tools: int = 1000
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def __enter__(self) -> list[ToolDef]:
@@ -71,7 +89,8 @@ class McpTools:
                 first = _first(error)
                 if isinstance(first, UsageError):
                     raise first from error
-                raise ConnectError(f"No MCP server answers at {self._where}: {_in_words(first)}") from error
+                why = _in_words(first, self.connect_timeout)
+                raise ConnectError(f"No MCP server answers at {self._where}: {why}") from error
             self._open = stack.pop_all()
         tools = [self._tool(portal, client, one) for one in listed]
         if twice := _twice(tool.name for tool in tools):
@@ -115,9 +134,9 @@ class McpTools:
             elif isinstance(target, list | tuple):
                 command, *words = target
                 target = StdioServerParameters(command=command, args=words, env=self.env or None)
-            scope = stack.enter_context(fail_after(LISTING))
+            scope = stack.enter_context(fail_after(self.connect_timeout))
             client = await stack.enter_async_context(Client(target))
-            listed = await _listed(client)
+            listed = await _listed(client, self.max_tools)
             scope.deadline = math.inf
             yield client, listed
 
@@ -146,20 +165,20 @@ async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]
     return streamable_http_client(url, http_client=await stack.enter_async_context(client))
 
 
-async def _listed(client: Client) -> list[Tool]:
+async def _listed(client: Client, most: int) -> list[Tool]:
     tools: list[Tool] = []
     cursor: str | None = None
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
         tools += page.tools
         cursor = page.next_cursor
-        if not cursor and len(tools) <= MOST_TOOLS:
+        if not cursor and len(tools) <= most:
             return tools
-        if len(tools) > MOST_TOOLS:
+        if len(tools) > most:
             break
     raise UsageError(
-        f"The server lists more than {MOST_TOOLS} tools, or more than {MOST_PAGES} pages of them: no model "
-        "takes as many."
+        f"The server lists more than {most} tools, or more than {MOST_PAGES} pages of them. No model accepts "
+        "that many; `max_tools` sets the limit."
     )
 
 
@@ -186,7 +205,7 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _in_words(error: BaseException) -> str:
+def _in_words(error: BaseException, patience: float) -> str:
     if isinstance(error, TimeoutError):
-        return f"it said nothing, or went on listing its tools, for {LISTING:g} seconds"
+        return f"it said nothing, or went on listing its tools, for {patience:g} seconds (`connect_timeout`)"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -12,14 +12,14 @@ from ellmer_core.wire.shared.types_as_json_schema import json_schema
 
 pytest.importorskip("mcp")
 
-from ellmer_core.mcp import client, mcp_tools
+from ellmer_core.mcp import mcp_tools
 
 HOSTILE = [sys.executable, str(Path(__file__).with_name("hostile_mcp_server.py"))]
 
 
-def test_a_server_that_says_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(client, "LISTING", 0.5)
-    with pytest.raises(ConnectError, match=r"said nothing.* for 0\.5 seconds"), mcp_tools([*HOSTILE, "mute"]):
+def test_a_server_that_says_nothing_is_left():
+    silent = mcp_tools([*HOSTILE, "mute"], connect_timeout=0.5)
+    with pytest.raises(ConnectError, match=r"said nothing.* for 0\.5 seconds"), silent:
         pass
 
 

@@ -114,13 +114,14 @@ def _table() -> Table:
     }
 
 
-def refresh_prices(source: str | Path | None) -> int:
+def refresh_prices(source: str | Path | None, *, max_bytes: int = 10_000_000) -> int:
     """Loads prices from a file or a URL. They take precedence over the package's own table.
 
     Answers that were already counted keep their cost.
 
     Args:
         source: Path or URL of a JSON file in the form of the package's own table; `None` removes what was loaded.
+        max_bytes: The largest size of the table.
 
     Returns:
         The number of models that have a price.
@@ -133,6 +134,6 @@ def refresh_prices(source: str | Path | None) -> int:
         812
     """
     global _refreshed  # noqa: PLW0603 - one table a process
-    _refreshed = {} if source is None else read_table(source)
+    _refreshed = {} if source is None else read_table(source, max_bytes)
     _thresholds.cache_clear()
     return sum(map(len, _refreshed.values()))

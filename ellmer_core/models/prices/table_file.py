@@ -13,14 +13,13 @@ from ...errors import UsageError
 __all__ = ["Table", "read_table"]
 
 Table = dict[str, list[dict[str, Any]]]
-LARGEST = 10_000_000  # bytes
 DEAREST = 1e9  # dollars for a million tokens
 
 
-def read_table(source: str | Path) -> Table:
-    """The rows by provider. Raises `UsageError` for what cannot be read, or is no table."""
+def read_table(source: str | Path, max_bytes: int) -> Table:
+    """The rows by provider of a table with at most `max_bytes`. Raises `UsageError` for what cannot be read, or is no table."""
     try:
-        table = json.loads(_content(source))
+        table = json.loads(_content(source, max_bytes))
         vendors = table["vendors"]
         return {str(vendor): [_row(row) for row in rows] for vendor, rows in vendors.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
@@ -29,28 +28,28 @@ def read_table(source: str | Path) -> Table:
         ) from error
 
 
-def _content(source: str | Path) -> bytes:
-    """Returns the content, up to the largest size of a table: a file may be a device, and a server may never end."""
+def _content(source: str | Path, most: int) -> bytes:
+    """Returns the content. Reading stops after `most` bytes: a file may be a device, and a server may never end."""
     if str(source).startswith(("https://", "http://")):
-        content = _download(str(source))
+        content = _download(str(source), most)
     else:
         with Path(source).open("rb") as file:
-            content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+            content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it is larger than {most:,} bytes (`max_bytes`)")
     return content
 
 
-def _download(url: str) -> bytes:
+def _download(url: str, most: int) -> bytes:
     import httpx  # noqa: PLC0415 - imported when first needed
 
     content = b""
     try:
         with httpx.stream("GET", url, timeout=10, follow_redirects=True) as answer:
             answer.raise_for_status()
-            for chunk in answer.iter_bytes(LARGEST):
+            for chunk in answer.iter_bytes(65_536):
                 content += chunk
-                if len(content) > LARGEST:
+                if len(content) > most:
                     break
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error)) from error
