@@ -50,7 +50,7 @@ def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe, picture):
     it.say("Hi")
     trouble = it.log.get_by_role("alert")
     for _ in ("live", "again"):
-        expect(trouble).to_contain_text("The provider has a problem of its own.")
+        expect(trouble).to_contain_text("The provider has a problem. Retry in a moment.")
         expect(trouble).to_contain_text("Overloaded")
         expect(typed(it.page, "Hi")).to_be_visible()
         assert "Error in Chat" not in it.page.content()
