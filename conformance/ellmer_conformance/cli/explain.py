@@ -10,10 +10,11 @@ import click
 
 from ..adapters.shared.endpoints import WHERE
 from ..contract import rules
-from ..contract.rule import Rule, verdict
+from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
 from ..contract.rules_by_error_text import matches
+from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import cache, cited_recordings, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of

@@ -13,7 +13,8 @@ from typing import Any
 
 from .exchange import Json, Request
 from .readers.read_cache import reading_once
-from .rule import Check, Kind, Level, Refusal, Rule, Verdict, Violation, verdict
+from .rule import Check, Kind, Level, Refusal, Rule
+from .verdict import Verdict, Violation, verdict
 
 __all__ = ["Envelope", "RuleBook"]
 

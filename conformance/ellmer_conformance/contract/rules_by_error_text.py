@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from .rule import Rule, verdict
+from .rule import Rule
 from .rulebook import RuleBook
+from .verdict import verdict
 
 __all__ = ["Match", "known_texts", "matches", "texts_in"]
 

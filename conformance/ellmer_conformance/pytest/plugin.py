@@ -43,7 +43,7 @@ from .snapshots import Transcript
 
 if TYPE_CHECKING:
     from ..contract.observed_run import Run
-    from ..contract.rule import Verdict
+    from ..contract.verdict import Verdict
     from ..server import StrictServer
 
 __all__ = ["PlayContext", "pytest_addoption"]

@@ -25,8 +25,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from ..adapters import Adapter
 from ..contract.observed_run import Run
-from ..contract.rule import Verdict
 from ..contract.transcripts import normalised
+from ..contract.verdict import Verdict
 from ..report import FAILING, Row
 from ..runner.judgement import judge
 from ..runner.selection import Play

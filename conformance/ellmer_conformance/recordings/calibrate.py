@@ -16,7 +16,7 @@ from typing import Any
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
-from ..contract.rule import Verdict, Violation
+from ..contract.verdict import Verdict, Violation
 from .recorded_requests import Skip, request_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of

@@ -11,8 +11,8 @@ from typing import Any
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run
-from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
+from ..contract.verdict import Verdict, Violation
 from .results import FINE, Play, Report, Row
 
 __all__ = ["excerpt", "fingerprint", "judged"]

@@ -13,7 +13,8 @@ from threading import Lock
 from typing import Any
 
 from ..contract.exchange import Exchange, Request, Response
-from ..contract.rule import Refusal, Verdict, Violation
+from ..contract.rule import Refusal
+from ..contract.verdict import Verdict, Violation
 from ..scenarios.canary_keys import is_canary
 from .http.reply import Reply
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ..contract.exchange import Request, Response
-from ..contract.rule import Verdict
+from ..contract.verdict import Verdict
 from .dialects.base import compact, utf8
 from .engine import Engine
 from .http.reply import Broken, Relayed, Reply, plain

@@ -15,8 +15,9 @@ from zlib import crc32
 
 from ..contract import readers
 from ..contract.exchange import Request
-from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
+from ..contract.rule import Kind, Level, Refusal, Rule
 from ..contract.rules import book
+from ..contract.verdict import Verdict, Violation, objection, verdict
 from ..scenarios.script import Answer, Say
 from .dialect_lookup import dialect_of
 from .dialects.base import Ticket, pretty

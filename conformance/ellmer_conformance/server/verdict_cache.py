@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..contract import readers
 from ..contract.exchange import Request
 from ..contract.readers.read_cache import reading_once
-from ..contract.rule import Verdict
+from ..contract.verdict import Verdict
 
 __all__ = ["Alike", "Judged", "without_repeats", "without_words"]
 

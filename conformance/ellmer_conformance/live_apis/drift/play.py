@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ...adapters.shared.endpoints import place_of
 from ...contract.exchange import Request, Response
 from ...contract.observed_run import Run
-from ...contract.rule import Verdict
+from ...contract.verdict import Verdict
 from ...runner.from_cassettes import attempt
 from ...runner.judgement import judge
 from ...runner.selection import Play

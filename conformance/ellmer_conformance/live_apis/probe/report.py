@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import httpx
 
 from ...contract.observed_run import Run, Trouble
-from ...contract.rule import Level, verdict
+from ...contract.rule import Level
+from ...contract.verdict import verdict
 from ...report import Report, finished, judged
 from ...report.report_json import rule_text
 from ...runner.judgement import judge

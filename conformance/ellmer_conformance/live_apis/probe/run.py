@@ -15,7 +15,7 @@ from ...contract.exchange import Exchange, Json, Request, Response
 from ...contract.provider_answers.answer import Told
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read
-from ...contract.rule import objection
+from ...contract.verdict import objection
 from ...report.probe_script import NO_JSON, WRONG_KEY
 from .questions import MALFORMED, QUESTIONS, Question
 from .requests import CONVERSATIONS, body, headers, path

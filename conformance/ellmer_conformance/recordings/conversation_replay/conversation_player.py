@@ -15,7 +15,8 @@ from ...contract.exchange import Request
 from ...contract.observed_run import Run, Trouble
 from ...contract.previous_response_id import said
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
-from ...contract.rule import Kind, Verdict
+from ...contract.rule import Kind
+from ...contract.verdict import Verdict
 from ...runner.judgement import judge
 from ...runner.network_watch import watching
 from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting

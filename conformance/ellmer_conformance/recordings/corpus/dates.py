@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ...contract import rules
 from ...contract.exchange import Request
-from ...contract.rule import Rule, verdict
+from ...contract.rule import Rule
+from ...contract.verdict import verdict
 from ..calibrate import agrees
 from ..recorded_requests import Skip, request_of
 from ..recording_files import Recording, Unreadable, find, read

@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 from ...contract import readers
 from ...contract.exchange import Json
-from ...contract.rule import Refusal, objection
+from ...contract.rule import Refusal
 from ...contract.rules import book
+from ...contract.verdict import objection
 from ..dialects.base import Dialect, compact, utf8
 from ..http.reply import Reply, plain
 from ..http.request_parser import HttpRequest
