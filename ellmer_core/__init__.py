@@ -252,7 +252,7 @@ def _is_vendor(name: str) -> bool:
 
 
 def _renderer(module: str, function: str) -> Callable[[Any], Any]:
-    """A function of `render/`, loaded when it is first called."""
+    """Returns a function of `render/`, loaded when it is first called."""
 
     def render(value: Any) -> Any:
         return getattr(import_module(f".render.{module}", __name__), function)(value)

@@ -63,7 +63,9 @@ _OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey (escape sequences, above all), and half characters, as escapes."""
+    """Returns the text with what a terminal would obey (escape sequences, above all), and half characters, as
+    escapes.
+    """
     if not text.isprintable():
         text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -43,7 +43,7 @@ class Texts:
         self.said = self.called = False
 
     def __call__(self, shown: Content | Turn) -> str | None:
-        """The words of what is shown; `None` where it has none."""
+        """Returns the words of what is shown; `None` where it has none."""
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.said and shown.tool_requests)
         if not isinstance(shown, ContentText):

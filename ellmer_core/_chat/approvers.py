@@ -17,7 +17,7 @@ QUESTION = "[y]es, [n]o, or [e]dit the arguments? "
 
 
 def approver(approve: Any) -> Decide | None:
-    """The function that `chat.approve` stands for."""
+    """Returns the function that `chat.approve` stands for."""
     match approve:
         case None:
             return None

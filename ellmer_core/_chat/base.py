@@ -86,7 +86,9 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         self.set_system_prompt(system_prompt)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
-        """The tool calls that have not been run yet, of the last answer: those that wait for a decision."""
+        """Returns the tool calls that have not been run yet, of the last answer: those that wait for a
+        decision.
+        """
         return list(self._history.waiting)
 
     def decide(self, decisions: Mapping[str, Said]) -> None:
@@ -103,7 +105,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
             self._history.decide({id: decision_of(said) for id, said in decisions.items()})
 
     def record(self) -> dict[str, Any]:
-        """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
+        """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
         from .save_and_restore import recorded  # noqa: PLC0415 - only needed to save
 
         return recorded(self._history, self.wire.vendor, self.wire.model)
@@ -211,7 +213,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         return [connection for _, connection in self.fallbacks]
 
     def as_fallback(self) -> tuple[Fallback, Connection]:
-        """The provider of this chat, for another chat to go on with."""
+        """Returns the provider of this chat, for another chat to go on with."""
         return Fallback(self.wire, max_tries=self.max_tries), self._connection
 
     def _contents(self, inputs: Sequence[Input]) -> list[Content]:

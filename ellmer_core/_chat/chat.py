@@ -244,7 +244,7 @@ class Chat(StructuredChat, TokenCounting):
         self._shorten(keep, to_sum)
 
     def _older(self, keep: int, how: str) -> Chat | None:
-        """A chat that has heard the older rounds alone, if they are to be summarized."""
+        """Returns a chat that has heard the older rounds alone, if they are to be summarized."""
         if how not in ("summary", "drop"):
             raise UsageError(f'how= must be "summary" or "drop", not {how!r}.')
         system, older, _ = parted(self._history.turns, keep)
@@ -260,7 +260,9 @@ class Chat(StructuredChat, TokenCounting):
             shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
 
     def fork(self) -> Chat:
-        """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
+        """Returns a chat of its own that has heard, and can do, the same up to now. The two share
+        connections.
+        """
         other = Chat(
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )

@@ -23,7 +23,7 @@ PROMPT = (
 
 
 def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], list[Turn]]:
-    """The system prompt, the older rounds and the last `keep` of them."""
+    """Returns the system prompt, the older rounds and the last `keep` of them."""
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
         raise UsageError(f"keep= must be the number of the last rounds that stay, 0 or more, not {keep!r}.")
     system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
@@ -50,5 +50,5 @@ def _round(summary: str) -> list[Turn]:
 
 
 def _starts(turn: Turn) -> bool:
-    """Whether the user says something here, and does not only bring results."""
+    """Tells whether the user says something here, and does not only bring results."""
     return isinstance(turn, UserTurn) and not any(isinstance(c, ContentToolResult) for c in turn.contents)

@@ -46,7 +46,7 @@ def default_echo(depth: int) -> EchoMode:
 
 
 def _in_notebook() -> bool:
-    """Whether IPython runs in a kernel: then a cell shows its last value, in rich forms."""
+    """Tells whether IPython runs in a kernel: then a cell shows its last value, in rich forms."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel")

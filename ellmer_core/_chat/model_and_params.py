@@ -23,7 +23,7 @@ class ModelChoice:
         self.wire = _fitted(wire, self._asked)
 
     def get_model(self) -> str:
-        """The model's name."""
+        """Returns the model's name."""
         return self.wire.model
 
     def set_model(self, model: str) -> None:
@@ -42,7 +42,7 @@ class ModelChoice:
         return self.wire.profile
 
     def get_params(self) -> dict[str, Any]:
-        """The parameters that were asked for, `thinking` among them; the model may take fewer."""
+        """Returns the parameters that were asked for, `thinking` among them; the model may take fewer."""
         return dict(self._asked.params)
 
     def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
@@ -56,12 +56,12 @@ class ModelChoice:
         self.wire, self._asked = _fitted(self.wire, asked), asked
 
     def _wire_with(self, params: Mapping[str, Any]) -> Wire:
-        """The wire for one call, with parameters beside those of the chat."""
+        """Returns the wire for one call, with parameters beside those of the chat."""
         return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
 
 
 def _fitted(wire: Wire, asked: Asked) -> Wire:
-    """The wire with the parameters that the model takes; of the others, a warning tells the caller."""
+    """Returns the wire with the parameters that the model takes; of the others, a warning tells the caller."""
     fit, warning = fitted(wire, asked)
     if warning:
         warn(warning)

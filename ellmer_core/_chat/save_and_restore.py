@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
-    """The record of a chat, in the form of `contents_record()`."""
+    """Returns the record of a chat, in the form of `contents_record()`."""
     results = {str(place): contents_record(result) for place, result in history.results.items()}
     props = {"vendor": vendor, "model": model, "turns": contents_record(history.view()), "results": results}
     return {"version": VERSION, "class": "Chat", "props": props}
 
 
 def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> tuple[History, str, str]:
-    """The history that a record holds, and the names of its provider and model."""
+    """Returns the history that a record holds, and the names of its provider and model."""
     props = _props(record)
     tools, classes = list(tools), list(classes)
     turns = [

@@ -84,7 +84,7 @@ class Memory:
         return next((turn for turn in turns if role in (None, turn.role)), None)
 
     def get_system_prompt(self) -> str | None:
-        """The system prompt."""
+        """Returns the system prompt."""
         first = self._history.turns[0] if self._history.turns else None
         return first.text if isinstance(first, SystemTurn) else None
 

@@ -285,12 +285,16 @@ class ContentUnknown(Content):
 
 
 def is_media(value: object) -> bool:
-    """Whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON text."""
+    """Tells whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON
+    text.
+    """
     return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
 
 
 def replaced(content: C, **changes: Any) -> C:
-    """A copy with other field values; unlike `dataclasses.replace` for every subclass, whatever its `__init__`."""
+    """Returns a copy with other field values; unlike `dataclasses.replace` for every subclass, whatever its
+    `__init__`.
+    """
     changed = copy(content)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)

@@ -18,7 +18,7 @@ class Displayed:
     """A value that terminals and notebooks can show."""
 
     def displayed_as(self, form: str) -> Any:
-        """The value in one of the forms of `RENDERERS`."""
+        """Returns the value in one of the forms of `RENDERERS`."""
         return RENDERERS[form](self)
 
     def __rich__(self) -> Any:

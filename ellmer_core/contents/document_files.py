@@ -75,7 +75,7 @@ def _type_of(path: Path, data: bytes) -> str:
 
 
 def _is_text(data: bytes) -> bool:
-    """Whether bytes are text: UTF-8, without the NUL that no text has."""
+    """Tells whether bytes are text: UTF-8, without the NUL that no text has."""
     try:
         return "\0" not in data.decode()
     except UnicodeDecodeError:
@@ -113,7 +113,7 @@ def _lines(document: Any) -> Iterator[str]:
 
 
 def _of_workbook(data: bytes, source: str) -> str:
-    """Each sheet under its name, a line a row, tabs between the cells."""
+    """Returns each sheet under its name, a line a row, tabs between the cells."""
     try:
         import openpyxl  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -53,7 +53,9 @@ def download(
 
 
 def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
-    """The request for a URL, at the very address that was looked at: a name may stand for another one a moment later."""
+    """Returns the request for a URL, at the very address that was looked at: a name may stand for another one
+    a moment later.
+    """
     if not addresses:
         return {"url": url}
     host = url.netloc.decode("ascii")
@@ -86,7 +88,7 @@ def _host(url: str, schemes: Sequence[str]) -> str:
 
 
 def url_parts(url: str) -> SplitResult:
-    """The parts of a URL; raises `UsageError` for what is none."""
+    """Returns the parts of a URL; raises `UsageError` for what is none."""
     try:
         return urlsplit(url)
     except ValueError as error:

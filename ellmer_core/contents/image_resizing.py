@@ -15,7 +15,9 @@ __all__ = ["resized"]
 
 
 def resized(data: bytes, resize: str, source: str) -> bytes:
-    """The image, in the size that `resize` asks for and in its own format; unchanged if it has it already."""
+    """Returns the image, in the size that `resize` asks for and in its own format; unchanged if it has it
+    already.
+    """
     try:
         from PIL import Image, ImageOps  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -47,7 +49,7 @@ def _encoded(image: Image, size: tuple[int, int], format: str | None) -> bytes:
 
 
 def _size(size: tuple[int, int], resize: str) -> tuple[int, int]:
-    """The size in pixels that an image of `size` gets."""
+    """Returns the size in pixels that an image of `size` gets."""
     width, height = size
     geometry = {"low": "512x512>", "high": "2000x768>" if width > height else "768x2000>"}.get(resize, resize)
     match = re.fullmatch(r"(?=x?[1-9])([1-9]\d{0,3})?(?:x([1-9]\d{0,3}))?([>!]?)", geometry)

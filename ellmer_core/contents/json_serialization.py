@@ -116,7 +116,7 @@ def _modest(what: str) -> Iterator[None]:
 
 
 def _path(cls: type) -> str:
-    """A class's name; with its module, if it is not one of ours."""
+    """Returns a class's name; with its module, if it is not one of ours."""
     return cls.__name__ if OURS.get(cls.__name__) is cls else f"{cls.__module__}.{cls.__qualname__}"
 
 
@@ -190,7 +190,7 @@ class _Replay:
         return self.built(cls, {k: self.value(v, f"{path}.{k}") for k, v in props.items()}, path)
 
     def built(self, cls: type[Any], props: dict[str, Any], path: str) -> Any:
-        """An instance with these props, whatever the `__init__` of its class takes."""
+        """Returns an instance with these props, whatever the `__init__` of its class takes."""
         known = {f.name: f for f in fields(cls)}
         unknown = props.keys() - known.keys()
         if unknown and cls in OURS.values():
@@ -233,7 +233,7 @@ class _Replay:
 
 
 def _hashable(key: Any, path: str) -> Hashable:
-    """The key of a mapping; a tuple was recorded as a list."""
+    """Returns the key of a mapping; a tuple was recorded as a list."""
     key = tuple(_hashable(part, path) for part in key) if isinstance(key, list) else key
     try:
         hash(key)

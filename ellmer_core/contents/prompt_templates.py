@@ -132,7 +132,7 @@ def params(
 
 
 def _texts(sequences: Sequence[str] | None) -> list[str] | None:
-    """A single string stands for a list of one; taken letter by letter it would stop almost anything."""
+    """Returns a single string stands for a list of one; taken letter by letter it would stop almost anything."""
     if sequences is None:
         return None
     return [sequences] if isinstance(sequences, str) else list(sequences)

@@ -210,7 +210,7 @@ class ToolDef(Displayed):
 
 
 def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
-    """The request with the tool that it asks for, in that tool's class of requests."""
+    """Returns the request with the tool that it asks for, in that tool's class of requests."""
     if tool is not None and not isinstance(request, tool.request):
         given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
         try:
@@ -221,7 +221,9 @@ def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolReq
 
 
 def in_words(name: str) -> str:
-    """A tool's name for people: `get_current_weather` and `getCurrentWeather` are "Get current weather"."""
+    """Returns a tool's name for people: `get_current_weather` and `getCurrentWeather` are "Get current
+    weather".
+    """
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", name)
     words = re.sub(r"[\s_-]+", " ", words).strip() or name
     first, *rest = words.split(" ")

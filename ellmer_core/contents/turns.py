@@ -87,7 +87,7 @@ class Turn(Displayed):
 
 
 def are_plain(turns: Iterable[Turn]) -> list[bool]:
-    """Whether each is one piece of text, as most are: nothing in it needs an answer, or another form."""
+    """Tells whether each is one piece of text, as most are: nothing in it needs an answer, or another form."""
     return [len(said := turn.contents) == 1 and type(said[0]) is ContentText for turn in turns]
 
 
@@ -219,7 +219,7 @@ class AssistantPartialTurn(AssistantTurn):
 
 
 def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content, ...]:
-    """A tuple of contents from what a caller may write instead of one; strings are text."""
+    """Returns a tuple of contents from what a caller may write instead of one; strings are text."""
     values = (value,) if isinstance(value, (str, Content)) else tuple(value)
     for item in values:
         if not isinstance(item, (str, Content)):

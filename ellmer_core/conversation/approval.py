@@ -74,7 +74,7 @@ def deciding(decide: Decide) -> Iterator[None]:
 def needs_decision(
     request: ContentToolRequest, ask_before: AskBefore = (), approve: Decide | None = None
 ) -> bool:
-    """Whether somebody is to decide about it. A tool that asks for it is never called without."""
+    """Tells whether somebody is to decide about it. A tool that asks for it is never called without."""
     notes = request.tool.annotations if request.tool else {}
     if _asks(notes.get("needs_approval"), dict(request.arguments)) or _listed(request, ask_before):
         return True
@@ -88,7 +88,7 @@ def _listed(request: ContentToolRequest, ask_before: AskBefore) -> bool:
 
 
 def _asks(asks: Any, about: Any) -> bool:
-    """A yes or no, or the answer of a function to it."""
+    """Returns a yes or no, or the answer of a function to it."""
     try:
         return bool(asks(about) if callable(asks) else asks)
     except Exception:  # noqa: BLE001 - who cannot say whether it is safe has not said that it is
@@ -104,7 +104,9 @@ def decided(request: ContentToolRequest, approve: Decide | None = None) -> Said 
 
 
 def decision_of(said: Said) -> Decision | None:
-    """A decision from what somebody said, which may have come as JSON; `None` where it is yet to come."""
+    """Returns a decision from what somebody said, which may have come as JSON; `None` where it is yet to
+    come.
+    """
     match said:
         case Decision() | None:
             return said
@@ -123,7 +125,7 @@ def decision_of(said: Said) -> Decision | None:
 
 
 def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
-    """The request as it was approved, which it says in its `extra` (no provider is sent that)."""
+    """Returns the request as it was approved, which it says in its `extra` (no provider is sent that)."""
     edited = decision.arguments is not None and dict(decision.arguments) != dict(request.arguments)
     changes = {"arguments": dict(decision.arguments or {}), "raw": None} if edited else {}
     extra = {**request.extra, "decision": "edited" if edited else "approved"}
@@ -131,11 +133,13 @@ def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolReques
 
 
 def denial(request: ContentToolRequest, reason: str) -> ContentToolResult:
-    """The result of a call that was not made because somebody said no: nothing failed, and the model reads why."""
+    """Returns the result of a call that was not made because somebody said no: nothing failed, and the model
+    reads why.
+    """
     return ContentToolResult(f"Tool call denied. {reason}", extra={"decision": "denied"}, request=request)
 
 
 def recorded(result: ContentToolResult) -> ContentToolResult:
-    """The result, with what was decided about its call in its `extra`, if somebody was asked."""
+    """Returns the result, with what was decided about its call in its `extra`, if somebody was asked."""
     decision = result.request.extra.get("decision") if result.request else None
     return replaced(result, extra={**result.extra, "decision": decision}) if decision else result

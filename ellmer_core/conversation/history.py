@@ -44,7 +44,7 @@ class History:
             return History(list(self.turns), dict(self.results), dict(self.decisions))
 
     def view(self) -> list[Turn]:
-        """All turns, with what has been received of an answer that has not ended."""
+        """Returns all turns, with what has been received of an answer that has not ended."""
         return [*self.turns, *self._partial("interrupted")]
 
     def replace(self, turns: Iterable[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
@@ -74,7 +74,8 @@ class History:
         self.decisions |= {id: decision for id, decision in decisions.items() if decision is not None}
 
     def reply(self, inputs: Sequence[Content]) -> UserTurn:
-        """The next user turn: one result for every open request, in their order, then the other inputs.
+        """Returns the next user turn: one result for every open request, in their order, then the other
+        inputs.
 
         A result that the caller gives wins over one that is kept, and that over the statement that the tool
         was never called.
@@ -151,7 +152,7 @@ class History:
 
 
 def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
-    """The pieces of a stream as contents: neighbours of one kind joined."""
+    """Returns the pieces of a stream as contents: neighbours of one kind joined."""
     whole: list[Content] = []
     for piece in pieces:
         match whole[-1] if whole else None, piece:
@@ -165,7 +166,7 @@ def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
 
 
 def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
-    """The citations of two texts as those of the two in a row."""
+    """Returns the citations of two texts as those of the two in a row."""
     texts = [(text, at) for text, at in ((before, 0), (after, len(getattr(before, "text", ""))))]
     return tuple(
         replaced(c, start=at + (c.start or 0), end=at + (len(text.text) if c.end is None else c.end))

@@ -85,7 +85,7 @@ def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> 
 
 
 def _asked(history: History, inputs: Sequence[Content]) -> Loop[UserTurn]:
-    """The next user turn, shown."""
+    """Returns the next user turn, shown."""
     user = history.reply(inputs)
     yield Emit(user)
     return user
@@ -103,8 +103,9 @@ def _check_rounds(settings: Settings, rounds: int) -> None:
 
 
 def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
-    """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
-    history as it was."""
+    """Returns one user turn (none, to have an answer gone on with) and its answer, in the history; or an
+    error, and the history as it was.
+    """
     sent = yield from request_turns(history, settings, user)
     tools = tuple(settings.tools.values())
     request, body = settings.written.request(
@@ -143,7 +144,7 @@ def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
 def with_retries(
     history: History, settings: Settings, request: Request, body: bytes, user: UserTurn | None
 ) -> Loop[AssistantTurn]:
-    """The answer to a request, tried again where that may help and nothing of an answer was shown."""
+    """Returns the answer to a request, tried again where that may help and nothing of an answer was shown."""
     for tries in count(1):
         answer = Answer(0)
         history.begin(user)
@@ -171,7 +172,9 @@ def _kind(error: Exception) -> str:
 
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
-    """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    """Returns the turn with what the wire format cannot know: the tools that are asked for, the cost, the
+    duration.
+    """
     if settings.type is not None:
         turn = answer_of(turn)
     contents = tuple(

@@ -23,8 +23,9 @@ Ask = Callable[[History, Settings, UserTurn | None], Loop[AssistantTurn]]
 def answered(
     ask: Ask, history: History, settings: Settings, user: UserTurn | None
 ) -> Loop[tuple[AssistantTurn, Settings]]:
-    """The answer of the first provider that gives one, and how the conversation goes on: with the same one. Never
-    another one after something of an answer was shown."""
+    """Returns the answer of the first provider that gives one, and how the conversation goes on: with the
+    same one. Never another one after something of an answer was shown.
+    """
     while True:
         before = len(history.turns)
         try:

@@ -17,7 +17,9 @@ _HOPELESS = r"(?i)insufficient_quota|request too large"
 
 
 def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -> tuple[float, float] | None:
-    """The shortest and the longest wait before another try; `None`: it would not help. Says so in `error`, too."""
+    """Returns the shortest and the longest wait before another try; `None`: it would not help. Says so in
+    `error`, too.
+    """
     floor = retry_after(error, headers, now)
     if isinstance(error, ProviderError):
         error.retry_after = floor
@@ -25,7 +27,8 @@ def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -
 
 
 def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
-    """Whether the same request may succeed later. `headers` (lower case) are those of the answer, if any.
+    """Tells whether the same request may succeed later. `headers` (lower case) are those of the answer, if
+    any.
 
     A timeout does not count, unless it was in connecting: the model may be at work, and would be twice.
     """
@@ -41,7 +44,9 @@ def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
 
 
 def pause(tries: int, floor: float | None) -> tuple[float, float] | None:
-    """The shortest and the longest wait, in seconds, after so many `tries`; `None`: do not wait for that."""
+    """Returns the shortest and the longest wait, in seconds, after so many `tries`; `None`: do not wait for
+    that.
+    """
     growing = min(FIRST * 2 ** (tries - 1), LONGEST)
     least = max(growing, floor or 0.0)
     return (least, least + growing) if least <= PATIENCE else None

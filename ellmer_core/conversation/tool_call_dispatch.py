@@ -55,8 +55,9 @@ def _ready(
 def _permitted(
     history: History, settings: Settings, request: ContentToolRequest
 ) -> Loop[ContentToolRequest | ContentToolResult | None]:
-    """The request as it may run, which somebody may have been asked about; or the result of one that may not; or
-    `None`, where the decision is yet to come."""
+    """Returns the request as it may run, which somebody may have been asked about; or the result of one that
+    may not; or `None`, where the decision is yet to come.
+    """
     if refusal := (yield from _refused(settings, request)):
         return refusal
     decision = history.decisions.get(request.id)
@@ -88,7 +89,7 @@ def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRe
 
 
 def _refused(settings: Settings, request: ContentToolRequest) -> Loop[ContentToolResult | None]:
-    """The result of a request that must not be run: it makes no sense, or a callback rejected it."""
+    """Returns the result of a request that must not be run: it makes no sense, or a callback rejected it."""
     if request.problem:
         return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
     try:

@@ -105,7 +105,7 @@ def messages_of(turns: Iterable[Turn], model: str) -> list[Any]:
 
 
 def output_of(turn: AssistantTurn, model: str) -> Any:
-    """An answer as a model's output."""
+    """Returns an answer as a model's output."""
     [message] = _messages(turn, model)
     choice = theirs.ChatCompletionChoice(
         message=message, stop_reason=STOP.get(turn.finish_reason or "success", "unknown")
@@ -175,7 +175,7 @@ def _part(content: ours.Content) -> Any:
 
 
 def _usage(tokens: Tokens) -> Any:
-    """Their `input_tokens` leave out what was read from or written to a cache."""
+    """Returns their `input_tokens` leave out what was read from or written to a cache."""
     cached, written = tokens.cached or 0, tokens.cache_write or 0
     return theirs.ModelUsage(
         input_tokens=max((tokens.input or 0) - cached - written, 0),

@@ -58,7 +58,7 @@ class Parallel:
         self.failed = False
 
     async def run(self, prompts: Iterable[Prompt]) -> list[Any]:
-        """The outcomes, in the order of the prompts."""
+        """Returns the outcomes, in the order of the prompts."""
         asked = all_inputs(prompts)
         outcomes: list[Any] = [None] * len(asked)
         waiting = iter(enumerate(asked))

@@ -33,14 +33,14 @@ class Rows:
         self.frame = frame
 
     def collected(self, outcomes: Sequence[Any]) -> Any:
-        """The data, in a list, or in a data frame with a row per outcome."""
+        """Returns the data, in a list, or in a data frame with a row per outcome."""
         if self.frame is None:
             return [outcome[0] if isinstance(outcome, tuple) else None for outcome in outcomes]
         return data_frame([_row(outcome) for outcome in outcomes], [*self.columns, *ABOUT], self.frame)
 
 
 def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
-    """Each prompt as `chat()` takes it; one of several contents is a list or a tuple."""
+    """Returns each prompt as `chat()` takes it; one of several contents is a list or a tuple."""
     if isinstance(prompts, str | Content) or not isinstance(prompts, Iterable):
         raise UsageError(f"Prompts must be a list, not {type(prompts).__name__}.")
     return [_inputs(prompt) for prompt in prompts]

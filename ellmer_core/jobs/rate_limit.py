@@ -31,7 +31,7 @@ class Paced(Connection):
         self.next = -float("inf")
 
     async def concurrent(self) -> Any:
-        """The client, as soon as it may be used (generic cell rate algorithm, ITU-T I.371)."""
+        """Returns the client, as soon as it may be used (generic cell rate algorithm, ITU-T I.371)."""
         now = self.clock()
         wait = max(self.next - self.ahead - now, 0.0)
         self.next = max(self.next, now) + self.interval

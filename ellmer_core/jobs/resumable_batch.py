@@ -101,7 +101,7 @@ class Job:
         self.save(stage="waiting", batch=batch)
 
     def bodies(self) -> dict[str, Json]:
-        """The requests, by name."""
+        """Returns the requests, by name."""
         wire, type = self.chat.wire, self.wanted.sent if self.wanted else None
         settings = self.chat._plan(stream=False, tool_mode="sequential")  # noqa: SLF001 - of this package
         return {
@@ -110,7 +110,7 @@ class Job:
         }
 
     def turns(self, fork: Chat, user: UserTurn, settings: Settings) -> list[Turn]:
-        """The turns as the model is sent them: like those of a chat."""
+        """Returns the turns as the model is sent them: like those of a chat."""
         sent = self.run(request_turns(fork._history, settings, user))  # noqa: SLF001 - of this package
         warn_replaced(settings, sent.replaced)
         return list(sent.turns)
@@ -119,7 +119,7 @@ class Job:
         return run(loop, self.chat._connection)  # noqa: SLF001 - of this package
 
     def outcomes(self) -> list[Chat | Exception]:
-        """Each fork with its answer, or the error in its place."""
+        """Returns each fork with its answer, or the error in its place."""
         outcomes: list[Chat | Exception] = []
         new = not self.state.get("counted", False)  # by token_usage(), whoever waited for the batch
         for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True)):
@@ -173,7 +173,7 @@ def _api(wire: Wire) -> Batches:
 
 
 def _state(path: Path, wanted: Mapping[str, str]) -> Json:
-    """The state in the file, if it belongs to what is `wanted`."""
+    """Returns the state in the file, if it belongs to what is `wanted`."""
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         version, stage, found = state["version"], state["stage"], state["asked"]

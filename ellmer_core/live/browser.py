@@ -33,7 +33,7 @@ ICON = (
 
 
 def app(chat: Chat, title: str, greeting: str | None, image_hosts: Sequence[str]) -> App:
-    """The app. A page shows what was said so far, and goes on from there."""
+    """Returns the app. A page shows what was said so far, and goes on from there."""
     room, changed, hosts = Room(chat), reactive.Value(0), origins(image_hosts)
 
     def server(input: Inputs, _output: Outputs, session: Session) -> None:

@@ -229,7 +229,7 @@ class Screen:
             self.text = (kind, text[done:])
 
     def _line(self, shown: Card) -> Text:
-        """A call in a line: `✓ Get weather in Köln  {"celsius": 18.5}`."""
+        """Returns a call in a line: `✓ Get weather in Köln {"celsius": 18.5}`."""
         mark, style = MARKS[shown.status]
         icon = f"{shown.icon} " if isinstance(shown.icon, str) and "<" not in shown.icon else ""
         beside = shown.display.get("value_preview") or " ".join(_body(shown).split())
@@ -240,7 +240,7 @@ class Screen:
 
 
 def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
-    """A text so far. A thought is folded to its first line when it is whole."""
+    """Returns a text so far. A thought is folded to its first line when it is whole."""
     if kind is not ContentThinking:
         return markdown(text)
     first, *rest = text.strip().splitlines() or [""]
@@ -248,7 +248,7 @@ def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
 
 
 def _body(shown: Card) -> str:
-    """A result as text. HTML is for browsers; the terminal shows what the tool called it."""
+    """Returns a result as text. HTML is for browsers; the terminal shows what the tool called it."""
     match shown.kind:
         case "media":
             return "\n".join(map(value_text, shown.body))

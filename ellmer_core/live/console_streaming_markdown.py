@@ -44,7 +44,9 @@ def markdown(text: str) -> Markdown:
 
 
 def _parsed(text: str) -> list[Token]:
-    """The tokens of a Markdown text. A terminal shows a formula as its source, which Markdown would change."""
+    """Returns the tokens of a Markdown text. A terminal shows a formula as its source, which Markdown would
+    change.
+    """
     tokens = _with_formulas().parse(text)
     for token in [*tokens, *(child for block in tokens for child in block.children or [])]:
         if token.type.startswith("math_"):

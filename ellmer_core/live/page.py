@@ -204,7 +204,7 @@ class Page:
 
 
 def attached(file: shinychat.Attachment) -> Content:
-    """A file that the user attached, as content: an image, a PDF, or text with its name."""
+    """Returns a file that the user attached, as content: an image, a PDF, or text with its name."""
     data = file.data_url.partition("base64,")[2]
     if file.mime.startswith("image/"):
         return ContentImageInline(file.mime, data, {"filename": file.name} if file.name else {})

@@ -24,7 +24,7 @@ def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
 
 
 def question_tag(request: ContentToolRequest) -> Tag:
-    """A call that somebody is to decide about."""
+    """Returns a call that somebody is to decide about."""
     shown = card(request)
     return tags.div(
         tags.p(tags.strong(f"{shown.title}?"), " The model wants to run this call. Decide whether it may."),
@@ -52,7 +52,7 @@ def toolbar() -> TagList:
 
 
 def status_bar() -> Tag:
-    """A place for the model, the tokens and the cost."""
+    """Returns a place for the model, the tokens and the cost."""
     return tags.div(HTML("&nbsp;"), id="ellmer-status", class_="ellmer-status")
 
 

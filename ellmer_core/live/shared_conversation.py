@@ -66,7 +66,7 @@ class Answer:
             self.more.notify_all()
 
     async def follow(self) -> AsyncGenerator[Any, None]:
-        """All of it, for a page."""
+        """Yields all of it, for a page."""
         place = 0
         while True:
             async with self.more:
@@ -102,7 +102,7 @@ class Room:
         self.controller.cancel(reason)
 
     def messages(self) -> list[ChatMessage]:
-        """All that was said before the answer that is being given."""
+        """Returns all that was said before the answer that is being given."""
         if self.answer:
             return self.answer.before
         return cast("list[ChatMessage]", contents_shinychat(self.chat))

@@ -75,7 +75,7 @@ class Words:
         return [*self.end(), content]
 
     def _pieces(self, shown: str) -> list[Any]:
-        """A piece; in two where a block of the text ends that the page need not draw again."""
+        """Returns a piece; in two where a block of the text ends that the page need not draw again."""
         before, self.drawn = len(self.drawn), self.drawn + shown
         if self.kind is ContentText and before > LONG and (done := complete(self.drawn)) >= before:
             self.drawn, place = self.drawn[done:], done - before

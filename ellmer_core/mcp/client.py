@@ -39,7 +39,8 @@ def mcp_tools(
     connect_timeout: float = 60.0,
     max_tools: int = 1000,
 ) -> McpTools:
-    """The tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also `async with`.
+    """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
+    `async with`.
 
     Args:
         server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything

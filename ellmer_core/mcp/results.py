@@ -47,7 +47,9 @@ def _value(block: Any) -> str | Content:
 
 
 def _image(kind: str, data: str) -> str | Content:
-    """An image under the type that its bytes have: what is none would be refused in each further request."""
+    """Returns an image under the type that its bytes have: what is none would be refused in each further
+    request.
+    """
     found = media_type(data)
     if found is not None and found.startswith("image/"):
         return ContentImageInline(found, data)
@@ -66,7 +68,7 @@ def _resource(resource: Any) -> str | Content:
 
 
 def blocks_of(result: ContentToolResult) -> list[ContentBlock]:
-    """Our result as MCP's blocks, in order."""
+    """Returns our result as MCP's blocks, in order."""
     items = result.value if isinstance(result.value, list | tuple) else [result.value]
     if result.error is not None or not any(map(is_media, items)):
         return [_text(result_text(result))]

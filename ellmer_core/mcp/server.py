@@ -22,7 +22,7 @@ HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hi
 
 
 def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "ellmer-core") -> Server[Any]:
-    """The SDK's low-level `Server` with these tools (or functions, as `tool()` makes them some)."""
+    """Returns the SDK's low-level `Server` with these tools (or functions, as `tool()` makes them some)."""
     try:
         from mcp.server import Server  # noqa: PLC0415 - imported when first needed
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415

@@ -29,7 +29,7 @@ Told = tuple[dict[str, Any], str]
 
 
 def thinking_params(profile: Profile, thinking: object, takes: Mapping[str, str]) -> Told:
-    """The parameters for a setting; and, where the model cannot be told so, why not in words."""
+    """Returns the parameters for a setting; and, where the model cannot be told so, why not in words."""
     if thinking == "off" or (thinking == 0 and not isinstance(thinking, bool)):
         return _off(profile)
     if isinstance(thinking, int) and not isinstance(thinking, bool) and thinking > 0:

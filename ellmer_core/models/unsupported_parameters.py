@@ -28,7 +28,7 @@ class Asked(NamedTuple):
 
 
 def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile:
-    """The profile of the wire's model: the caller's own, or the tables' with the caller's changes."""
+    """Returns the profile of the wire's model: the caller's own, or the tables' with the caller's changes."""
     if isinstance(profile, Profile):
         return profile
     if not isinstance(profile, Mapping | None):
@@ -40,7 +40,9 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
 
 
 def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
-    """The wire with the parameters that its model takes, and a warning of what was left out or changed."""
+    """Returns the wire with the parameters that its model takes, and a warning of what was left out or
+    changed.
+    """
     profile = profiled(wire, asked.profile)
     fit = _Fit(profile, {name: value for name, value in asked.params.items() if value is not None}, wire)
     fit.all()

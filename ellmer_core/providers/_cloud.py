@@ -19,8 +19,9 @@ _GOOGLE = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def aws_credentials(profile: str | None = None) -> Callable[[], str | AwsKeys]:
-    """A function that gives a Bedrock API key, or the keys to sign with: from variables, or else what the AWS
-    command line would use."""
+    """Returns a function that gives a Bedrock API key, or the keys to sign with: from variables, or else what
+    the AWS command line would use.
+    """
     if profile is None and (os.environ.keys() & {"AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"}):
         return _aws_variables
     found = _library("botocore.session").Session(profile=profile).get_credentials()
@@ -38,7 +39,9 @@ def aws_credentials(profile: str | None = None) -> Callable[[], str | AwsKeys]:
 
 
 def google_credentials() -> Callable[[], str]:
-    """A function that gives an access token for Google Cloud, from the application default credentials."""
+    """Returns a function that gives an access token for Google Cloud, from the application default
+    credentials.
+    """
     auth, transport = _library("google.auth"), _library("google.auth.transport.requests")
     try:
         found, _ = auth.default(scopes=[_GOOGLE])

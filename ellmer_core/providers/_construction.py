@@ -178,7 +178,7 @@ def constructor(vendor: str) -> Callable[..., Chat]:
 
 
 def own_providers() -> list[str]:
-    """The names of the modules of this folder, one for each provider."""
+    """Returns the names of the modules of this folder, one for each provider."""
     import pkgutil  # noqa: PLC0415 - only needed to find a provider by its name
 
     names = [module.name for module in pkgutil.iter_modules(providers.__path__)]

@@ -17,7 +17,7 @@ __all__ = ["credentials_of"]
 def credentials_of(
     wire: type[Wire], api_key: str | None, credentials: Callable[[], str] | None
 ) -> Callable[[], str] | None:
-    """A function that gives the key. Looks for it once now: a chat that can never answer is not made."""
+    """Returns a function that gives the key. Looks for it once now: a chat that can never answer is not made."""
     if api_key is not None and credentials is not None:
         raise UsageError("Give api_key= or credentials=, not both.")
     if credentials is not None:

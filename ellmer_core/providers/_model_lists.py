@@ -23,7 +23,7 @@ DATES = ("created", "created_at", "modified_at")
 
 
 def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
-    """The function `models_<vendor>`."""
+    """Returns the function `models_<vendor>`."""
 
     def models(**options: Any) -> list[dict[str, Any]]:
         chat = constructor(vendor)(**{"model": "-", "echo": "none", **options})
@@ -44,7 +44,7 @@ def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
 
 
 def listed(response: Any) -> list[tuple[str, date | None]]:
-    """Each model's name, as a request has it, and the day it was made, where the provider says."""
+    """Returns each model's name, as a request has it, and the day it was made, where the provider says."""
     found = response if isinstance(response, list) else _first(response, LISTS)
     if not isinstance(found, list) or not all(isinstance(model, Mapping) for model in found):
         raise ResponseError(f"This response is not a list of models: {response!r:.200}")

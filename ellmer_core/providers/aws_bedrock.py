@@ -41,15 +41,15 @@ class AWSBedrock(Bedrock):
         return replace(request, sign=partial(self.signed, url, method="GET")) if self.signs() else request
 
     def models_url(self) -> str:
-        """The list is at the control plane, whose host has no `-runtime`."""
+        """Returns the list is at the control plane, whose host has no `-runtime`."""
         return f"{self.base_url.rstrip('/').replace('bedrock-runtime', 'bedrock', 1)}/foundation-models"
 
     def signs(self) -> bool:
-        """Whether there are keys to sign with; an API key goes along as it is."""
+        """Tells whether there are keys to sign with; an API key goes along as it is."""
         return self.credentials is not None and isinstance(self.credentials(), AwsKeys)
 
     def signed(self, url: str, body: bytes, at: float, *, method: str = "POST") -> Mapping[str, str]:
-        """The headers that sign a request."""
+        """Returns the headers that sign a request."""
         keys = self.credentials()
         return signed(url, body, at, keys=keys, region=self.region, service="bedrock", method=method)
 

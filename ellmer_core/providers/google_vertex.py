@@ -44,7 +44,7 @@ class GoogleVertex(Gemini):
         return body
 
     def models_url(self) -> str:
-        """The list of Google's models belongs to no project."""
+        """Returns the list of Google's models belongs to no project."""
         host, _, _ = self.base_url.partition("/projects/")
         return f"{host}/publishers/google/models?pageSize=1000"
 

@@ -48,7 +48,7 @@ LONGEST = 80  # characters of a quote that stands for a title
 
 
 def sources_text(citations: Iterable[ContentCitation]) -> str:
-    """A line for each source; nothing where there is none."""
+    """Returns a line for each source; nothing where there is none."""
     return "\n".join(f"[source {n}]: {source_line(c)}" for n, c in enumerate(_distinct(citations), 1))
 
 
@@ -60,7 +60,7 @@ def source_line(citation: ContentCitation) -> str:
 
 
 def sources_markdown(citations: Iterable[ContentCitation]) -> str:
-    """A numbered list under the word Sources."""
+    """Returns a numbered list under the word Sources."""
     lines = [f"{n}. {source_link(c)}" for n, c in enumerate(_distinct(citations), 1)]
     return "\n".join(["**Sources**", "", *lines]) if lines else ""
 
@@ -73,7 +73,7 @@ def sources_html(citations: Iterable[ContentCitation]) -> str:
 
 
 def marked(content: ContentText, mark: Callable[[int, ContentCitation], str]) -> str:
-    """The text, with a mark behind each passage that is cited; a source of the whole text has none."""
+    """Returns the text, with a mark behind each passage that is cited; a source of the whole text has none."""
     text, citations = content.text, content.citations
     numbers = {_key(c): n for n, c in enumerate(_distinct(citations), 1)}
     places: dict[int, dict[int, ContentCitation]] = {}
@@ -88,7 +88,7 @@ def marked(content: ContentText, mark: Callable[[int, ContentCitation], str]) ->
 
 
 def _open_place(text: str, place: int) -> int:
-    """The first place from here on where a mark is no part of something else, behind what was said."""
+    """Returns the first place from here on where a mark is no part of something else, behind what was said."""
     place = min(place, len(text))
     place = next(
         (found.end() for found in CLOSED.finditer(text) if found.start() < place < found.end()), place
@@ -97,7 +97,7 @@ def _open_place(text: str, place: int) -> int:
 
 
 def marked_markdown(content: ContentText) -> str:
-    """The text with marks in Markdown: numbers that link to the web."""
+    """Returns the text with marks in Markdown: numbers that link to the web."""
     return marked(content, _mark_markdown)
 
 
@@ -106,7 +106,7 @@ def _mark_markdown(number: int, citation: ContentCitation) -> str:
 
 
 def marked_for_rules(content: ContentText) -> str:
-    """The text with marks that only `mark_rules()` reads: no model can write one."""
+    """Returns the text with marks that only `mark_rules()` reads: no model can write one."""
     plain = replaced(content, text=content.text.replace(MARK, ""))
     return marked(plain, lambda number, _: f"[{MARK}{number}]")
 
@@ -145,7 +145,7 @@ def _key(citation: ContentCitation) -> tuple[str, ...]:
 
 
 def source_link(citation: ContentCitation) -> str:
-    """A source as a link in Markdown; its name, where it is not on the web."""
+    """Returns a source as a link in Markdown; its name, where it is not on the web."""
     return _link(re.sub(r"([\\\[\]<>*_`&!|])", r"\\\1", _name(citation)), citation.url)
 
 

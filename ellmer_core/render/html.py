@@ -170,14 +170,14 @@ def _image(image: ContentImageInline | ContentImageRemote, alt: str = "") -> str
 
 
 def image_link(url: str, name: str) -> str:
-    """An image that is elsewhere: a link, since to load it would tell its server that somebody looks."""
+    """Returns an image that is elsewhere: a link, since to load it would tell its server that somebody looks."""
     if not url.lower().startswith(("http:", "https:")):
         return name
     return f'<ellmer-image></ellmer-image><a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{name}</a>'
 
 
 def card_html(shown_as: Card) -> str:
-    """A tool call, folded unless there is something to look at: the call, what came of it, a footer."""
+    """Returns a tool call, folded unless there is something to look at: the call, what came of it, a footer."""
     display = shown_as.display
     kinds = f"tool {shown_as.status}{' block' * shown_as.block}"
     asked = bool(shown_as.request.id) and display.get("show_request", True)

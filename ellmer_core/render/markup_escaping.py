@@ -50,7 +50,7 @@ BEFORE = re.compile(r"[ \t]*(?:(?:>|(?:[-*+]|\d+[.)])[ \t]|\[\^[^\]]*\]:)[ \t]*)
 
 
 def literal(text: str) -> str:
-    """A whole text."""
+    """Returns a whole text."""
     return Literal().feed(text, last=True)
 
 
@@ -67,7 +67,7 @@ class Literal:
         self.unclear = False  # whether a mark in it had no second on its line: then no mark is taken for one
 
     def feed(self, text: str, *, last: bool = False) -> str:
-        """The next piece, and what was kept back before it."""
+        """Returns the next piece, and what was kept back before it."""
         text, place, before = self.rest + text, 0, len(self.shown)
         kept = "\r" if text.endswith("\r") and not last else ""
         text = re.sub(r"\r\n?", "\n", text.removesuffix(kept))
@@ -102,7 +102,7 @@ class Literal:
         return self._code_end(token, limit, known=known)
 
     def _code_end(self, token: re.Match[str], limit: int, *, known: bool) -> int | None:
-        """The end of code between marks. A cell of a table would end in the middle of it."""
+        """Returns the end of code between marks. A cell of a table would end in the middle of it."""
         for mark in MARK.finditer(token.string, token.end(), limit):
             if mark[0] == token[0] and (known or mark.end() < limit):
                 inside = token.string[token.end() : mark.start()]
@@ -153,7 +153,7 @@ class Literal:
 
 
 def in_code(text: str) -> bool:
-    """Whether the last line is in a block of code that a fence began."""
+    """Tells whether the last line is in a block of code that a fence began."""
     line = text.count("\n")
     tokens = _reader().parse(text)
     return any(t.type == "fence" and t.map and t.map[0] < line < t.map[1] for t in tokens)

@@ -113,7 +113,7 @@ def formula_rules(parser: MarkdownIt) -> MarkdownIt:
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    """A formula within a paragraph, by any of its delimiters."""
+    """Returns a formula within a paragraph, by any of its delimiters."""
     begin = next((b for b in ("$$", "$", "\\(", "\\[") if state.src.startswith(b, state.pos)), None)
     end = begin and formula_end(state.src, state.pos, begin, last=True)
     if not begin or not end or not state.pos < end <= state.posMax:

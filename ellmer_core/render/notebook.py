@@ -23,5 +23,5 @@ def notebook_html(value: Any) -> str | None:
 
 @cache
 def styles() -> str:
-    """The style sheet of exported pages and of notebooks."""
+    """Returns the style sheet of exported pages and of notebooks."""
     return files(__package__).joinpath("www", "chat.css").read_text(encoding="utf-8")

@@ -42,7 +42,7 @@ WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an 
 
 
 def format_value(value: Content | Turn) -> str:
-    """The printed form of a content or a turn."""
+    """Returns the printed form of a content or a turn."""
     return format_turn(value) if isinstance(value, Turn) else format_content(value)
 
 
@@ -55,12 +55,13 @@ def format_content(content: Content) -> str:
 
 
 def format_turn(turn: Turn) -> str:
-    """A turn: who speaks, and what is said, one content after the other."""
+    """Returns a turn: who speaks, and what is said, one content after the other."""
     return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
 
 
 def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
-    """A whole chat: tokens in and out and, where known, US dollars; then each turn under a rule of its own.
+    """Returns a whole chat: tokens in and out and, where known, US dollars; then each turn under a rule of
+    its own.
 
     An answer's rule bears its output tokens; a user turn's the input tokens it added: those of the answer to
     it, less those (in and out) of the answer before. That can be negative: providers drop reasoning and
@@ -76,12 +77,12 @@ def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | N
 
 
 def _lines(turn: Turn) -> list[str]:
-    """The contents as text; what has no words (a sealed thought, say) has no line."""
+    """Returns the contents as text; what has no words (a sealed thought, say) has no line."""
     return [format_content(content) for content in flatten(turn.contents) if not is_silent(content)]
 
 
 def is_silent(content: Content) -> bool:
-    """Whether there is nothing to print of it."""
+    """Tells whether there is nothing to print of it."""
     words = {ContentText: "text", ContentThinking: "thinking"}
     return any(isinstance(content, kind) and not getattr(content, name) for kind, name in words.items())
 
@@ -159,12 +160,12 @@ def _json(value: Any) -> str:
 
 
 def _complete(turn: Turn | None) -> TypeGuard[AssistantTurn]:
-    """Whether its provider ended it; what another one used is not known."""
+    """Tells whether its provider ended it; what another one used is not known."""
     return isinstance(turn, AssistantTurn) and not turn.lost
 
 
 def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
-    """The first line of a printed chat."""
+    """Returns the first line of a printed chat."""
     answers = list(filter(_complete, turns))
     tokens = f"{_sum(a.tokens.input for a in answers)}/{_sum(a.tokens.output for a in answers)}"
     costs = [a.cost for a in answers if a.cost is not None]

@@ -41,7 +41,7 @@ def renderable(value: Any) -> RenderableType:
 
 
 def safe(text: str) -> str:
-    """The text without what a terminal would obey."""
+    """Returns the text without what a terminal would obey."""
     return text.translate(CONTROLS)
 
 

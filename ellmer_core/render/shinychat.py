@@ -137,7 +137,7 @@ def _messages(turns: Sequence[Turn]) -> Iterator[ChatMessage]:
 
 
 def _is_call(content: Content) -> bool:
-    """Whether it is a call whose result, if it has one, stands elsewhere."""
+    """Tells whether it is a call whose result, if it has one, stands elsewhere."""
     calls = (ContentToolRequest, ContentProviderCall)
     return isinstance(content, calls) and not isinstance(content, ContentProviderResult)
 
@@ -154,7 +154,7 @@ def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
 
 
 def _message(content: Content) -> ChatMessage:
-    """A content as shinychat takes it. A tool call stands in one place, whatever it looks like."""
+    """Returns a content as shinychat takes it. A tool call stands in one place, whatever it looks like."""
     shown = contents_shinychat(content)
     message = shown if isinstance(shown, ChatMessage) else ChatMessage(shown if shown is not None else "")
     if shown is None or not isinstance(content, (ContentToolRequest, ContentToolResult)):
@@ -170,7 +170,7 @@ def _said(content: Content) -> ChatMessage:
 
 
 def _piece(content: ContentText | ContentThinking) -> ChatMessage:
-    """A part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
+    """Returns a part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
     if isinstance(content, ContentThinking):
         return ChatMessage(content.thinking, content_type="thinking")
     cited = literal(sources_markdown(content.citations))

@@ -21,14 +21,14 @@ __all__ = ["in_place", "next_block", "page_scripts", "progress_script", "request
 
 
 def request_message(request: ContentToolRequest) -> ChatMessage:
-    """A call that waits for its result, with a place for what the tool says meanwhile."""
+    """Returns a call that waits for its result, with a place for what the tool says meanwhile."""
     shown, message = card(request), ChatMessage("")
     block = _common(shown, message) | {"type": "tool_request", "arguments": _code(shown.arguments)}
     return _waiting(message, block, request)
 
 
 def result_message(result: ContentToolResult) -> ChatMessage:
-    """A call that is done: the call and what came of it, folded unless it is to be seen."""
+    """Returns a call that is done: the call and what came of it, folded unless it is to be seen."""
     shown, message = card(result), ChatMessage("")
     display = shown.display
     block = _common(shown, message) | _looks(shown) | {
@@ -85,7 +85,7 @@ def page_scripts(image_hosts: Sequence[str]) -> list[Tag | HTMLDependency]:
 
 
 def _own(result: ContentToolResult, html: str, shown: ChatMessage) -> dict[str, Any]:
-    """The block of a result that looks as its class says."""
+    """Returns the block of a result that looks as its class says."""
     return {
         "type": "tool_result",
         "status": "success" if result.error is None else "error",
@@ -135,7 +135,9 @@ def _looks(shown: Card) -> dict[str, Any]:
 
 
 def _preview(shown: Card) -> dict[str, str]:
-    """The result in a word, after what somebody decided: the one place that each call of a group has for itself."""
+    """Returns the result in a word, after what somebody decided: the one place that each call of a group has
+    for itself.
+    """
     decision = "denied" if shown.status == "denied" else shown.decision
     words = [word for word in (decision, shown.display.get("value_preview")) if word]
     return {"value_preview": " · ".join(words)} if words else {}
@@ -165,7 +167,7 @@ def _code(text: str) -> str:
 
 
 def _html(trusted: Any, message: ChatMessage) -> str:
-    """The author's HTML, a string or tags; what it depends on goes with the message."""
+    """Returns the author's HTML, a string or tags; what it depends on goes with the message."""
     rendered = TagList(HTML(trusted) if isinstance(trusted, str) else trusted).render()
     message.html_deps += rendered["dependencies"]
     return str(rendered["html"])

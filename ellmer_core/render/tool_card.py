@@ -116,7 +116,7 @@ class Card:
 
 
 def card(content: ContentToolRequest | ContentToolResult) -> Card:
-    """The card of a request, or of a result, which takes the place of its request's."""
+    """Returns the card of a request, or of a result, which takes the place of its request's."""
     if isinstance(content, ContentToolRequest):
         notes = _annotations(content)
         return Card(content, _title(content), icon=notes.get("icon"), grouping=_grouping(content))
@@ -137,7 +137,9 @@ def card(content: ContentToolRequest | ContentToolResult) -> Card:
 
 
 def value_text(value: Any) -> str:
-    """A value that a tool returned, for people: text as it is, all else as indented JSON; never raises."""
+    """Returns a value that a tool returned, for people: text as it is, all else as indented JSON; never
+    raises.
+    """
     match value:
         case str():
             return value
@@ -158,13 +160,13 @@ def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
 
 
 def _title(request: ContentToolRequest) -> str:
-    """A request's own `title`, if its class has one; else its tool's, else the name in words."""
+    """Returns a request's own `title`, if its class has one; else its tool's, else the name in words."""
     given = request.tool.title(request.arguments) if request.tool else in_words(request.name)
     return _own_title(request) or given
 
 
 def _own_title(content: Content) -> str:
-    """The `title` that a class of somebody's has; a failing one is none, it is decoration."""
+    """Returns the `title` that a class of somebody's has; a failing one is none, it is decoration."""
     try:
         return str(getattr(content, "title", None) or "")
     except Exception:  # noqa: BLE001

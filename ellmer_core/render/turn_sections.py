@@ -22,12 +22,12 @@ TAG = re.compile(r'<content tool-call-id="[^"]*"(?: item="\d+")?>|</content>')
 
 
 def is_tag(content: ContentText) -> bool:
-    """Whether a text is there for the model alone."""
+    """Tells whether a text is there for the model alone."""
     return bool(TAG.fullmatch(content.text.strip()))
 
 
 def media_of(result: ContentToolResult) -> list[Content]:
-    """The images and files that a tool returned, in order."""
+    """Returns the images and files that a tool returned, in order."""
     if result.error is not None:
         return []
     values = result.value if isinstance(result.value, (list, tuple)) else [result.value]
@@ -55,7 +55,7 @@ def sections(turns: Sequence[Turn], render: Render) -> Iterator[tuple[str, list[
 
 
 def turns_of(value: Any) -> list[Turn]:
-    """The turns of a list of turns, or of a chat (anything that has `get_turns()`)."""
+    """Returns the turns of a list of turns, or of a chat (anything that has `get_turns()`)."""
     turns = value.get_turns() if hasattr(value, "get_turns") else value
     if isinstance(turns, (list, tuple)) and all(isinstance(turn, Turn) for turn in turns):
         return list(turns)
@@ -76,7 +76,7 @@ def note(turn: Turn | None) -> list[Content]:
 
 
 def noted(turn: Turn) -> Turn:
-    """The turn, with its note."""
+    """Returns the turn, with its note."""
     return AssistantTurn([*turn.contents, *note(turn)]) if isinstance(turn, AssistantPartialTurn) else turn
 
 
@@ -85,7 +85,7 @@ def _side(turn: Turn, content: Content) -> str:
 
 
 def _cited_whole(contents: Sequence[Content]) -> list[Content]:
-    """The contents, with the parts in one into which a provider cuts a text that cites sources."""
+    """Returns the contents, with the parts in one into which a provider cuts a text that cites sources."""
     whole: list[Content] = []
     for is_text, group in groupby(contents, key=lambda content: type(content) is ContentText):
         parts = list(group)

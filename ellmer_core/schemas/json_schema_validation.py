@@ -178,7 +178,7 @@ class _Check:
 def without_optional_nulls(
     data: Any, schema: Mapping[str, Any], document: Mapping[str, Any] | None = None
 ) -> Any:
-    """A null for what is optional means that it was left out (strict modes cannot leave out)."""
+    """Returns a null for what is optional means that it was left out (strict modes cannot leave out)."""
     document = schema if document is None else document
     schema = referred(schema, document)
     for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
@@ -203,7 +203,7 @@ def _inside(value: Any, schema: Any, document: Mapping[str, Any]) -> Any:
 
 
 def _excludes_null(schema: Any) -> bool:
-    """Whether a schema says what a value is, and null is none of it."""
+    """Tells whether a schema says what a value is, and null is none of it."""
     if not isinstance(schema, Mapping):
         return False
     said = schema.get("type")
@@ -217,7 +217,7 @@ def _excludes_null(schema: Any) -> bool:
 
 
 def _speaks_of(data: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether an option of a choice may be the one that the data are of."""
+    """Tells whether an option of a choice may be the one that the data are of."""
     if isinstance(data, dict):
         return set(schema.get("properties", ())) >= data.keys()
     return isinstance(data, list) and "items" in schema
@@ -231,7 +231,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _like(one: Any, other: Any) -> Any:
-    """A number as the other one is written: 1.0 is 1."""
+    """Returns a number as the other one is written: 1.0 is 1."""
     numbers = _is_number(one) and _is_number(other)
     return one if numbers else other
 

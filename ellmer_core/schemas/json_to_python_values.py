@@ -65,7 +65,7 @@ def _whole_numbers(value: Any) -> Any:
 
 
 def _without_optional_nulls(value: Any, type: Type) -> Any:
-    """A null for what is optional means that it was left out (strict modes cannot leave out)."""
+    """Returns a null for what is optional means that it was left out (strict modes cannot leave out)."""
     match type, value:
         case TypeObject(properties=inner), dict():
             return {

@@ -41,7 +41,7 @@ GENERATED = {"$defs", "title", "default", "discriminator"}  # by pydantic, and o
 
 
 def type_of(annotation: Any, *, required: bool = True) -> Type:
-    """The `Type` of a Python type: basic types, `Literal`, enums, lists, dicts, unions, `Annotated`,
+    """Returns the `Type` of a Python type: basic types, `Literal`, enums, lists, dicts, unions, `Annotated`,
     `TypedDict`, dataclasses, pydantic models. A `Type` is its own. Raises `UsageError` for what has no JSON.
 
     What is not `required` need not allow null either: leaving it out says the same.
@@ -85,7 +85,7 @@ def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool
 
 
 def basic_type(annotation: Any) -> TypeBasic | None:
-    """The type of `bool`, `int`, `float` and `str` themselves, for which pydantic is not needed."""
+    """Returns the type of `bool`, `int`, `float` and `str` themselves, for which pydantic is not needed."""
     if get_origin(annotation) is Annotated and all(isinstance(said, str) for said in annotation.__metadata__):
         annotation = annotation.__origin__
     return next((TypeBasic(type=name) for basic, name in BASIC if annotation is basic), None)

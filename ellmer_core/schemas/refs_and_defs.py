@@ -29,7 +29,7 @@ class Definitions:
         self.moved: Json = {}
 
     def embedded(self, schema: Mapping[str, Any]) -> Json:
-        """The schema without its definitions, which are here from now on."""
+        """Returns the schema without its definitions, which are here from now on."""
         own = {name: value for home in _HOMES for name, value in (schema.get(home) or {}).items()}
         bare = {keyword: value for keyword, value in schema.items() if keyword not in _HOMES}
         if any(inner.get("$ref") == "#" for inner in subschemas(schema)):
@@ -54,8 +54,10 @@ class Definitions:
         return names
 
     def rooted(self, schema: Json) -> Json:
-        """The document: `schema` with the definitions. A root that is only a reference is what it refers to, since
-        providers want to see an object there. Raises `UsageError` for a reference that leads nowhere."""
+        """Returns the document: `schema` with the definitions. A root that is only a reference is what it
+        refers to, since providers want to see an object there. Raises `UsageError` for a reference that leads
+        nowhere.
+        """
         defs = self.moved
         found = defs.get(str(schema.get("$ref")).rpartition("/")[2]) if "$ref" in schema else None
         if isinstance(found, Mapping):
@@ -67,7 +69,7 @@ class Definitions:
 
 
 def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """A schema and all schemas in it."""
+    """Yields a schema and all schemas in it."""
     if not isinstance(schema, Mapping):
         return
     yield schema
@@ -104,7 +106,7 @@ def _check(reference: Any, document: Json) -> None:
 
 
 def _pointed(schema: Any, names: Mapping[str, str]) -> Any:
-    """The schema with its references under new names."""
+    """Returns the schema with its references under new names."""
     return _mapped(schema, lambda reference: names.get(reference, reference))
 
 

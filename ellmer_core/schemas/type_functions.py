@@ -245,7 +245,7 @@ def _json_schema(type: Type, definitions: Definitions) -> dict[str, Any]:
 
 
 def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
-    """A type inside another one: a `Type`, or a Python type that JSON Schema can describe in place."""
+    """Returns a type inside another one: a `Type`, or a Python type that JSON Schema can describe in place."""
     if value is None or isinstance(value, (str, bytes, int, float, list, dict)):
         raise UsageError(
             f"{where} must be a type (type_string(), int, a model …), not {value!r}. "

@@ -72,7 +72,7 @@ class _Conversation:
                 self.began = 0.0
 
     def _within(self, effect: Effect) -> Generator[Effect, Any, Any]:
-        """The effect, with the span that it belongs to as the current one where others may make spans."""
+        """Yields the effect, with the span that it belongs to as the current one where others may make spans."""
         if not isinstance(effect, CallTools | Notify | ReadBody | Send):
             return (yield effect)
         from opentelemetry import context, trace  # noqa: PLC0415 - it is imported already

@@ -68,7 +68,7 @@ def of_request(wire: Wire) -> Json:
 
 
 def where(url: str) -> Json:
-    """The server's address."""
+    """Returns the server's address."""
     parts = urlsplit(url)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return {"server.address": parts.hostname or "", **({"server.port": port} if port else {})}
@@ -86,7 +86,7 @@ def of_response(turn: AssistantTurn) -> Json:
 
 
 def usage(tokens: Tokens) -> Json:
-    """The counts that the provider gave."""
+    """Returns the counts that the provider gave."""
     counts = {
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,
@@ -109,7 +109,7 @@ def conversation(turns: Iterable[Turn]) -> tuple[list[Json], list[Json]]:
 
 
 def _messages(turn: Turn) -> list[Json]:
-    """A turn as messages; results of tools are a message of their own, and come first."""
+    """Returns a turn as messages; results of tools are a message of their own, and come first."""
     if isinstance(turn, AssistantTurn):
         return [{"role": "assistant", "parts": _parts(turn.contents)}]
     results, rest = split(flatten(turn.contents))
@@ -118,7 +118,7 @@ def _messages(turn: Turn) -> list[Json]:
 
 
 def output(turn: AssistantTurn) -> list[Json]:
-    """An answer as the one message that it is."""
+    """Returns an answer as the one message that it is."""
     return [{"role": "assistant", "parts": _parts(turn.contents), "finish_reason": _finish(turn)}]
 
 
@@ -136,7 +136,7 @@ def definitions(tools: Iterable[ToolDef]) -> list[Json]:
 
 
 def json_of(value: Any) -> str:
-    """An attribute's JSON; what has none is written as text."""
+    """Returns an attribute's JSON; what has none is written as text."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 

@@ -31,7 +31,7 @@ SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
 
 
 def tracer() -> Tracer | None:
-    """A tracer, if a program that imported OpenTelemetry has set one up."""
+    """Returns a tracer, if a program that imported OpenTelemetry has set one up."""
     api = sys.modules.get("opentelemetry.trace")
     if api is None:
         return None
@@ -43,13 +43,13 @@ def tracer() -> Tracer | None:
 
 
 def captures() -> bool:
-    """Whether what is said may be in spans."""
+    """Tells whether what is said may be in spans."""
     return os.environ.get(CAPTURE, "").lower() in {"true", "1", "span_only", "span_and_event"}
 
 
 @contextmanager
 def traced_call(request: ContentToolRequest) -> Iterator[Callable[[ContentToolResult], ContentToolResult]]:
-    """A span around one tool call, current while it runs. What is yielded takes its result."""
+    """Yields a span around one tool call, current while it runs. What is yielded takes its result."""
     found = tracer()
     if found is None:
         yield lambda result: result

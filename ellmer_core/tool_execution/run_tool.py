@@ -104,7 +104,7 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
 
 
 def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
-    """The result; or, of an async tool, what is still to be awaited. Raises no `Exception`."""
+    """Returns the result; or, of an async tool, what is still to be awaited. Raises no `Exception`."""
     request = call.request
     try:
         value = _called(request, call)
@@ -166,7 +166,7 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
 
 
 def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
-    """The arguments as the function wants them; a null for an optional one means its default."""
+    """Returns the arguments as the function wants them; a null for an optional one means its default."""
     types = tool.arguments.properties
     given = {
         k: v for k, v in request.arguments.items() if v is not None or k not in types or types[k].required
@@ -204,7 +204,7 @@ def _field_defaults(tool: ToolDef) -> dict[str, Any]:
 
 
 def _result(request: ContentToolRequest, value: Any) -> ContentToolResult:
-    """A checked result; one that the tool made itself keeps its class and learns of its request."""
+    """Returns a checked result; one that the tool made itself keeps its class and learns of its request."""
     value = check_tool_result(request.name, value)
     if isinstance(value, ContentToolResult):
         return replaced(value, request=request)

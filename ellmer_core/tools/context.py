@@ -86,7 +86,7 @@ class ToolContext(Generic[D]):
 
 
 def is_context(hint: Any) -> bool:
-    """Whether a type hint is `ToolContext`, with or without the type of its `deps`, or that or `None`."""
+    """Tells whether a type hint is `ToolContext`, with or without the type of its `deps`, or that or `None`."""
     if hint is ToolContext or getattr(hint, "__origin__", None) is ToolContext:
         return True
     return type(None) in (options := getattr(hint, "__args__", ())) and any(map(is_context, options))

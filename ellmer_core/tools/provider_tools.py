@@ -134,7 +134,7 @@ def tool_web_fetch(
 
 
 def _given(**fields: Any) -> dict[str, Any]:
-    """The fields that were given, with lists for other sequences."""
+    """Returns the fields that were given, with lists for other sequences."""
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
     return {name: value for name, value in plain.items() if value is not None}
 

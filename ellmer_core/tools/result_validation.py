@@ -83,7 +83,7 @@ class _Check:
         return self.json(value, "value")
 
     def media(self, value: Any, path: str) -> Any:
-        """The value, or the content for it where it is an image of Python's."""
+        """Returns the value, or the content for it where it is an image of Python's."""
         if isinstance(value, Content | str | int | float | NoneType):
             return value
         try:
@@ -122,7 +122,7 @@ class _Check:
         return value
 
     def plain(self, value: Any, path: str) -> Any:
-        """One level of `value` as JSON: a scalar, or a list or dict of whatever it held."""
+        """Returns one level of `value` as JSON: a scalar, or a list or dict of whatever it held."""
         match value:
             case None | bool():
                 return value
@@ -224,7 +224,7 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
 
 
 def _table(value: Any) -> Any:
-    """The rows of a data frame, the items of a series or an array; anything else as it is."""
+    """Returns the rows of a data frame, the items of a series or an array; anything else as it is."""
     if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
         value = value.reset_index()
     method = next((name for name in TO_LIST if hasattr(value, name)), None)
@@ -238,7 +238,7 @@ def _table(value: Any) -> Any:
 
 
 def _counts_rows(index: Any) -> bool:
-    """Whether an index of pandas says no more than 0, 1, 2 …"""
+    """Tells whether an index of pandas says no more than 0, 1, 2 …"""
     plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
     return plain and index.name is None
 
@@ -248,7 +248,9 @@ def _join(path: str, key: object) -> str:
 
 
 def _cells(value: Any) -> Any:
-    """The lists and records of a table; what it has for "missing" is null, and so is a lone NaN among cells."""
+    """Returns the lists and records of a table; what it has for "missing" is null, and so is a lone NaN among
+    cells.
+    """
     if isinstance(value, list):
         return [None if _missing(v) else _cells(v) for v in value]
     if isinstance(value, dict):

@@ -47,7 +47,7 @@ async def adrive(
     around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
     show: Callable[[Any], object] = id,
 ) -> AsyncGenerator[Content | Turn, None]:
-    """The async twin of `drive` (an async generator returns nothing).
+    """Yields the async twin of `drive` (an async generator returns nothing).
 
     It runs inside `around`, and hands what it yields to `show` before. A generator around this one could do both; but an
     event loop that ends closes all of its generators at once, and complains where one is closed by another.

@@ -42,7 +42,7 @@ class ConnectionMonitor:
             raise self.overdue()
 
     def overdue(self) -> TimeoutError:
-        """The answer took longer than it may."""
+        """Returns the answer took longer than it may."""
         text = f"The answer of {self.where} was not complete after {_seconds(self.limits.total)} (timeout: total)."
         return TimeoutError(text, "total")
 

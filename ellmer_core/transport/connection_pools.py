@@ -27,7 +27,7 @@ class _Stacks:
         self.free: dict[tuple[str, ...], deque[tuple[float, Any]]] = defaultdict(deque)
 
     def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
-        """A pool for a request, and where it goes back to."""
+        """Returns a pool for a request, and where it goes back to."""
         place = (url.scheme, url.host, str(url.port))
         try:
             return place, self.free[place].pop()[1]
@@ -44,7 +44,7 @@ class _Stacks:
         return old
 
     def emptied(self) -> list[Any]:
-        """All of them."""
+        """Returns all of them."""
         free = [pool for stack in self.free.values() for _, pool in stack]
         self.free.clear()
         return free

@@ -49,7 +49,7 @@ class Connection:
             self.timeouts = self.timeouts or Timeouts()
 
     def blocking(self) -> Any:
-        """The client for blocking calls; a process that was forked off gets its own."""
+        """Returns the client for blocking calls; a process that was forked off gets its own."""
         if self.given is not None:
             return self._given(is_async=False)
         process = os.getpid()
@@ -60,11 +60,13 @@ class Connection:
         return self._blocking[process]
 
     def url(self, url: str) -> Any:
-        """A URL as the client takes it: our own clients need not parse the same one again for each request."""
+        """Returns a URL as the client takes it: our own clients need not parse the same one again for each
+        request.
+        """
         return _url(url) if self.given is None else url
 
     async def concurrent(self) -> Any:
-        """The client for async calls in the running event loop."""
+        """Returns the client for async calls in the running event loop."""
         if self.given is not None:
             return self._given(is_async=True)
         loop = _running_loop()
@@ -129,8 +131,9 @@ def _running_loop() -> AbstractEventLoop:
 
 
 def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
-    """A client with a pool for each request; with one of httpx's own where the environment names proxies, which httpx
-    finds only for that."""
+    """Returns a client with a pool for each request; with one of httpx's own where the environment names
+    proxies, which httpx finds only for that.
+    """
     from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
 
     from . import connection_pools, httpx_without_cookies  # noqa: PLC0415 - as httpx itself

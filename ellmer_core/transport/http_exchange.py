@@ -52,7 +52,7 @@ class HttpExchange:
         self.watch = ConnectionMonitor(controller)
 
     def built(self, client: Any, sent: Send) -> Any:
-        """The client's own request object."""
+        """Returns the client's own request object."""
         headers = {
             "accept": "*/*",
             "accept-encoding": "gzip, deflate",
@@ -75,7 +75,7 @@ class HttpExchange:
         )
 
     def opened(self, response: Any, sent: Send) -> Answer:
-        """The head of the answer; its body is open."""
+        """Returns the head of the answer; its body is open."""
         self.response, self.socket = response, _socket(response)
         self.taken = self.events_taken = 0
         self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
@@ -86,7 +86,7 @@ class HttpExchange:
         return Answer(response.status_code, headers, time.time())
 
     def fed(self, chunk: bytes) -> list[Any]:
-        """The events that a chunk completes."""
+        """Returns the events that a chunk completes."""
         self.filled(chunk)
         events: list[Any] = self.decoder.feed(chunk)
         self.events_taken += len(events)
@@ -107,7 +107,7 @@ class HttpExchange:
         raise ResponseError(f"The answer is larger than {self.bound:,} bytes (limit: answer).")
 
     def flushed(self) -> list[Any] | None:
-        """The last events after the last chunk, then `None`."""
+        """Returns the last events after the last chunk, then `None`."""
         last, self.decoder = self.decoder, None
         return last.flush() if last else None
 
@@ -119,7 +119,7 @@ def _check_encoding(encoding: str) -> None:
 
 
 def _socket(response: Any) -> Socket | None:
-    """The socket under an answer, if it is one that can be shut down from outside."""
+    """Returns the socket under an answer, if it is one that can be shut down from outside."""
     stream = response.extensions.get("network_stream")
     found = stream.get_extra_info("socket") if stream is not None else None
     return found if hasattr(found, "shutdown") else None

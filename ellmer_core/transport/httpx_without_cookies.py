@@ -31,7 +31,7 @@ class _Plain:
         self._usual = dict(self.headers)
 
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
-        """A request to a whole URL."""
+        """Returns a request to a whole URL."""
         return httpx.Request(method, url, headers=self._usual | what.pop("headers"), **what)
 
 

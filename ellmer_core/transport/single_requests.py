@@ -29,7 +29,9 @@ T = TypeVar("T")
 
 
 def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
-    """The body of the answer; tried again where that may help. `max_tries=1` is for what must not happen twice."""
+    """Returns the body of the answer; tried again where that may help. `max_tries=1` is for what must not
+    happen twice.
+    """
     body = request.raw if request.raw is not None else encoded(request.json) if request.json else b""
     for tries in count(1):
         answer = Answer(0)
@@ -48,7 +50,7 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
 
 
 def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]:
-    """The answer, which is JSON."""
+    """Returns the answer, which is JSON."""
     body = yield from asked(wire, request, max_tries=max_tries)
     try:
         return read_json(body)
@@ -83,7 +85,7 @@ def run(loop: Loop[T], connection: Connection) -> T:
 
 
 async def arun(loop: Loop[T], connection: Connection) -> T:
-    """The async twin of `run`."""
+    """Returns the async twin of `run`."""
     from .async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
     outcome: list[T] = []

@@ -102,12 +102,14 @@ class Wire(MediaAcceptance, StructuredOutput):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output by the API's own
-        means. `asking()` finds other means where these do not do."""
+        """Returns the whole request: `turns` end with the user turn to answer; `type` asks for structured
+        output by the API's own means. `asking()` finds other means where these do not do.
+        """
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
-        """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
-        what was there before."""
+        """Returns the finished request: `params` at their places, then `api_args`, then `api_headers`; each
+        wins over what was there before.
+        """
         body = json_bodies.merged(json_bodies.merged(body, self.profile.fields), self.parameters())
         body = json_bodies.merged(self.with_tools(body), self.api_args)
         return Request(url, {**self.headers(), **self.added_headers()}, body, stream)
@@ -118,14 +120,16 @@ class Wire(MediaAcceptance, StructuredOutput):
         return self.param_names
 
     def with_tools(self, body: Json) -> Json:
-        """The body with what the model needs beside tools; without tools, no choice among them either."""
+        """Returns the body with what the model needs beside tools; without tools, no choice among them
+        either.
+        """
         if any(one.get("tools") or one.get("toolConfig", {}).get("tools") for one in (body, self.api_args)):
             needed = json_bodies.parameters(self.profile.with_tools, self.takes, self.name)
             return json_bodies.merged(body, needed)
         return json_bodies.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
 
     def added_headers(self) -> Mapping[str, str]:
-        """The headers of the profile and the caller's; one that both have holds both values."""
+        """Returns the headers of the profile and the caller's; one that both have holds both values."""
         both = self.profile.headers.keys() & self.api_headers.keys()
         joined = {name: f"{self.profile.headers[name]},{self.api_headers[name]}" for name in both}
         return {**self.profile.headers, **self.api_headers, **joined}
@@ -135,29 +139,33 @@ class Wire(MediaAcceptance, StructuredOutput):
         return json_bodies.parameters(self.params, self.param_names, self.name)
 
     def headers(self) -> dict[str, str]:
-        """The headers that carry the key, if there is one."""
+        """Returns the headers that carry the key, if there is one."""
         return {"authorization": f"Bearer {self.credentials()}"} if self.credentials else {}
 
     @abstractmethod
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """All turns in the provider's list, with the joins between turns that the format wants. Takes each turn's
-        messages from `kept()`, and changes none of them."""
+        """Returns all turns in the provider's list, with the joins between turns that the format wants. Takes
+        each turn's messages from `kept()`, and changes none of them.
+        """
 
     def kept(self, turns: Sequence[Turn]) -> list[Json]:
-        """The messages of all turns, one after the other."""
+        """Returns the messages of all turns, one after the other."""
         return list(chain.from_iterable(self.keep(turns, self.message)))
 
     @abstractmethod
     def message(self, turn: Turn) -> list[Json]:
-        """One turn in the provider's messages (several, where results are messages of their own). Depends on
-        `turn` alone, so that its JSON can be kept and used again."""
+        """Returns one turn in the provider's messages (several, where results are messages of their own).
+        Depends on `turn` alone, so that its JSON can be kept and used again.
+        """
 
     @abstractmethod
     def content(self, content: Content) -> Json:
-        """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
+        """Returns one content block. Raises `ContentError`, naming class and wire, for what the format cannot
+        say.
+        """
 
     def call_id(self, id: str) -> str:
-        """A tool-call id that this format takes; the same for the call and its result."""
+        """Returns a tool-call id that this format takes; the same for the call and its result."""
         return id
 
     @property
@@ -171,19 +179,19 @@ class Wire(MediaAcceptance, StructuredOutput):
         return own if isinstance(own, Mapping) and own.get("issuer", self.issuer) == self.issuer else None
 
     def own(self, **what: Any) -> Json:
-        """The `extra` of a content that this very provider issued; `issued()` reads it."""
+        """Returns the `extra` of a content that this very provider issued; `issued()` reads it."""
         return {self.name: {"issuer": self.issuer, **what}}
 
     @abstractmethod
     def tool(self, tool: ToolDef) -> Json:
-        """A tool definition."""
+        """Returns a tool definition."""
 
     @abstractmethod
     def schema(self, type: Type) -> Json:
-        """A type as the JSON Schema dialect of this format."""
+        """Returns a type as the JSON Schema dialect of this format."""
 
     def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
-        """The definitions of all tools; one that the provider runs itself goes as it was given."""
+        """Returns the definitions of all tools; one that the provider runs itself goes as it was given."""
         return [self.provided(tool) or self.tool(tool) for tool in tools]
 
     def provided(self, tool: ToolDef) -> Json | None:
@@ -203,7 +211,7 @@ class Wire(MediaAcceptance, StructuredOutput):
         raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
-        """The answer to that."""
+        """Returns the answer to that."""
         raise NotImplementedError
 
     def models_request(self) -> Request:
@@ -217,24 +225,25 @@ class Wire(MediaAcceptance, StructuredOutput):
         return f"{self.base_url.rstrip('/')}{self.models_path}"
 
     def get(self, url: str) -> Request:
-        """A request without a body."""
+        """Returns a request without a body."""
         return Request(url, {**self.headers(), **self.api_headers}, {}, method="GET")
 
     # theirs → ours ----------------------------------------------------------------------------------------
 
     @abstractmethod
     def turn(self, response: Json) -> AssistantTurn:
-        """A whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed `ProviderError`
-        when a 200 carries an error."""
+        """Returns a whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed
+        `ProviderError` when a 200 carries an error.
+        """
 
     def paused(self, turn: AssistantTurn) -> bool:  # noqa: ARG002 - as where answers pause
-        """Whether the provider goes on with this answer when it is sent back as it is."""
+        """Tells whether the provider goes on with this answer when it is sent back as it is."""
         return False
 
     @abstractmethod
     def merger(self) -> Merger:
-        """A fresh fold for one streamed answer."""
+        """Returns a fresh fold for one streamed answer."""
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        """The typed error for an answer with an error status; any body, HTML and empty ones included."""
+        """Returns the typed error for an answer with an error status; any body, HTML and empty ones included."""
         return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)

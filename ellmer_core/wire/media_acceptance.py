@@ -40,8 +40,10 @@ class MediaAcceptance(ABC):
     profile: Profile
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
-        out. Raises `ContentError` for media that the provider does not take; in a result they are named instead."""
+        """Returns the contents of a user turn as `tool_media` wants the media of tool results: inside them,
+        or hoisted out. Raises `ContentError` for media that the provider does not take; in a result they are
+        named instead.
+        """
         contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
@@ -61,15 +63,15 @@ class MediaAcceptance(ABC):
         return _named_text(content)
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
-        """A file as a block of the format; `None` where the API does not take it."""
+        """Returns a file as a block of the format; `None` where the API does not take it."""
         return None
 
     def holds(self, file: ContentUploaded) -> bool:
-        """Whether a file was uploaded to this very provider."""
+        """Tells whether a file was uploaded to this very provider."""
         return file.wire == self.name and file.vendor in {"", self.vendor}
 
     def refuses(self, value: object) -> bool:
-        """Whether this is media of a kind that the provider, or the model, does not take."""
+        """Tells whether this is media of a kind that the provider, or the model, does not take."""
         return bool(self.objection(value))
 
     def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
@@ -96,7 +98,7 @@ class MediaAcceptance(ABC):
         return ""
 
     def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
-        """Whether the API fetches an image from there."""
+        """Tells whether the API fetches an image from there."""
         return self.fetches
 
     @abstractmethod

@@ -70,4 +70,4 @@ class Merger(ABC):
 
     @abstractmethod
     def response(self) -> Json:
-        """The answer so far, in the shape of the format's non-streamed answer (for `Wire.turn`)."""
+        """Returns the answer so far, in the shape of the format's non-streamed answer (for `Wire.turn`)."""

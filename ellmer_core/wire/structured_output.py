@@ -66,7 +66,9 @@ class StructuredOutput(ABC):
         type: Type | None = None,
         mode: StructuredMode | None = None,
     ) -> Request:
-        """The whole request, asking for `type` in a mode that works. Raises `UsageError` where `mode` does not."""
+        """Returns the whole request, asking for `type` in a mode that works. Raises `UsageError` where `mode`
+        does not.
+        """
         if type is None:
             return self.request(turns, tools, stream=stream)
         match self.structured_mode(type, tools, mode):
@@ -79,7 +81,7 @@ class StructuredOutput(ABC):
     def structured_mode(
         self, type: Type, tools: Sequence[ToolDef] = (), mode: StructuredMode | None = None
     ) -> StructuredMode:
-        """The first mode that works, or the one that is wanted."""
+        """Returns the first mode that works, or the one that is wanted."""
         if mode == "prompt":
             return mode
         if mode not in {None, "native", "tool"}:
@@ -114,7 +116,7 @@ class StructuredOutput(ABC):
     def by_a_call(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type, *, stream: bool
     ) -> Request:
-        """The request for an answer that is a call."""
+        """Returns the request for an answer that is a call."""
         forced = self.forced(alone=not tools) if self._forcible() else {}
         asked = turns if forced else told(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
@@ -128,7 +130,9 @@ class StructuredOutput(ABC):
 
 
 def told(turns: Sequence[Turn], text: str) -> list[Turn]:
-    """The turns, with a word to the model after what the user said last: it stays there while tools are called."""
+    """Returns the turns, with a word to the model after what the user said last: it stays there while tools
+    are called.
+    """
     last = [
         place
         for place, turn in enumerate(turns)
@@ -148,7 +152,9 @@ def _never_called(**_: Any) -> NoReturn:
 
 
 def answer_of(turn: AssistantTurn) -> AssistantTurn:
-    """The turn with its data as text, where they came as a call. Without a call left, a stop for one is an end."""
+    """Returns the turn with its data as text, where they came as a call. Without a call left, a stop for one
+    is an end.
+    """
     if not any(map(_gives_data, turn.tool_requests)):
         return turn
     contents = tuple(
@@ -161,7 +167,7 @@ def answer_of(turn: AssistantTurn) -> AssistantTurn:
 
 
 def called_text(request: ContentToolRequest) -> str:
-    """The arguments of a call as they came."""
+    """Returns the arguments of a call as they came."""
     return request.raw if request.raw is not None else json_bodies.json_text(dict(request.arguments))
 
 

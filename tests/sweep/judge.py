@@ -53,7 +53,7 @@ def judged(cell: Cell) -> Outcome:
 
 
 def swept(cells: Iterable[Cell]) -> dict[str, Count]:
-    """The outcomes by provider."""
+    """Returns the outcomes by provider."""
     found: dict[str, Count] = {}
     for cell in cells:
         outcome, count = judged(cell), found.setdefault(cell.vendor.name, Count())
@@ -106,7 +106,7 @@ def _chat(cell: Cell) -> ec.Chat:
 
 
 def _choice(wire: str, choice: str) -> object:
-    """A choice of tools in the words of the format: they are not neutral."""
+    """Returns a choice of tools in the words of the format: they are not neutral."""
     forced = choice == "required"
     return {
         "anthropic": {"type": "any" if forced else "auto"},

@@ -31,7 +31,8 @@ class ApiError:
 
 
 def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ApiError:
-    """The error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details, plain text.
+    """Returns the error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details,
+    plain text.
 
     AWS has the type in a header. What a gateway or a backend wrapped is what counts: `error.metadata.raw`, an error in
     `details`, a message that is an object, a sentence in `param`.
@@ -45,7 +46,7 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = Non
 
 
 def own_message(body: bytes) -> str:
-    """The sentence that stands where this provider's errors have theirs, whatever it wraps."""
+    """Returns the sentence that stands where this provider's errors have theirs, whatever it wraps."""
     value, text = _value(body)
     return _typed(value, text)[1] if isinstance(value, dict) else text
 
@@ -60,7 +61,7 @@ def _value(body: bytes) -> tuple[Any, str]:
 
 
 def _error(value: Any) -> dict[str, Any]:
-    """The object that tells the error: the value's `error`, or the value itself."""
+    """Returns the object that tells the error: the value's `error`, or the value itself."""
     if not isinstance(value, dict):
         return {}
     inner = value.get("error")
@@ -68,7 +69,7 @@ def _error(value: Any) -> dict[str, Any]:
 
 
 def _param(value: Any) -> str:
-    """The field that an error names: OpenAI's `param`, the place of a Google violation."""
+    """Returns the field that an error names: OpenAI's `param`, the place of a Google violation."""
     error = _error(value)
     param = error.get("param")
     if isinstance(param, str) and " " not in param:
@@ -80,7 +81,7 @@ def _param(value: Any) -> str:
 
 
 def _unwrapped(value: Any) -> str:
-    """The sentence that another error wraps, if one does."""
+    """Returns the sentence that another error wraps, if one does."""
     error = _error(value)
     raw, details, param = _object(error.get("metadata")).get("raw"), error.get("details"), error.get("param")
     if isinstance(raw, str) and raw.strip():

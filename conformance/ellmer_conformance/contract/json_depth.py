@@ -11,7 +11,7 @@ MAX_DEPTH = 200
 
 
 def bounded(value: Any) -> Any:
-    """The value. Raises `ValueError` where it nests deeper than `MAX_DEPTH`."""
+    """Returns the value. Raises `ValueError` where it nests deeper than `MAX_DEPTH`."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         holders = [each for each in level if isinstance(each, dict | list)]

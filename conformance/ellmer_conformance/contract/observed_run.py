@@ -96,7 +96,7 @@ class Run:
         return previous_response_id.said(self.exchanges)
 
     def play_at(self, pointer: str) -> Run:
-        """The play that a pointer leads into: the one under a variation (`/varied/crlf`), or this."""
+        """Returns the play that a pointer leads into: the one under a variation (`/varied/crlf`), or this."""
         name = pointer.removeprefix("/varied/")
         return next((one.run for one in self.varied if one.variation.name == name), self)
 
@@ -119,7 +119,8 @@ class Run:
         return [one for one in found if one.befalls(self.wire, streamed=first.streams)]
 
     def answered(self) -> Iterator[tuple[int, Step]]:
-        """Each exchange that took a step of the script, with the step: those the provider did not refuse.
+        """Yields each exchange that took a step of the script, with the step: those the provider did not
+        refuse.
 
         A recording or an observing server refuses nothing; a status of 400 up to 499 took no step.
         """
@@ -132,7 +133,7 @@ class Run:
                 yield index, step
 
     def calls(self) -> Iterator[tuple[int, Sequence[Call]]]:
-        """Each exchange whose answer makes whole tool calls, with the calls."""
+        """Yields each exchange whose answer makes whole tool calls, with the calls."""
         for index, step in self.answered():
             if isinstance(step, Answer):
                 found = [part for part in step.parts if isinstance(part, Call) and part.text is None]
@@ -140,20 +141,22 @@ class Run:
                     yield index, found
 
     def approved(self, call: Call) -> Mapping[str, Any] | None:
-        """The arguments to run a call with, by what somebody says about it; None for a call that is denied."""
+        """Returns the arguments to run a call with, by what somebody says about it; None for a call that is
+        denied.
+        """
         needy = {tool.name for tool in self.case.tools if tool.needs_approval}
         if self.case.approve is None or call.name not in needy or "approval" in self.refused:
             return call.arguments
         return self.case.approve(call.name, call.arguments)
 
     def cut_calls(self) -> list[Call]:
-        """The calls of the script that never came whole: cut, or stopped by the token limit."""
+        """Returns the calls of the script that never came whole: cut, or stopped by the token limit."""
         answers = [s.answer for s in self.case.script if isinstance(s, Cut)]
         answers += [s for s in self.case.script if isinstance(s, Answer) and s.stop == "length"]
         return [part for a in answers for part in a.parts if isinstance(part, Call)]
 
     def tool_media(self) -> list[Media]:
-        """The images and PDFs that the tools returned, in call order, whichever tool was done first."""
+        """Returns the images and PDFs that the tools returned, in call order, whichever tool was done first."""
         called = [call_key(call.name, call.arguments) for _, calls in self.calls() for call in calls]
         runs = sorted(self.tool_runs, key=lambda run: _place(called, run))
         return [media for run in runs for media in media_of(run.value)]
@@ -185,12 +188,12 @@ def _rounded(value: object) -> object:
 
 
 def media_of(value: object) -> list[Media]:
-    """The images and PDFs in a tool's value, one level deep, that every provider of media takes."""
+    """Returns the images and PDFs in a tool's value, one level deep, that every provider of media takes."""
     return [media for media in all_media_of(value) if _usual(media)]
 
 
 def unusual_media_of(value: object) -> list[Media]:
-    """The images in a tool's value that not every provider takes: by their URL, or of another type."""
+    """Returns the images in a tool's value that not every provider takes: by their URL, or of another type."""
     return [media for media in all_media_of(value) if not _usual(media)]
 
 
@@ -199,7 +202,7 @@ def _usual(media: Media) -> bool:
 
 
 def all_media_of(value: object) -> list[Media]:
-    """The images, PDFs and sounds in a value, one level deep, whoever takes them."""
+    """Returns the images, PDFs and sounds in a value, one level deep, whoever takes them."""
     values = value if isinstance(value, list | tuple) else [value]
     return [_media(item) for item in values if isinstance(item, Audio | Image | PDF)]
 

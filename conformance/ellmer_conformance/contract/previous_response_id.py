@@ -39,7 +39,7 @@ def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
 
 
 def _behind(before: Sequence[Item], new: Sequence[Item]) -> list[Item]:
-    """The new items behind those before; a system prompt stays in front, for it is not kept."""
+    """Returns the new items behind those before; a system prompt stays in front, for it is not kept."""
     if not before:
         return sorted(new, key=lambda item: item.turn >= 0)
     turns = 1 + max(item.turn for item in before)
@@ -52,7 +52,7 @@ def _as_kept(item: Item) -> Item:
 
 
 def _answer(exchange: Exchange) -> Json | None:
-    """The answer as the provider keeps it, where it does."""
+    """Returns the answer as the provider keeps it, where it does."""
     if exchange.request.wire != "openai-responses" or exchange.response is None:
         return None
     answer = _last(exchange.response)
@@ -60,7 +60,7 @@ def _answer(exchange: Exchange) -> Json | None:
 
 
 def _last(response: Response) -> object:
-    """The whole answer: the body, or what the last event of a stream carries."""
+    """Returns the whole answer: the body, or what the last event of a stream carries."""
     try:
         if "event-stream" not in response.headers.get("content-type", ""):
             return json.loads(response.body)

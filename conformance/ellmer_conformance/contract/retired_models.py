@@ -32,7 +32,7 @@ class Schedule:
     days: Mapping[str, str] = field(repr=False)
 
     def of(self, model: str) -> date | None:
-        """The day from which the model is gone."""
+        """Returns the day from which the model is gone."""
         return next(
             (date.fromisoformat(day) for day, names in self.days.items() if model in names.split()), None
         )
@@ -117,7 +117,8 @@ _IN_PATH = re.compile(r"/models/([^/:]+)")
 
 
 def pytest_cassette_stale(recording: Recording) -> str | None:
-    """The models of a recording that are gone by its clock, as a clause; None if all of them are there.
+    """Returns the models of a recording that are gone by its clock, as a clause; None if all of them are
+    there.
 
     What the strict server answered is no model's answer, and does not age with one.
     """
@@ -130,7 +131,7 @@ def pytest_cassette_stale(recording: Recording) -> str | None:
 
 
 def shutdown(host: str, model: str) -> date | None:
-    """The day from which a host does not serve a model any more; None if no such day is known."""
+    """Returns the day from which a host does not serve a model any more; None if no such day is known."""
     schedule = SCHEDULES.get(host)
     return schedule.of(model.removeprefix("models/")) if schedule else None
 

@@ -33,7 +33,7 @@ class Match(NamedTuple):
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
-    """The rules whose refusals are most like the text, best first; none if nothing is alike."""
+    """Returns the rules whose refusals are most like the text, best first; none if nothing is alike."""
     wanted = [words(each) for each in texts_in(text)]
     refusing = {
         (book.wire, id(rule)): (book, rule) for book in books for rule in book.rules.values() if rule.refusal
@@ -67,7 +67,7 @@ def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
 
 
 def texts_in(text: str) -> list[str]:
-    """The text itself, or the strings in it if it is an error body in JSON."""
+    """Returns the text itself, or the strings in it if it is an error body in JSON."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -90,7 +90,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; a name, path or number is `*`."""
+    """Returns the words of a text in lower case; a name, path or number is `*`."""
     return _WORD.findall(_VALUE.sub(" * ", text).lower())
 
 

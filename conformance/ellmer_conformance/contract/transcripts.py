@@ -17,7 +17,7 @@ _HEADER = re.compile(r"<Chat (?<![^\n]<Chat ).+? (turns=\d+ tokens=\S+?)(?: \$[\
 
 
 def normalised(transcript: str) -> str:
-    """The transcript with neutral ids and header."""
+    """Returns the transcript with neutral ids and header."""
     ids = dict.fromkeys(_REQUEST.findall(transcript))
     neutral = {id: f"call_{number}" for number, id in enumerate(ids, 1)}
     if neutral:

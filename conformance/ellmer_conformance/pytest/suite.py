@@ -73,7 +73,7 @@ class ConformanceSuite:
 
 
 def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[Verdict]]:
-    """The run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
+    """Returns the run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
     try:
         run = replace(run, snapshot_diff=_difference(run, transcript))
         return run, judge(run)

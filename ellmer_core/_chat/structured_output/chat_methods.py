@@ -288,7 +288,7 @@ class StructuredChat(ChatBase):
     def _plan_data(
         self, wanted: Structured, mode: StructuredMode | None, max_retries: int, **how: Any
     ) -> Settings:
-        """The plan of a conversation for data. Raises `UsageError` where the mode does not work."""
+        """Returns the plan of a conversation for data. Raises `UsageError` where the mode does not work."""
         if not isinstance(max_retries, int) or max_retries < 0:
             raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
         plan = self._plan(type=wanted.sent, **how)

@@ -19,8 +19,9 @@ _decoder = json.JSONDecoder()
 
 
 def json_values(*texts: str) -> Iterator[Any]:
-    """The values that the texts hold, the likeliest first: a text that is JSON, what is fenced, what stands in prose,
-    the longest of it first."""
+    """Yields the values that the texts hold, the likeliest first: a text that is JSON, what is fenced, what
+    stands in prose, the longest of it first.
+    """
     for text in texts:
         without_thoughts = _THOUGHT.sub("", text)
         for candidate in (text, without_thoughts, *_FENCED.findall(without_thoughts)):
@@ -32,7 +33,7 @@ def json_values(*texts: str) -> Iterator[Any]:
 
 
 def _within(text: str) -> Iterator[Any]:
-    """The objects and lists in prose, the longest first."""
+    """Yields the objects and lists in prose, the longest first."""
     found: list[tuple[int, Any]] = []
     place = 0
     for _ in range(MOST):

@@ -26,8 +26,9 @@ class PartialData:
         self._text, self._last = "", object()
 
     def pick(self, shown: Shown) -> Any:
-        """The data so far; `None` where nothing new is there. Raises `ConversionError` for the last answer that does not
-        fit."""
+        """Returns the data so far; `None` where nothing new is there. Raises `ConversionError` for the last
+        answer that does not fit.
+        """
         if isinstance(shown, ContentText):
             self._text += shown.text
             return self._so_far()
@@ -84,7 +85,9 @@ def partial_value(data: Any, type: Any) -> Any:  # noqa: PLR0911 - one return pe
 
 
 def _of_one(data: Any, options: list[Any]) -> Any:
-    """A value of one of some types: of the only one, or of the first one that has all the fields that came."""
+    """Returns a value of one of some types: of the only one, or of the first one that has all the fields that
+    came.
+    """
     if len(options) == 1:
         return partial_value(data, options[0])
     if isinstance(data, dict):
@@ -96,7 +99,7 @@ def _of_one(data: Any, options: list[Any]) -> Any:
 
 
 def _fields(type: Any) -> Mapping[str, tuple[str, Any]] | None:
-    """The fields of a class, each with its name in JSON and its type; `None` for what has none."""
+    """Returns the fields of a class, each with its name in JSON and its type; `None` for what has none."""
     if dataclasses.is_dataclass(type) or is_typeddict(type):
         hints = get_type_hints(type, include_extras=True)
         return {name: (name, kind) for name, kind in hints.items()}
@@ -106,7 +109,7 @@ def _fields(type: Any) -> Mapping[str, tuple[str, Any]] | None:
 
 
 def _object(type: Any, values: dict[str, Any]) -> Any:
-    """An object of a class without the class's own checks: they are for what is whole."""
+    """Returns an object of a class without the class's own checks: they are for what is whole."""
     if is_typeddict(type):
         return values
     if hasattr(type, "model_construct"):

@@ -34,8 +34,9 @@ class Structured:
             check_schema(self.schema)
 
     def value(self, turn: AssistantTurn) -> Any:
-        """The data in an answer, which may stand in prose, in a Markdown fence or behind thoughts, and may lack their
-        wrapper. What is found is checked strictly."""
+        """Returns the data in an answer, which may stand in prose, in a Markdown fence or behind thoughts,
+        and may lack their wrapper. What is found is checked strictly.
+        """
         said = [content.text for content in turn.contents if isinstance(content, ContentText)]
         problem: ConversionError | None = None
         for data in json_values(turn.text, *said[-1:]):
@@ -54,7 +55,7 @@ class Structured:
         return None
 
     def unwrapped(self, data: Any) -> Any:
-        """The data without the object that they travelled in."""
+        """Returns the data without the object that they travelled in."""
         return (
             data["wrapper"]
             if self.wrapped and isinstance(data, dict) and data.keys() == {"wrapper"}
@@ -73,14 +74,14 @@ class Structured:
 
 
 def _fully_known(type: Any) -> bool:
-    """Whether `convert()` checks all that the type says."""
+    """Tells whether `convert()` checks all that the type says."""
     if isinstance(type, TypeObject):
         return all(map(_fully_known, type.properties.values()))
     return _fully_known(type.items) if isinstance(type, TypeArray) else not isinstance(type, TypeJsonSchema)
 
 
 def _is_object(type: Type) -> bool:
-    """Whether a provider takes the type at the root: one object, no choice of some."""
+    """Tells whether a provider takes the type at the root: one object, no choice of some."""
     if not isinstance(type, TypeJsonSchema):
         return isinstance(type, TypeObject)
     schema = to_json_schema(TypeObject(properties={"it": type}))

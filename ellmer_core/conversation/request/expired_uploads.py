@@ -18,13 +18,13 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 
 def expiring(turns: Sequence[Turn]) -> bool:
-    """Whether a file is named that goes at some time, and that could be sent along."""
+    """Tells whether a file is named that goes at some time, and that could be sent along."""
     others = [turn for turn, plain in zip(turns, are_plain(turns), strict=True) if not plain]
     return any(_at(content, inf) is not content for turn in others for content in turn.contents)
 
 
 def sent_along(turn: T, now: float) -> T:
-    """The turn with the files themselves that are gone by now (Unix time)."""
+    """Returns the turn with the files themselves that are gone by now (Unix time)."""
     contents = tuple(_at(content, now) for content in turn.contents)
     same = all(new is old for new, old in zip(contents, turn.contents, strict=True))
     return turn if same else replace(turn, contents=contents)

@@ -17,13 +17,13 @@ Fetched = Mapping[str, ContentImageInline | str]
 
 
 def unfetched(wire: Wire, turns: Sequence[Turn]) -> list[str]:
-    """The URLs of images, from users and in results, that the API does not fetch itself."""
+    """Returns the URLs of images, from users and in results, that the API does not fetch itself."""
     remote = (image for turn in turns if isinstance(turn, UserTurn) for image in _images(turn.contents))
     return list(dict.fromkeys(image.url for image in remote if not wire.fetches_from(image.url)))
 
 
 def inlined(turn: Turn, fetched: Fetched) -> Turn:
-    """The turn with the bytes of its images, as far as they were fetched."""
+    """Returns the turn with the bytes of its images, as far as they were fetched."""
     if not isinstance(turn, UserTurn) or not any(image.url in fetched for image in _images(turn.contents)):
         return turn
     return UserTurn([_inlined(content, fetched) for content in turn.contents])

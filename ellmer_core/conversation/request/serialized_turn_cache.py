@@ -48,7 +48,7 @@ class RequestCache:
         type: Type | None,
         mode: StructuredMode | None = None,
     ) -> tuple[Request, bytes]:
-        """The request of the wire, and its body. Raises `UsageError` for what is not JSON."""
+        """Returns the request of the wire, and its body. Raises `UsageError` for what is not JSON."""
         if wire != self.wire:
             self.wire, self.turns, self.messages, self.texts = wire, {}, {}, {}
         keeping = copy(wire)
@@ -64,8 +64,9 @@ class RequestCache:
         return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts))
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
-        """The messages of each turn. Of a long history nearly all are known: these are looked up without a line of
-        Python for each."""
+        """Returns the messages of each turn. Of a long history nearly all are known: these are looked up
+        without a line of Python for each.
+        """
         known = list(map(self.messages.get, map(id, turns)))
         return [self._new(turns[n], message) if one is None else one for n, one in enumerate(known)]
 
@@ -82,8 +83,9 @@ class RequestCache:
         self.texts = {name: text for name, text in self.texts.items() if name in there}
 
     def _body(self, body: Json) -> bytes:
-        """The whole body; of a list, what is written already as it is. Commas part fields and items alike, so one
-        `join()` is enough: to copy a long conversation costs more than to look it up."""
+        """Returns the whole body; of a list, what is written already as it is. Commas part fields and items
+        alike, so one `join()` is enough: to copy a long conversation costs more than to look it up.
+        """
         pieces = []
         for name, value in body.items():
             field = encoded(str(name)) + b":"
@@ -100,7 +102,7 @@ class RequestCache:
 
 
 def _in_braces(pieces: list[bytes]) -> list[bytes]:
-    """The pieces of an object, the first and the last with its braces."""
+    """Returns the pieces of an object, the first and the last with its braces."""
     first, *rest = pieces or [b""]
     *most, last = [b"{" + first, *rest]
     return [*most, last + b"}"]

@@ -20,7 +20,7 @@ __all__ = ["request_turns", "warn_replaced"]
 
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
-    """The history and the new turn, as the model is sent them, and what is not sent."""
+    """Returns the history and the new turn, as the model is sent them, and what is not sent."""
     turns = sendable(_said(history, settings))
     missed = yield from _fetch_images(settings, turns, user)
     if settings.fetched:
@@ -34,7 +34,7 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
 
 
 def _said(history: History, settings: Settings) -> list[Turn]:
-    """The history, as the caller's hooks want it sent."""
+    """Returns the history, as the caller's hooks want it sent."""
     turns = list(history.turns)
     for change in settings.on_history:
         turns = list(change(turns))

@@ -35,7 +35,8 @@ class Sendable(NamedTuple):
 
 
 def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef]) -> Sendable:
-    """A conversation as this model takes it. What is `new` from the user is left as it is: the wire refuses it.
+    """Returns a conversation as this model takes it. What is `new` from the user is left as it is: the wire
+    refuses it.
 
     Raises `UsageError` for tools at a model that calls none.
     """
@@ -58,7 +59,7 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
 
 
 def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
-    """The turn itself, or a copy with words for what the model cannot be sent."""
+    """Returns the turn itself, or a copy with words for what the model cannot be sent."""
     if isinstance(turn, SystemTurn | AssistantTurn):
         return turn
     _name_results(wire, turn, replaced)
@@ -131,7 +132,7 @@ def _name(content: Content) -> str:
 
 
 def _without_system(turns: Sequence[Turn]) -> list[Turn]:
-    """The system prompt at the head of what the user says first, for a model that takes none."""
+    """Returns the system prompt at the head of what the user says first, for a model that takes none."""
     system = [content for turn in turns if isinstance(turn, SystemTurn) for content in turn.contents]
     rest = [turn for turn in turns if not isinstance(turn, SystemTurn)]
     first = next((n for n, turn in enumerate(rest) if isinstance(turn, UserTurn)), None)

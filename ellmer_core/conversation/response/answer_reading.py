@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
-    """The turn that an answer holds, streamed or not; or its error."""
+    """Returns the turn that an answer holds, streamed or not; or its error."""
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise settings.wire.error(answer.status, answer.headers, body)
@@ -40,7 +40,9 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
 
 
 def _whole(wire: Wire, response: Any) -> AssistantTurn:
-    """The turn of a body that came at once; a list is the events of a stream (Gemini without `alt=sse`)."""
+    """Returns the turn of a body that came at once; a list is the events of a stream (Gemini without
+    `alt=sse`).
+    """
     match response:
         case dict():
             return turn_of(wire, response)
@@ -53,7 +55,7 @@ def _whole(wire: Wire, response: Any) -> AssistantTurn:
 
 
 def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
-    """The answer that a stream adds up to; an error, if it has no end."""
+    """Returns the answer that a stream adds up to; an error, if it has no end."""
     if merger.complete:
         return merger.response()
     how = f": {why}" if why else ": the end marker did not arrive."
@@ -61,7 +63,7 @@ def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
 
 
 def _is_stream(request: Request, answer: Answer) -> bool:
-    """Whether events follow. Some servers stream unasked, some answer whole when asked to stream."""
+    """Tells whether events follow. Some servers stream unasked, some answer whole when asked to stream."""
     if answer.media_type == "text/event-stream":
         return True
     whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
@@ -69,7 +71,7 @@ def _is_stream(request: Request, answer: Answer) -> bool:
 
 
 def _whatever_body() -> Loop[bytes]:
-    """The body of an error; nothing, if it cannot be read: the status alone is an answer."""
+    """Returns the body of an error; nothing, if it cannot be read: the status alone is an answer."""
     try:
         body: bytes = yield ReadBody()
     except ConnectError:
@@ -108,7 +110,7 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
-    """An answer of a shape that the wire format does not expect is the provider's error, not a crash."""
+    """Returns an answer of a shape that the wire format does not expect is the provider's error, not a crash."""
     try:
         return read(said)
     except EllmerError:

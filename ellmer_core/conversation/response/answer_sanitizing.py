@@ -26,7 +26,9 @@ MOST = 2**53  # tokens; more is no count, and has no price
 
 
 def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
-    """The turn of a response. One without a content, a reason to end or a count is somebody else's (a gateway's)."""
+    """Returns the turn of a response. One without a content, a reason to end or a count is somebody else's (a
+    gateway's).
+    """
     turn = wire.turn(response)
     if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
         raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")
@@ -41,7 +43,7 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
 
 
 def _counts(tokens: Tokens) -> Tokens:
-    """The counts that are some: a strange one is no reason to lose an answer."""
+    """Returns the counts that are some: a strange one is no reason to lose an answer."""
     given = vars(tokens)
     if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
         return tokens
@@ -70,7 +72,9 @@ def _legible(content: Content) -> Content:
 
 
 def _real(image: ContentImageInline, found: str | None) -> Content:
-    """An image under the type that its bytes have; in words, where they are no image that providers take back."""
+    """Returns an image under the type that its bytes have; in words, where they are no image that providers
+    take back.
+    """
     if found is not None and found.startswith("image/"):
         return replaced(image, type=found)
     return ContentText(f"[{image.type} that cannot be shown]")
@@ -124,7 +128,9 @@ class Pieces:
         return replaced(piece, **{name: whole}) if whole else None
 
     def _whole(self, kind: type[Content], text: str) -> str:
-        """The text with the half of before; without a half at its end, which waits for the next piece."""
+        """Returns the text with the half of before; without a half at its end, which waits for the next
+        piece.
+        """
         text = self._half.pop(kind, "") + text
         if "\ud800" <= text[-1:] <= "\udbff":
             text, self._half[kind] = text[:-1], text[-1]

@@ -27,7 +27,7 @@ class CalledData:
         self._shown = ""
 
     def more(self, merger: Merger) -> ContentText | None:
-        """The piece that was not shown yet."""
+        """Returns the piece that was not shown yet."""
         text = self._text(merger) if self._calls else ""
         if len(text) <= len(self._shown) or not text.startswith(self._shown):
             return None
@@ -35,7 +35,9 @@ class CalledData:
         return ContentText(piece)
 
     def _text(self, merger: Merger) -> str:
-        """The arguments so far. Half an answer may make no sense yet; whether the whole does, its reader says."""
+        """Returns the arguments so far. Half an answer may make no sense yet; whether the whole does, its
+        reader says.
+        """
         try:
             contents = self._wire.turn(merger.response()).contents
         except (EllmerError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

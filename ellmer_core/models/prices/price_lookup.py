@@ -53,12 +53,12 @@ class _Price(NamedTuple):
 
 
 def known_models(vendor: str) -> list[str]:
-    """The models of a provider that the table has a price for."""
+    """Returns the models of a provider that the table has a price for."""
     return [row["model"] for row in _table().get(vendor, [])]
 
 
 def _price(vendor: str, model: str, tokens: int) -> _Price | None:
-    """The price of a model, by how long the input is: some cost more, all of it, above a threshold."""
+    """Returns the price of a model, by how long the input is: some cost more, all of it, above a threshold."""
     rows = _thresholds(vendor, model)
     if not rows:
         return None
@@ -84,7 +84,7 @@ def _matches(pattern: str, model: str) -> bool:
 
 
 def _has(model: str, choice: str) -> bool:
-    """One of the choices: a text at the beginning, at the end or anywhere, which a date may follow."""
+    """Returns one of the choices: a text at the beginning, at the end or anywhere, which a date may follow."""
     begins, (text, date, _) = choice.startswith("^"), choice.partition(r"\d")
     ends, text = text.endswith("$"), text.removeprefix("^").removesuffix("$")
     if _SPECIAL & {*text.replace(r"\.", "")}:
@@ -106,7 +106,7 @@ _refreshed: Table = {}
 
 
 def _table() -> Table:
-    """The rows by provider, those that were refreshed first."""
+    """Returns the rows by provider, those that were refreshed first."""
     packaged = _packaged()
     return {
         vendor: [*_refreshed.get(vendor, ()), *packaged.get(vendor, ())]

@@ -17,7 +17,9 @@ DEAREST = 1e9  # dollars for a million tokens
 
 
 def read_table(source: str | Path, max_bytes: int) -> Table:
-    """The rows by provider of a table with at most `max_bytes`. Raises `UsageError` for what cannot be read, or is no table."""
+    """Returns the rows by provider of a table with at most `max_bytes`. Raises `UsageError` for what cannot
+    be read, or is no table.
+    """
     try:
         table = json.loads(_content(source, max_bytes))
         vendors = table["vendors"]

@@ -80,7 +80,7 @@ def _rows(models: Any, today: Any) -> Iterator[dict[str, Any]]:
 
 
 def _at(price: Any, start: int) -> float | None:
-    """A price, from so many input tokens on."""
+    """Returns a price, from so many input tokens on."""
     tiers = [tier.price for tier in getattr(price, "tiers", ()) if tier.start <= start]
     price = tiers[-1] if tiers else getattr(price, "base", price)
     return None if price is None else float(price)

@@ -30,7 +30,7 @@ def profile_of(wire: Wire) -> Profile:
 
 @cache
 def rows(vendor: str = "") -> tuple[dict[str, Any], ...]:
-    """All rows, file by file; or those in which the provider is named: to read them all takes long."""
+    """Returns all rows, file by file; or those in which the provider is named: to read them all takes long."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.toml")))
     written = (row for text in texts for row in text.split(_ROW)[1:])
     named = [row for row in written if not vendor or f'"{vendor}"' in row]

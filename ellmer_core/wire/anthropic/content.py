@@ -56,20 +56,21 @@ class AnthropicContent(Wire):
         return block
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """A thinking block as it came. It is refused without its signature (it was cut off, or is another's), and
-        without its text, which may be empty."""
+        """Returns a thinking block as it came. It is refused without its signature (it was cut off, or is
+        another's), and without its text, which may be empty.
+        """
         block = (self.issued(thinking.extra) or {}).get("block", {})
         return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
 
     def file(self, file: ContentFile) -> Json | None:
-        """The text of a document, as a document."""
+        """Returns the text of a document, as a document."""
         if not file.text:
             return None
         source = {"type": "text", "media_type": "text/plain", "data": file.text}
         return {"type": "document", "source": source, "title": file.filename}
 
     def call(self, request: ContentToolRequest) -> Json:
-        """A tool_use block; its input is an object always."""
+        """Returns a tool_use block; its input is an object always."""
         fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
         call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
         return {**call, "input": dict(request.arguments), **fields}

@@ -153,7 +153,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return int(min(wanted, most))
 
     def system(self, turn: Turn) -> str:
-        """The text of a system turn; it stands beside the messages."""
+        """Returns the text of a system turn; it stands beside the messages."""
         if not isinstance(turn, SystemTurn):
             return ""
         return "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text.strip())
@@ -201,7 +201,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return content_parts.sendable(content, self.name)
 
     def result(self, result: ContentToolResult) -> Json:
-        """A tool_result block, with its media inside where `tool_media` is native."""
+        """Returns a tool_result block, with its media inside where `tool_media` is native."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "type": "tool_result",
@@ -230,7 +230,7 @@ def _names_files(turns: Sequence[Turn]) -> bool:
 
 
 def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, with the beta of files beside others: without it, a file is refused."""
+    """Returns the headers, with the beta of files beside others: without it, a file is refused."""
     names = {name.lower(): name for name in headers}
     name = names.get("anthropic-beta", "anthropic-beta")
     betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]

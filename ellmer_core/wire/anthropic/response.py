@@ -76,13 +76,15 @@ class AnthropicResponse(Wire):
         )
 
     def finish_reason(self, reason: str | None, blocks: list[Json]) -> str | None:
-        """The neutral word. `pause_turn` is kept: the answer goes on when it is sent back as it is."""
+        """Returns the neutral word. `pause_turn` is kept: the answer goes on when it is sent back as it is."""
         neutral = self.endings.neutral(reason)
         calls = any(block.get("type") == "tool_use" for block in blocks)
         return "tool_use" if calls and neutral == "success" else neutral
 
     def paused(self, turn: AssistantTurn) -> bool:
-        """Whether the server stopped between calls of its own tools, to be sent the answer and go on with it."""
+        """Tells whether the server stopped between calls of its own tools, to be sent the answer and go on
+        with it.
+        """
         return turn.finish_reason == PAUSE and any(isinstance(c, ContentUnknown) for c in turn.contents)
 
     def merger(self) -> AnthropicMerger:

@@ -27,10 +27,10 @@ class Endpoint(Protocol):
     @property
     def api_headers(self) -> Mapping[str, str]: ...
     def headers(self) -> dict[str, str]:
-        """The headers that carry the key, if there is one."""
+        """Returns the headers that carry the key, if there is one."""
 
     def get(self, url: str) -> Request:
-        """A request without a body."""
+        """Returns a request without a body."""
 
 
 class StoredFile(NamedTuple):
@@ -67,7 +67,7 @@ class Batches(ABC):
 
     @abstractmethod
     def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:
-        """The answers by name; one that is missing was not given."""
+        """Returns the answers by name; one that is missing was not given."""
 
 
 class Uploads(ABC):
@@ -88,5 +88,5 @@ class Uploads(ABC):
         return None
 
     def polled(self, body: bytes) -> StoredFile:
-        """The answer to that."""
+        """Returns the answer to that."""
         raise NotImplementedError

@@ -123,7 +123,9 @@ class GeminiBatches(Batches):
         return {answer["metadata"]["key"]: self.result(answer) for answer in answers}
 
     def result(self, answer: Json) -> Json:
-        """One answer. An error has Google's numbers for its kinds, of which 3, 9 and 11 are the request's fault."""
+        """Returns one answer. An error has Google's numbers for its kinds, of which 3, 9 and 11 are the
+        request's fault.
+        """
         if "response" in answer:
             return {"status": 200, "body": answer["response"]}
         code = (answer.get("error") or {}).get("code")
@@ -139,7 +141,7 @@ def _object(body: bytes) -> Json:
 
 
 def _lines(body: bytes) -> Iterator[Json]:
-    """The objects in JSON lines; a line that is none says nothing about any request."""
+    """Yields the objects in JSON lines; a line that is none says nothing about any request."""
     for line in body.splitlines():
         try:
             value = read_json(line)

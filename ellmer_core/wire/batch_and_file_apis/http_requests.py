@@ -18,22 +18,22 @@ SAFE = dict.fromkeys((*range(32), 127, ord('"'), ord("\\")), "_")
 
 
 def url_of(to: Endpoint, path: str) -> str:
-    """A path of the API."""
+    """Returns a path of the API."""
     return f"{to.base_url.rstrip('/')}{path}"
 
 
 def key_headers(to: Endpoint) -> dict[str, str]:
-    """The headers of the key, and the caller's."""
+    """Returns the headers of the key, and the caller's."""
     return {**to.headers(), **to.api_headers}
 
 
 def post(to: Endpoint, path: str, body: Json) -> Request:
-    """A request with a JSON body."""
+    """Returns a request with a JSON body."""
     return Request(url_of(to, path), key_headers(to), body)
 
 
 def delete(to: Endpoint, path: str, beta: Mapping[str, str] = NO_HEADERS) -> Request:
-    """A request that deletes what is there."""
+    """Returns a request that deletes what is there."""
     return Request(url_of(to, path), {**key_headers(to), **beta}, {}, method="DELETE")
 
 
@@ -63,7 +63,7 @@ def boundary(data: bytes) -> str:
 
 
 def json_object(body: bytes, what: str) -> Json:
-    """The answer as an object; `what` names it in the error."""
+    """Returns the answer as an object; `what` names it in the error."""
     try:
         value = read_json(body)
     except (ValueError, RecursionError) as error:

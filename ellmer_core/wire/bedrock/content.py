@@ -115,7 +115,7 @@ class BedrockContent(Wire):
         return None
 
     def thought(self, block: Json | None) -> Json | None:
-        """A thought as it came; `None` where its signature is missing and wanted."""
+        """Returns a thought as it came; `None` where its signature is missing and wanted."""
         if not fits(block, _BLOCK):
             return None
         said = (block or {}).get("reasoningContent") or {}
@@ -123,7 +123,7 @@ class BedrockContent(Wire):
         return None if unsigned and family_of(self.model).signed_thoughts else block
 
     def remote(self, content: Content, url: str) -> Json:
-        """An image by URL: only one in S3 is fetched."""
+        """Returns an image by URL: only one in S3 is fetched."""
         if url.startswith("s3://"):
             return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
         raise content_parts.refused(
@@ -131,14 +131,14 @@ class BedrockContent(Wire):
         )
 
     def image(self, content: Content, type: str, source: Json) -> Json:
-        """An image block."""
+        """Returns an image block."""
         kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
         if kind not in {"png", "jpeg", "gif", "webp"}:
             raise content_parts.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
         return {"image": {"format": kind, "source": source}}
 
     def document(self, filename: str, kind: str, source: Json) -> Json:
-        """A document block. Its name may hold letters, digits, single spaces and `-()[]`."""
+        """Returns a document block. Its name may hold letters, digits, single spaces and `-()[]`."""
         stem = PurePosixPath(filename).stem
         name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
         return {"document": {"name": name or "document", "format": kind, "source": source}}

@@ -88,5 +88,5 @@ FAMILIES = {
 
 
 def family_of(model: str) -> Family:
-    """The family of a model id, or of an inference profile or ARN that names the model."""
+    """Returns the family of a model id, or of an inference profile or ARN that names the model."""
     return next((family for pattern, family in FAMILIES.items() if re.search(pattern, model)), Family())

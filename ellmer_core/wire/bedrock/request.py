@@ -109,7 +109,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return fields
 
     def system(self, turn: Turn) -> list[Json]:
-        """The blocks of a system turn; they stand beside the messages."""
+        """Returns the blocks of a system turn; they stand beside the messages."""
         texts = turn.contents if isinstance(turn, SystemTurn) else ()
         return [self.content(c) for c in texts if self.sendable(c)]
 
@@ -136,7 +136,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolConfig": {"toolChoice": choice}}
 
     def text_format(self, type: Type) -> Json:
-        """The parameter that asks for structured output."""
+        """Returns the parameter that asks for structured output."""
         definition = {"name": STRUCTURED, "schema": json_bodies.json_text(ANTHROPIC.say(self.schema(type)))}
         return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
 
@@ -184,12 +184,12 @@ class Bedrock(BedrockContent, BedrockResponse):
         ]
 
     def fits(self, content: Content) -> bool:
-        """Whether all media of a result are of a kind that may stay in it."""
+        """Tells whether all media of a result are of a kind that may stay in it."""
         parts = content_parts.result_parts(content) if isinstance(content, ContentToolResult) else None
         return all(isinstance(c, self.family.media_in_results) for c in parts or () if is_media(c))
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """The blocks of what the user says: `A text block must be included when using documents.`"""
+        """Returns the blocks of what the user says: `A text block must be included when using documents.`"""
         blocks = [self.content(c) for c in contents if self.sendable(c)]
         lacks_text = any("document" in b for b in blocks) and not any("text" in b for b in blocks)
         return [FILLER, *blocks] if lacks_text else blocks
@@ -207,8 +207,9 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:
-        """A blank text is refused: `The text field in the ContentBlock object at … is blank.` Sources that stand alone
-        have no such field."""
+        """Returns a blank text is refused: `The text field in the ContentBlock object at … is blank.` Sources
+        that stand alone have no such field.
+        """
         if isinstance(content, ContentText):
             return bool(content.text.strip()) or self._only_sources(content)
         return content_parts.sendable(content, self.name)
@@ -220,7 +221,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return False
 
     def result(self, result: ContentToolResult) -> Json:
-        """A toolResult block, with its media inside where `tool_media` is native."""
+        """Returns a toolResult block, with its media inside where `tool_media` is native."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "toolUseId": self.call_id(content_parts.answered(result).id),
@@ -239,7 +240,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"json": value if isinstance(value, dict) else {"result": text}}
 
     def tool(self, tool: ToolDef) -> Json:
-        """A definition; a blank description is refused."""
+        """Returns a definition; a blank description is refused."""
         spec: Json = {"name": tool.name, "inputSchema": {"json": self.schema(tool.arguments)}}
         return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
 
@@ -248,7 +249,9 @@ class Bedrock(BedrockContent, BedrockResponse):
 
 
 def _answering(blocks: list[Json]) -> list[Json]:
-    """The blocks without results that have no call before them, and without calls of a kind that nobody knows or ran."""
+    """Returns the blocks without results that have no call before them, and without calls of a kind that
+    nobody knows or ran.
+    """
     results = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
     called: set[object] = set()
     kept = []

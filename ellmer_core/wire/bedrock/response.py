@@ -79,7 +79,9 @@ class BedrockResponse(Wire):
         )
 
     def finish_reason(self, reason: str | None, contents: Sequence[Content]) -> str | None:
-        """The neutral word. Without a call left to answer, a stop for one is a stop: the data were the call."""
+        """Returns the neutral word. Without a call left to answer, a stop for one is a stop: the data were
+        the call.
+        """
         neutral = self.endings.neutral(reason)
         if neutral not in {"success", "tool_use"}:
             return neutral
@@ -90,7 +92,7 @@ class BedrockResponse(Wire):
         return BedrockMerger()
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        """The body is a message and no more; the type of the error stands in a header."""
+        """Returns the body is a message and no more; the type of the error stands in a header."""
         error = error_of(status, headers, body)
         lower = {name.lower(): value for name, value in headers.items()}
         error.type = error.code = lower.get("x-amzn-errortype", "").partition(":")[0] or error.type

@@ -130,7 +130,7 @@ class _Block:
 
 
 def _without_pad(event: Json) -> Json:
-    """The event without `p`, a filler that hides its length on the network."""
+    """Returns the event without `p`, a filler that hides its length on the network."""
     return {name: value for name, value in event.items() if name != "p"}
 
 

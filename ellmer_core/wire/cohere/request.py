@@ -58,7 +58,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
     base_url: str = "https://api.cohere.com/v2"
 
     def models_url(self) -> str:
-        """The list is in the first version of the API."""
+        """Returns the list is in the first version of the API."""
         return f"{self.base_url.rstrip('/').removesuffix('/v2')}/v1/models?endpoint=chat&page_size=1000"
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         return self.post(f"{self.base_url.rstrip('/')}/chat", body, stream=stream)
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
-        """A schema is "not supported when used in combinations with" tools."""
+        """Returns a schema is "not supported when used in combinations with" tools."""
         return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - any call is the one call

@@ -53,7 +53,9 @@ class CohereMerger(Merger):
         return ()
 
     def _part(self, index: int, content: Json) -> _Part:
-        """The part that a piece belongs to: text after thinking is another one, even where both have the index 0."""
+        """Returns the part that a piece belongs to: text after thinking is another one, even where both have
+        the index 0.
+        """
         last = next((part for place, part in reversed(self._parts) if place == index), None)
         if last is None or not last.takes(content):
             last = _Part()
@@ -87,7 +89,9 @@ class _Part:
         self._texts: dict[str, list[str]] = {}
 
     def takes(self, content: Json) -> bool:
-        """Whether a piece belongs to this part: it has no type, or opens nothing, and its text is of the same name."""
+        """Tells whether a piece belongs to this part: it has no type, or opens nothing, and its text is of
+        the same name.
+        """
         names = content.keys() & {"text", "thinking"}
         return "type" not in content and names <= self._texts.keys()
 

@@ -83,7 +83,7 @@ def _opened(frame: bytes) -> tuple[dict[str, str], bytes]:
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
-    """The headers whose value is text; the others say nothing that a stream of JSON needs."""
+    """Yields the headers whose value is text; the others say nothing that a stream of JSON needs."""
     at = 0
     try:
         while at < len(data):

@@ -17,7 +17,7 @@ class Decoder(ABC):
 
     @abstractmethod
     def feed(self, chunk: bytes) -> list[Any]:
-        """The events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
+        """Returns the events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
 
     @abstractmethod
     def flush(self) -> list[Any]:

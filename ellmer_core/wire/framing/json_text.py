@@ -32,14 +32,14 @@ _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `ValueError` for what is none, or nests too deep."""
+    """Returns the value of a JSON text. Raises `ValueError` for what is none, or nests too deep."""
     if isinstance(text, bytes):
         text = text.removeprefix(_BOM).decode(json.detect_encoding(text), "replace")
     return raw_json(text.strip(" \t\n\r"))
 
 
 def raw_json(text: str) -> Any:
-    """The value of a text without space around it. Raises `ValueError`."""
+    """Returns the value of a text without space around it. Raises `ValueError`."""
     try:
         value, end = _decoder.raw_decode(text)
     except RecursionError:

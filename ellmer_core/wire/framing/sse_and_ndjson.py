@@ -24,7 +24,9 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
-    """A fresh decoder. An answer that turns out to be bare JSON comes out of the SSE one whole, at the end."""
+    """Returns a fresh decoder. An answer that turns out to be bare JSON comes out of the SSE one whole, at
+    the end.
+    """
     if framing == "aws":
         from .aws_event_stream import EventStreamDecoder  # noqa: PLC0415 - one provider has it
 
@@ -101,7 +103,7 @@ class SseDecoder(Decoder):
         return [*_whole(b"\n".join(self._data)), *_whole(b"\n".join(self._stray))]
 
     def _event(self) -> list[Any]:
-        """The event that an empty line ends. The one space after `data:` means nothing around JSON."""
+        """Returns the event that an empty line ends. The one space after `data:` means nothing around JSON."""
         data, failed = b"\n".join(self._data), self._failed
         self._data, self._failed = [], False
         if not failed:
@@ -146,7 +148,7 @@ class JsonDecoder(Decoder):
 
 
 def _events(data: bytes) -> list[Any]:
-    """The event in `data`, `[]` for blank data; a list is several."""
+    """Returns the event in `data`, `[]` for blank data; a list is several."""
     try:
         event = raw_json(data.decode("utf-8", "replace").strip(_SPACE))
     except ValueError as error:

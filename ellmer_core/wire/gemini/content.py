@@ -47,12 +47,14 @@ class GeminiContent(Wire):
     """Contents as parts."""
 
     def server_id(self, request: ContentToolRequest) -> Json:
-        """The id the server gave a call, to be echoed; nothing for an id that was made up on our side."""
+        """Returns the id the server gave a call, to be echoed; nothing for an id that was made up on our
+        side.
+        """
         id = (self.issued(request.extra) or {}).get("id")
         return {"id": id} if id and isinstance(id, str) else {}
 
     def signature(self, content: Content) -> Json:
-        """The signature that a part came with."""
+        """Returns the signature that a part came with."""
         fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
         return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
 
@@ -63,7 +65,9 @@ class GeminiContent(Wire):
         return {"inlineData": {"mimeType": file.type, "data": file.data}}
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """A thought that carries a signature; others nobody needs. One without words came as empty text."""
+        """Returns a thought that carries a signature; others nobody needs. One without words came as empty
+        text.
+        """
         signature = self.signature(thinking)
         if not signature:
             return None
@@ -127,7 +131,7 @@ class GeminiContent(Wire):
         return part
 
     def remote(self, content: Content, url: str) -> Json:
-        """An image by URL: only Vertex fetches one."""
+        """Returns an image by URL: only Vertex fetches one."""
         raise content_parts.refused(
             content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"
         )

@@ -86,7 +86,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return self.post(self.url(stream=stream), body, stream=stream)
 
     def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
-        """All functions in one entry; what Google runs itself in entries of their own."""
+        """Returns all functions in one entry; what Google runs itself in entries of their own."""
         provided = [form for tool in tools if (form := self.provided(tool))]
         functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
@@ -115,7 +115,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return replace(request, url=url, json=self.counting(request.json))
 
     def counting(self, body: Json) -> Json:
-        """A request, as the counter wants it."""
+        """Returns a request, as the counter wants it."""
         return {"generateContentRequest": {"model": f"models/{self.model}", **body}}
 
     def counted(self, response: Json) -> int:
@@ -142,7 +142,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return config
 
     def system(self, turn: Turn) -> list[Json]:
-        """The parts of a system turn; it stands beside the contents."""
+        """Returns the parts of a system turn; it stands beside the contents."""
         texts = turn.contents if isinstance(turn, SystemTurn) else ()
         return [self.content(c) for c in texts if content_parts.sendable(c, self.name)]
 
@@ -186,14 +186,16 @@ class Gemini(GeminiContent, GeminiResponse):
         return content_parts.sendable(content, self.name)
 
     def signed(self, parts: list[Json]) -> list[Json]:
-        """The parts; from Gemini 3 on, the first call of a step must carry a signature."""
+        """Returns the parts; from Gemini 3 on, the first call of a step must carry a signature."""
         first = next((place for place, part in enumerate(parts) if "functionCall" in part), None)
         if first is None or "thoughtSignature" in parts[first] or not self.needs_signatures():
             return parts
         return [*parts[:first], {**parts[first], "thoughtSignature": UNSIGNED}, *parts[first + 1 :]]
 
     def needs_signatures(self) -> bool:
-        """Whether the model refuses a call without a signature: Gemini 3 and later, and the `-latest` names."""
+        """Tells whether the model refuses a call without a signature: Gemini 3 and later, and the `-latest`
+        names.
+        """
         version = re.search(r"gemini-(\d+)", self.model)
         return int(version[1]) >= 3 if version else self.model.endswith("-latest")
 
@@ -212,8 +214,9 @@ class Gemini(GeminiContent, GeminiResponse):
         return str(self.server_id(request).get("id") or request.name)
 
     def result(self, result: ContentToolResult) -> Json:
-        """A functionResponse part, with its media inside where `tool_media` is native. Its id is the server's
-        own, if the server gave the call one."""
+        """Returns a functionResponse part, with its media inside where `tool_media` is native. Its id is the
+        server's own, if the server gave the call one.
+        """
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         media = [self.content(part) for part in parts or () if not isinstance(part, ContentText)]
@@ -222,7 +225,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return {"functionResponse": response | {"parts": media} if media else response}
 
     def tool(self, tool: ToolDef) -> Json:
-        """A declaration. An object without properties is refused: no arguments, no schema."""
+        """Returns a declaration. An object without properties is refused: no arguments, no schema."""
         declaration: Json = {"name": tool.name, "description": tool.description}
         schema = self.schema(tool.arguments)
         return declaration | {"parametersJsonSchema": schema} if schema.get("properties") else declaration
@@ -233,7 +236,9 @@ class Gemini(GeminiContent, GeminiResponse):
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:
-    """The turn with its results in the order of the calls before it: without ids, the order is what pairs them."""
+    """Returns the turn with its results in the order of the calls before it: without ids, the order is what
+    pairs them.
+    """
     if not isinstance(before, AssistantTurn) or not before.tool_requests:
         return turn
     place = {request.id: n for n, request in enumerate(before.tool_requests)}

@@ -82,7 +82,9 @@ class GeminiResponse(Wire):
                 return content_parts.unknown(self.name, part)
 
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
-        """A call; with streamed arguments (`partialArgs`), or some to come (`willContinue`), it never came whole."""
+        """Returns a call; with streamed arguments (`partialArgs`), or some to come (`willContinue`), it never
+        came whole.
+        """
         own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
         return tool_arguments_and_ids.call_of(
             call.get("id") or "",
@@ -104,7 +106,7 @@ class GeminiResponse(Wire):
     def finish_reason(
         self, candidate: Json, response: Json, contents: Sequence[Content | None]
     ) -> str | None:
-        """The neutral word; a blocked prompt has no candidate at all."""
+        """Returns the neutral word; a blocked prompt has no candidate at all."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
         neutral = self.endings.neutral(self.reason(candidate))
@@ -112,7 +114,7 @@ class GeminiResponse(Wire):
         return "tool_use" if calls and neutral == "success" else neutral
 
     def reason(self, candidate: Json) -> str | None:
-        """The name of the finish reason, which may come as its number."""
+        """Returns the name of the finish reason, which may come as its number."""
         reason = candidate.get("finishReason")
         if isinstance(reason, int) and 0 <= reason < len(self.finish_numbers):
             return self.finish_numbers[reason]
@@ -128,7 +130,7 @@ def _sum(*counts: Any) -> int | None:
 
 
 def _media(type: str, data: str, extra: Json) -> Content:
-    """A picture, a sound or a film that is part of the answer."""
+    """Returns a picture, a sound or a film that is part of the answer."""
     kind, _, form = type.partition("/")
     if kind == "image":
         return ContentImageInline(type, data, extra=extra)

@@ -96,5 +96,5 @@ class _Candidate:
 
 
 def _is_plain(part: Json) -> bool:
-    """Whether a part is text and nothing else: a signature belongs to its part, and keeps it apart."""
+    """Tells whether a part is text and nothing else: a signature belongs to its part, and keeps it apart."""
     return "text" in part and (len(part) == 1 or part.keys() == {"text", "thought"})

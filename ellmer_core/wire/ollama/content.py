@@ -43,12 +43,12 @@ class OllamaContent(Wire):
                 assert_never(never)
 
     def call(self, request: ContentToolRequest) -> Json:
-        """A tool call."""
+        """Returns a tool call."""
         function = {"name": request.name, "arguments": dict(request.arguments)}
         return {"id": self.call_id(request.id), "function": function}
 
     def content(self, content: Content) -> Json:
-        """A part of a message: its `content`, or its `images`."""
+        """Returns a part of a message: its `content`, or its `images`."""
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 return {"content": text}

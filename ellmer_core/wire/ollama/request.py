@@ -106,7 +106,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return messages
 
     def result(self, result: ContentToolResult) -> Json:
-        """A tool message, with its images beside the text where `tool_media` is native."""
+        """Returns a tool message, with its images beside the text where `tool_media` is native."""
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         said = [self.content(part) for part in parts or ()]

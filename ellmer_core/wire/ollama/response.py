@@ -55,7 +55,7 @@ class OllamaResponse(Wire):
         return Tokens(response.get("prompt_eval_count", none), response.get("eval_count", none))
 
     def finish_reason(self, reason: str | None, message: Json) -> str | None:
-        """The neutral word; a stop with calls is a stop for them."""
+        """Returns the neutral word; a stop with calls is a stop for them."""
         neutral = self.endings.neutral(reason)
         return "tool_use" if message.get("tool_calls") and neutral == "success" else neutral
 

@@ -32,7 +32,9 @@ class OpenAIChatContent(Wire):
     returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "refusal": {"refusal": str}})
 
     def assistant_part(self, content: Content) -> Json | None:
-        """A part of an assistant message's content; `None` for what goes elsewhere, or to another provider only."""
+        """Returns a part of an assistant message's content; `None` for what goes elsewhere, or to another
+        provider only.
+        """
         part: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text) if text and "refusal" not in self.fields(content):
@@ -73,7 +75,7 @@ class OpenAIChatContent(Wire):
         )
 
     def call(self, request: ContentToolRequest) -> Json:
-        """A tool call, its arguments exactly as the model wrote them."""
+        """Returns a tool call, its arguments exactly as the model wrote them."""
         own = self.issued(request.extra) or {}
         kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
         written = request.raw or "" if kind == "custom" else tool_arguments_and_ids.raw(request)

@@ -84,7 +84,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
                 return [*map(self.result, results), *self.user(rest)]
 
     def system(self, turn: SystemTurn) -> list[Json]:
-        """The system prompt; none where it is empty."""
+        """Returns the system prompt; none where it is empty."""
         text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text)
         return [{"role": "system", "content": text}] if text else []
 
@@ -94,7 +94,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return [{"role": "user", "content": _plain(parts) if len(parts) == 1 else parts}] if parts else []
 
     def result(self, result: ContentToolResult) -> Json:
-        """A tool message. The format has no error flag: the text says it."""
+        """Returns a tool message. The format has no error flag: the text says it."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         content = list(map(self.content, parts)) if parts else result_text(result)
         return {
@@ -130,7 +130,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return {"tool_choice": one if alone else "required"}
 
     def response_format(self, type: Type) -> Json:
-        """The parameter that asks for structured output."""
+        """Returns the parameter that asks for structured output."""
         schema, strict = types_as_json_schema.strict_schema(type)
         return {
             "type": "json_schema",

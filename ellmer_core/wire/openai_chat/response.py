@@ -61,7 +61,7 @@ class OpenAIChatResponse(Wire):
             yield ContentThinking(next(filter(None, texts), ""), extra=self.own(fields=fields))
 
     def text(self, message: Json) -> Iterator[Content]:
-        """The content, whole or in parts, and what came instead of it: a refusal, a voice, images."""
+        """Yields the content, whole or in parts, and what came instead of it: a refusal, a voice, images."""
         extra = self.own(fields={"annotations": message["annotations"]}) if message.get("annotations") else {}
         cited = openai_citations(message.get("annotations"))
         match message.get("content"):
@@ -94,7 +94,7 @@ class OpenAIChatResponse(Wire):
                 yield content_parts.unknown(self.name, part)
 
     def calls(self, message: Json, *, cut: bool) -> Iterator[ContentToolRequest]:
-        """The tool calls. Those of an answer that was cut short may be cut short themselves."""
+        """Yields the tool calls. Those of an answer that was cut short may be cut short themselves."""
         calls = message.get("tool_calls") or []
         calls = [calls] if isinstance(calls, dict) else calls
         if (message.get("function_call") or {}).get("name"):
@@ -139,7 +139,7 @@ class OpenAIChatResponse(Wire):
         )
 
     def finish_reason(self, reason: str | None, message: Json) -> str | None:
-        """The neutral word; a stop with calls is a stop for them, one with a refusal is a filter's."""
+        """Returns the neutral word; a stop with calls is a stop for them, one with a refusal is a filter's."""
         neutral = self.endings.neutral(reason)
         if neutral != "success":
             return neutral
@@ -153,7 +153,7 @@ class OpenAIChatResponse(Wire):
 
 
 def _reasoning_text(value: Any) -> str:
-    """The words of reasoning: a string, or a list of chunks with `text` or `summary` in them."""
+    """Returns the words of reasoning: a string, or a list of chunks with `text` or `summary` in them."""
     if isinstance(value, list):
         return "".join(_reasoning_text(chunk) for chunk in value)
     if isinstance(value, Mapping):

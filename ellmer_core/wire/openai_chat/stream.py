@@ -192,8 +192,9 @@ class _Call:
         self._rest: Json = {}
 
     def is_another(self, delta: Json) -> bool:
-        """Whether a delta at this call's index opens a call of its own: it comes with a name, and with another
-        id; or without any id, where there is no index either or this call's arguments are whole."""
+        """Tells whether a delta at this call's index opens a call of its own: it comes with a name, and with
+        another id; or without any id, where there is no index either or this call's arguments are whole.
+        """
         if not self._name or not _body(delta).get("name"):
             return False
         if delta.get("id"):
@@ -231,7 +232,9 @@ def _body(delta: Json) -> Json:
 
 
 def kind_of(call: Json) -> str:
-    """Whether a call is one of a function or of a custom tool. Snowflake sends both fields, one with empty values."""
+    """Tells whether a call is one of a function or of a custom tool. Snowflake sends both fields, one with
+    empty values.
+    """
     custom, function = call.get("custom") or {}, call.get("function") or {}
     return (
         "custom"

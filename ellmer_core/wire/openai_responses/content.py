@@ -41,7 +41,9 @@ class ResponsesContent(Wire):
         return _legal(own.get("item", {}))
 
     def item(self, content: Content, *, whole: bool) -> Json | None:
-        """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
+        """Returns one content as an item; `None` for what only another provider understands. `whole`: with
+        its id.
+        """
         own = {} if not whole else dict(self.item_of(content))
         item: Json | None = None
         match content_parts.known(content, self.name):
@@ -68,7 +70,9 @@ class ResponsesContent(Wire):
         return item
 
     def model_message(self, content: ContentText, own: Json) -> Json:
-        """A message of the model with one part: in full where it has its id, else in short, plain text as a string."""
+        """Returns a message of the model with one part: in full where it has its id, else in short, plain
+        text as a string.
+        """
         part = (self.issued(content.extra) or {}).get("part", {})
         if "refusal" in part:
             part = {"type": "refusal", "refusal": content.text}
@@ -88,7 +92,7 @@ class ResponsesContent(Wire):
         return {"type": "input_file", "filename": file.filename, "file_data": data}
 
     def call(self, request: ContentToolRequest, own: Json) -> Json:
-        """A function_call item, its arguments exactly as the model wrote them."""
+        """Returns a function_call item, its arguments exactly as the model wrote them."""
         call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
         return {**own, **call, "arguments": tool_arguments_and_ids.raw(request)}
 
@@ -130,7 +134,9 @@ class ResponsesContent(Wire):
 
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
+    """Returns the item as the API takes it back; nothing where its id is none, for then nobody can look it
+    up.
+    """
     if not fits(item.get("id"), (WORD, None)):
         return {}
     kept = {key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])}

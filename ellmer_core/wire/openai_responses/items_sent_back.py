@@ -94,8 +94,9 @@ ITEMS = Tagged(
 
 
 def sent_back(contents: Sequence[Content], wire: str) -> list[Content]:
-    """The contents without items that lack what they need, and without calls for programs of ours that nobody ran: `No
-    tool output found for custom tool call …`."""
+    """Returns the contents without items that lack what they need, and without calls for programs of ours
+    that nobody ran: `No tool output found for custom tool call …`.
+    """
     items = [content.data for content in contents if isinstance(content, ContentUnknown)]
     outputs = {str(item.get("call_id")) for item in items if str(item.get("type")).endswith("_output")}
     return [

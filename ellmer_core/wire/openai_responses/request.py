@@ -104,7 +104,9 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         )
 
     def reasons(self) -> bool:
-        """Whether the model may be asked for its reasoning, encrypted, since the server keeps none of it."""
+        """Tells whether the model may be asked for its reasoning, encrypted, since the server keeps none of
+        it.
+        """
         return re.match(REASONING_MODELS, self.model) is not None
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
@@ -127,15 +129,18 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return [{"role": role, "content": parts}] if parts else []
 
     def result(self, result: ContentToolResult) -> Json:
-        """A function_call_output item, with its media inside where `tool_media` is native. No error flag."""
+        """Returns a function_call_output item, with its media inside where `tool_media` is native. No error
+        flag.
+        """
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
         call_id = self.call_id(content_parts.answered(result).id)
         return {"type": "function_call_output", "call_id": call_id, "output": output}
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """The items of an answer. Text that another provider wrote stands before the calls: a message between
-        two calls of a batch is refused by some (`No tool output found for tool call`, DeepSeek)."""
+        """Returns the items of an answer. Text that another provider wrote stands before the calls: a message
+        between two calls of a batch is refused by some (`No tool output found for tool call`, DeepSeek).
+        """
         contents = sent_back(turn.contents, self.name)
         if not any(self.item_of(c) for c in contents):
             contents.sort(key=lambda content: isinstance(content, ContentToolRequest))
@@ -147,8 +152,9 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return items
 
     def is_whole(self, contents: Sequence[Content]) -> bool:
-        """Whether every reasoning item still has the item behind it that it came with; one that was cut off at a
-        limit never had any."""
+        """Tells whether every reasoning item still has the item behind it that it came with; one that was cut
+        off at a limit never had any.
+        """
         for content, after in pairwise([*contents, None]):
             if not isinstance(content, ContentThinking) or not (own := self.issued(content.extra)):
                 continue
@@ -159,7 +165,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return True
 
     def tool(self, tool: ToolDef) -> Json:
-        """A function. `strict` is always said: left out, it would be tried."""
+        """Returns a function. `strict` is always said: left out, it would be tried."""
         parameters, strict = types_as_json_schema.function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
@@ -168,7 +174,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return {"tool_choice": {"type": "function", "name": STRUCTURED} if alone else "required"}
 
     def text_format(self, type: Type) -> Json:
-        """The parameter that asks for structured output."""
+        """Returns the parameter that asks for structured output."""
         schema, strict = types_as_json_schema.strict_schema(type)
         return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
 

@@ -47,7 +47,7 @@ class ResponsesResponse(Wire):
         )
 
     def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
-        """The contents of one output item; `after` is the item behind it."""
+        """Yields the contents of one output item; `after` is the item behind it."""
         match item:
             case {"type": "message"}:
                 yield from self.parts(item)
@@ -65,7 +65,9 @@ class ResponsesResponse(Wire):
                 yield content_parts.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[Content]:
-        """The parts of a message, each with what it needs to become one again: the item's id, phase, status."""
+        """Yields the parts of a message, each with what it needs to become one again: the item's id, phase,
+        status.
+        """
         own = json_bodies.without(message, "content", "role", "type")
         for part in message.get("content") or ():
             match part:
@@ -92,7 +94,7 @@ class ResponsesResponse(Wire):
         )
 
     def finish_reason(self, response: Json) -> str | None:
-        """The format has a status and no reason; what was completed tells the rest."""
+        """Returns the format has a status and no reason; what was completed tells the rest."""
         status = response.get("status")
         if self.endings.is_whole(status):
             return self._completed(response.get("output") or [])
@@ -111,6 +113,6 @@ class ResponsesResponse(Wire):
 
 
 def _thought(item: Json) -> str:
-    """The summary's paragraphs; where there is none, the reasoning itself, as open models give it."""
+    """Returns the summary's paragraphs; where there is none, the reasoning itself, as open models give it."""
     parts = item.get("summary") or item.get("content") or []
     return "\n\n".join(part.get("text") or "" for part in parts)

@@ -26,7 +26,7 @@ def check_cache(cache: object) -> None:
 
 
 def with_marks(body: Json, cache: Cache) -> Json:
-    """A request of Anthropic's with `cache_control` on its system prompt and on its last block."""
+    """Returns a request of Anthropic's with `cache_control` on its system prompt and on its last block."""
     if cache == "none":
         return body
     mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
@@ -39,7 +39,9 @@ def with_marks(body: Json, cache: Cache) -> Json:
 
 
 def pointed(body: Json, cache: Cache) -> Json:
-    """A request of Bedrock's with a `cachePoint` behind its system prompt and behind its last message."""
+    """Returns a request of Bedrock's with a `cachePoint` behind its system prompt and behind its last
+    message.
+    """
     if cache == "none":
         return body
     point: Json = {"cachePoint": {"type": "default", **({"ttl": cache} if cache != "5m" else {})}}
@@ -57,5 +59,5 @@ def _marked(content: Sequence[Json], mark: Json) -> list[Json]:
 
 
 def _changed(messages: Sequence[Json], change: Callable[[Sequence[Json]], list[Json]]) -> list[Json]:
-    """The messages with the content of the last one changed; what was there before stays as it is."""
+    """Returns the messages with the content of the last one changed; what was there before stays as it is."""
     return [*messages[:-1], *({**last, "content": change(last["content"])} for last in messages[-1:])]

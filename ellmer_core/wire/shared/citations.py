@@ -84,7 +84,9 @@ def _of_cohere(span: Json, source: Json) -> ContentCitation:
 
 
 def sources(response: Json) -> tuple[ContentCitation, ...]:
-    """The list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in `citations`."""
+    """Returns the list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in
+    `citations`.
+    """
     found = [
         _citation(s.get("url"), s.get("title"), s.get("snippet"))
         for s in _objects(response.get("search_results"))
@@ -95,7 +97,7 @@ def sources(response: Json) -> tuple[ContentCitation, ...]:
 
 
 def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> AssistantTurn:
-    """The turn, whose last text has these citations; one that has some keeps them."""
+    """Returns the turn, whose last text has these citations; one that has some keeps them."""
     texts = [content for content in turn.contents if isinstance(content, ContentText)]
     if not citations or not texts or texts[-1].citations:
         return turn
@@ -103,8 +105,9 @@ def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> A
 
 
 def cited_before(contents: Sequence[Content]) -> list[Content]:
-    """The contents, with the sources that Nova names in a block of their own on the text before it. The block, a text
-    without words, goes back as it came."""
+    """Returns the contents, with the sources that Nova names in a block of their own on the text before it.
+    The block, a text without words, goes back as it came.
+    """
     found: list[Content] = []
     cited: int | None = None
     for content in contents:
@@ -123,7 +126,7 @@ def cited_before(contents: Sequence[Content]) -> list[Content]:
 
 
 def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content]:
-    """The contents of a candidate, each text with what it is grounded on."""
+    """Returns the contents of a candidate, each text with what it is grounded on."""
     found = [*_grounded(candidate.get("groundingMetadata")), *_recited(candidate.get("citationMetadata"))]
     texts = [content for content in contents if isinstance(content, ContentText)]
     if not found or not texts:
@@ -184,7 +187,7 @@ def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, in
 def _citation(
     url: object = None, title: object = None, quote: object = None, start: object = None, end: object = None
 ) -> ContentCitation:
-    """A citation of what a provider said; what is of another kind than it should be is left out."""
+    """Returns a citation of what a provider said; what is of another kind than it should be is left out."""
     url, title, quote = (value if isinstance(value, str) else "" for value in (url, title, quote))
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
         return ContentCitation(url, title, quote, start, end)

@@ -54,7 +54,7 @@ Known = (
 
 
 def known(content: Content, wire: str) -> Known:
-    """The content, if it is of a class (or a subclass of one) that wire formats speak."""
+    """Returns the content, if it is of a class (or a subclass of one) that wire formats speak."""
     if isinstance(content, Known):
         return content
     if isinstance(
@@ -65,27 +65,31 @@ def known(content: Content, wire: str) -> Known:
 
 
 def refused(content: Content, wire: str, why: str = "") -> ContentError:
-    """The error for a content that a wire format has no word for."""
+    """Returns the error for a content that a wire format has no word for."""
     because = f": {why}" if why else ""
     return ContentError(f"{type(content).__name__} cannot be sent over {wire!r} here{because}")
 
 
 def sendable(content: Content, wire: str) -> bool:
-    """Whether there is something to send: not an empty text, nor a block that only another wire format knows."""
+    """Tells whether there is something to send: not an empty text, nor a block that only another wire format
+    knows.
+    """
     if isinstance(content, ContentUnknown):
         return content.wire == wire
     return not isinstance(content, ContentText) or bool(content.text)
 
 
 def unknown(wire: str, block: object) -> ContentUnknown:
-    """A block that the wire module has no case for, kept as it is; it may tell of a tool of the provider's."""
+    """Returns a block that the wire module has no case for, kept as it is; it may tell of a tool of the
+    provider's.
+    """
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
     return provider_content(wire, block)
 
 
 def answered(result: ContentToolResult) -> ContentToolRequest:
-    """The request that a result answers."""
+    """Returns the request that a result answers."""
     if result.request is None:
         raise ContentError("This ContentToolResult has no request. Set `request` to its ContentToolRequest")
     return result.request
@@ -102,18 +106,20 @@ def placeholder(content: Content) -> str:
 
 
 def image(url: str) -> ContentImageInline | ContentImageRemote:
-    """An image from its URL, `data:` or not."""
+    """Returns an image from its URL, `data:` or not."""
     found = re.fullmatch(r"data:([^;,]*)[^,]*;base64,(.*)", url, re.DOTALL)
     return ContentImageInline(found[1], found[2]) if found else ContentImageRemote(url)
 
 
 def data_url(content: ContentImageInline | ContentPDF) -> str:
-    """The bytes as a `data:` URL."""
+    """Returns the bytes as a `data:` URL."""
     return f"data:{content.type};base64,{content.data}"
 
 
 def result_parts(result: ContentToolResult) -> list[Content] | None:
-    """A result's text and media one by one, for a format that carries media in results; `None` without media."""
+    """Returns a result's text and media one by one, for a format that carries media in results; `None`
+    without media.
+    """
     value = result.value
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, dict) and any(map(is_media, value.values())):

@@ -29,18 +29,18 @@ class Endings(NamedTuple):
         return {**self.cut, **self.whole}.get(reason or "", reason or None)
 
     def is_whole(self, reason: object) -> bool:
-        """Whether an answer that ended with this word is whole."""
+        """Tells whether an answer that ended with this word is whole."""
         return isinstance(reason, (str, type(None))) and (reason or "") in self.whole
 
     def also(
         self, source: str, *, whole: Mapping[str, str] | None = None, cut: Mapping[str, str] | None = None
     ) -> Endings:
-        """The table with words that one provider has beside them."""
+        """Returns the table with words that one provider has beside them."""
         return Endings((*self.sources, source), {**self.whole, **(whole or {})}, {**self.cut, **(cut or {})})
 
 
 def answer(contents: Iterable[Content], *, whole: bool, **facts: Any) -> AssistantTurn:
-    """The turn of an answer; a partial one, where its end does not say that it is whole."""
+    """Returns the turn of an answer; a partial one, where its end does not say that it is whole."""
     if whole:
         return AssistantTurn(contents, **facts)
     return AssistantPartialTurn(contents, reason=facts["finish_reason"] or "incomplete", **facts)

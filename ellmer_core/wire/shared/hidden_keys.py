@@ -46,7 +46,9 @@ class HiddenHeaders(_Unpickled, dict[str, str]):
 
 
 def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """A URL without `user:password@`, and the headers that say the same; as they are, where there is none."""
+    """Returns a URL without `user:password@`, and the headers that say the same; as they are, where there is
+    none.
+    """
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password

@@ -52,12 +52,12 @@ def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 
 
 def without(body: Mapping[str, Any], *names: str) -> Json:
-    """A copy that lacks some keys."""
+    """Returns a copy that lacks some keys."""
     return {name: value for name, value in body.items() if name not in names}
 
 
 def only(body: Mapping[str, Any], *names: str) -> Json:
-    """A copy that has some keys only."""
+    """Returns a copy that has some keys only."""
     return {name: value for name, value in body.items() if name in names}
 
 

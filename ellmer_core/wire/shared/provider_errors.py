@@ -63,7 +63,7 @@ _PAGE = 50_000  # characters of a page that are looked through for them
 
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-    """The typed error for an answer with an error status."""
+    """Returns the typed error for an answer with an error status."""
     headers = {name.lower(): value for name, value in headers.items()}
     parsed = _parsed(body)
     facts = _facts(parsed) | {"status": status, "body": parsed}
@@ -80,7 +80,9 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderEr
 
 
 def in_band_error(body: object) -> ProviderError:
-    """The typed error for an error inside a 200. Its `status` is the one it stands for, `None` if nobody knows."""
+    """Returns the typed error for an error inside a 200. Its `status` is the one it stands for, `None` if
+    nobody knows.
+    """
     facts = _facts(body) | {"body": body}
     facts["message"] = facts["message"] or f"The provider reported an error, {_quoted(body)}"
     facts["status"] = facts["status"] or STATUS_OF.get(facts["type"]) or STATUS_OF.get(facts["code"])
@@ -108,7 +110,7 @@ _TOO_LONG_CODES = {
 
 
 def _kind(status: int | None, facts: Mapping[str, Any]) -> type[ProviderError]:
-    """The class of the error. Some say with a 500 that the conversation is too long."""
+    """Returns the class of the error. Some say with a 500 that the conversation is too long."""
     coded = {facts["code"], facts["type"]} & _TOO_LONG_CODES
     worded = status in {400, 413, 422, 500, None} and re.search(_TOO_LONG, facts["message"])
     return ContextWindowError if coded or worded else _class(status)
@@ -162,8 +164,9 @@ def _first(value: object) -> object:
 
 
 def _pick(levels: list[Mapping[str, Any]], *names: str) -> str | None:
-    """The first word (or number, as text) under one of the names. `type: "error"` is an envelope and no type,
-    a number under `status` the HTTP status."""
+    """Returns the first word (or number, as text) under one of the names. `type: "error"` is an envelope and
+    no type, a number under `status` the HTTP status.
+    """
     for level in levels:
         for name in names:
             value = level.get(name)
@@ -196,7 +199,9 @@ def _text(part: object) -> str:
 
 
 def _page_text(page: str) -> str:
-    """The words of an HTML page, in time that grows as the page does: neither script nor style, no tags."""
+    """Returns the words of an HTML page, in time that grows as the page does: neither script nor style, no
+    tags.
+    """
     from html import unescape  # noqa: PLC0415 - few answers are pages
 
     words, lower, at = [], page.lower(), 0
@@ -208,8 +213,9 @@ def _page_text(page: str) -> str:
 
 
 def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
-    """The message, and the reason behind it. Gateways put the text of the provider they asked into
-    `metadata.raw` (OpenRouter) or `details.error`; Xiaomi says in `param` what is wrong."""
+    """Returns the message, and the reason behind it. Gateways put the text of the provider they asked into
+    `metadata.raw` (OpenRouter) or `details.error`; Xiaomi says in `param` what is wrong.
+    """
     for level in levels:
         for upstream in (*_behind(level, "metadata", "raw"), *_behind(level, "details", "error")):
             if upstream != message:
@@ -265,7 +271,9 @@ def _spoken_wait(message: str) -> float | None:
 
 
 def _seconds(number: str | None, unit: float = 1.0) -> float | None:
-    """A number of seconds out of somebody else's text; `None` where it is none, or longer than anybody waits."""
+    """Returns a number of seconds out of somebody else's text; `None` where it is none, or longer than
+    anybody waits.
+    """
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,20})?", number or "", re.ASCII):
         return None
     return float(number or "") * unit

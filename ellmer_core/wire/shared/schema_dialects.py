@@ -30,7 +30,7 @@ class Dialect(NamedTuple):
     closes: bool = False
 
     def say(self, schema: Any) -> Any:
-        """The schema in this dialect; the one given is not changed."""
+        """Returns the schema in this dialect; the one given is not changed."""
         if not isinstance(schema, Mapping):
             return schema
         said = {self.renamed.get(k, k): self._inside(k, v) for k, v in schema.items() if self._knows(k, v)}
@@ -58,7 +58,9 @@ class Dialect(NamedTuple):
 
 
 def bare_references(schema: Any) -> Any:
-    """The schema with every reference alone: `If $ref is set on a sub-schema, no other properties … may be set` (Google)."""
+    """Returns the schema with every reference alone: `If $ref is set on a sub-schema, no other properties …
+    may be set` (Google).
+    """
     if isinstance(schema, list):
         return [bare_references(item) for item in schema]
     if not isinstance(schema, Mapping):

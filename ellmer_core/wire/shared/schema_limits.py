@@ -79,7 +79,7 @@ def _reasons(schema: Json, limits: SchemaLimits) -> Iterator[str]:
 
 
 def too_large(schema: Json) -> bool:
-    """Whether a strict schema is larger than OpenAI takes."""
+    """Tells whether a strict schema is larger than OpenAI takes."""
     inside = list(subschemas(schema))
     names = [name for each in inside for name in each.get("properties") or ()]
     values = [value for each in inside for value in each.get("enum") or ()]
@@ -133,7 +133,7 @@ def _unions(schema: Json) -> int:
 
 
 def allows_null(schema: Json) -> bool:
-    """Whether a schema says itself that a value may be null."""
+    """Tells whether a schema says itself that a value may be null."""
     said = schema.get("type")
     options = schema.get("anyOf") or ()
     return said == "null" or (isinstance(said, list) and "null" in said) or {"type": "null"} in list(options)
@@ -144,7 +144,7 @@ def _definitions(schema: Json) -> dict[str, Any]:
 
 
 def _recursive(schema: Json, *, optional: bool) -> bool:
-    """Whether it refers to itself; with `optional`, references in optional properties do not count."""
+    """Tells whether it refers to itself; with `optional`, references in optional properties do not count."""
     definitions = {
         "#": {k: v for k, v in schema.items() if k not in {"$defs", "definitions"}},
         **_definitions(schema),

@@ -34,7 +34,7 @@ Shape = type | re.Pattern[str] | Tagged | list[Any] | tuple[Any, ...] | Mapping[
 
 
 def fits(value: Any, shape: Shape) -> bool:  # noqa: PLR0911 - one return per kind of shape
-    """Whether a value has a shape."""
+    """Tells whether a value has a shape."""
     match shape:
         case type():
             return isinstance(value, shape) and not (shape is int and isinstance(value, bool))
@@ -58,7 +58,7 @@ def _has(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
 
 
 def legal(block: Any, shape: Shape, wire: str) -> Json | None:
-    """The block, if the API takes it back; else `None`, and a warning."""
+    """Returns the block, if the API takes it back; else `None`, and a warning."""
     if fits(block, shape):
         return dict(block)
     warnings.warn(

@@ -13,7 +13,7 @@ _NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
 
 
 def folded(pieces: list[str | Json]) -> str | list[Json] | None:
-    """The content of the message: one string, or a list where deltas were chunks."""
+    """Returns the content of the message: one string, or a list where deltas were chunks."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(map(str, pieces)) or None
     chunks: list[Json] = []

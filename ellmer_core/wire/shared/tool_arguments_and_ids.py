@@ -26,7 +26,7 @@ STRUCTURED = "give_structured_data"
 def call_of(
     id: str, name: str, raw: object, *, cut: bool = False, extra: Json | None = None
 ) -> ContentToolRequest:
-    """A tool call as it came: `raw` is JSON text, or an object where the format has objects.
+    """Returns a tool call as it came: `raw` is JSON text, or an object where the format has objects.
 
     `cut` says that the provider did not end the answer as a whole one, so that nobody knows the call to be.
     """
@@ -46,7 +46,9 @@ def call_of(
 
 
 def _arguments(raw: object) -> tuple[Json, str | None]:
-    """The arguments, and why there are none where the text is not an object. No text at all: no arguments."""
+    """Returns the arguments, and why there are none where the text is not an object. No text at all: no
+    arguments.
+    """
     try:
         value = strict_json(raw) if isinstance(raw, str) and raw.strip() else raw
     except (ValueError, RecursionError) as error:
@@ -76,8 +78,9 @@ def _finite(number: str) -> float:
 
 
 def tool_input(text: str) -> Any:
-    """The input of a call that streamed as text into a format that has objects; where it is not JSON, because it
-    was cut off, the text as it came: `call_of()` says so then."""
+    """Returns the input of a call that streamed as text into a format that has objects; where it is not JSON,
+    because it was cut off, the text as it came: `call_of()` says so then.
+    """
     try:
         return strict_json(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -85,14 +88,16 @@ def tool_input(text: str) -> Any:
 
 
 def raw(request: ContentToolRequest) -> str:
-    """The arguments as JSON text: exactly as the model wrote them, where it wrote a JSON object; else `{}`."""
+    """Returns the arguments as JSON text: exactly as the model wrote them, where it wrote a JSON object; else
+    `{}`.
+    """
     text = request.raw or ""
     whole = text.strip() not in {"", "null"} and _is_object(text)
     return text if whole else json_text(dict(request.arguments))
 
 
 def _is_object(text: str) -> bool:
-    """Whether the text is a JSON object; a server may parse what it is sent back."""
+    """Tells whether the text is a JSON object; a server may parse what it is sent back."""
     return not _arguments(text)[1]
 
 

@@ -62,8 +62,9 @@ def _object(type: TypeObject, definitions: Definitions, *, strict: bool) -> Json
 
 
 def _tightened(schema: Any) -> Any:
-    """The schema as OpenAI's strict dialect has it: an object that names its properties has no others and requires them
-    all (one that was optional may be null), a choice is `anyOf`, a reference stands alone."""
+    """Returns the schema as OpenAI's strict dialect has it: an object that names its properties has no others
+    and requires them all (one that was optional may be null), a choice is `anyOf`, a reference stands alone.
+    """
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
@@ -108,8 +109,9 @@ def strict_schema(type: Type) -> tuple[Json, bool]:
 
 
 def function_schema(type: Type) -> tuple[Json, bool]:
-    """The same, of a function's arguments: what others wrote of them is not made stricter. `In context=(), object schema
-    missing properties.`"""
+    """Returns the same, of a function's arguments: what others wrote of them is not made stricter. `In
+    context=(), object schema missing properties.`
+    """
     schema = OPENAI.say(json_schema(type, strict=True))
     if closed(schema) and not too_large(schema):
         return schema, True
@@ -127,8 +129,9 @@ _UNSTRICT = frozenset(
 
 
 def closed(schema: object) -> bool:
-    """Whether OpenAI takes the schema as strict: each schema in it has a type, in words that the dialect knows,
-    and every object is closed and requires all it names."""
+    """Tells whether OpenAI takes the schema as strict: each schema in it has a type, in words that the
+    dialect knows, and every object is closed and requires all it names.
+    """
     if not isinstance(schema, Mapping) or not schema.keys() & _SAYS or schema.keys() & _UNSTRICT:
         return False
     said = schema.get("type")

@@ -38,7 +38,7 @@ _CODES = "Exit code 0: success; 1: a problem or difference was found, or a file 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; gives the exit code."""
+    """Returns the command; gives the exit code."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))

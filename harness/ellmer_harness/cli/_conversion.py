@@ -75,7 +75,9 @@ def rules(options: argparse.Namespace) -> Rules:
 
 
 def named(file: Path) -> str:
-    """The name of a cassette as the pytest plugin looks for it: that of the test, fit for any file system."""
+    """Returns the name of a cassette as the pytest plugin looks for it: that of the test, fit for any file
+    system.
+    """
     return file_name(rewritten(file, "")) + ".json"
 
 
@@ -92,7 +94,7 @@ class Tally:
     def converted(
         self, file: Path, found: Found | Unreadable, near: Path, blobs: Path, rules: Rules
     ) -> Converted | None:
-        """The cassette, or None and an error message if it cannot be made."""
+        """Returns the cassette, or None and an error message if it cannot be made."""
         try:
             if isinstance(found, Unreadable):
                 raise found
@@ -114,7 +116,7 @@ class Tally:
         complain(why)
 
     def report(self, what: str) -> int:
-        """The last lines; gives the exit code."""
+        """Returns the last lines; gives the exit code."""
         if self.left_out:
             most = ", ".join(f"{name} × {count}" for name, count in self.left_out.most_common(8))
             more = " …" * (len(self.left_out) > 8)

@@ -26,7 +26,7 @@ def complain(text: str) -> None:
 
 
 def progress(items: Sequence[T], doing: str) -> Iterator[T]:
-    """The items, while one line of a terminal tells how far we are; a log gets nothing."""
+    """Yields the items, while one line of a terminal tells how far we are; a log gets nothing."""
     shown, due = False, time.monotonic() + _EVERY
     for done, item in enumerate(items):
         if sys.stderr.isatty() and time.monotonic() >= due:

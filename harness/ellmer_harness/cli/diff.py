@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     old, new = one(options.old).interactions, one(options.new).interactions
     keep = Scrub.of(None, ["*"] if options.headers else [])
     lines = [*_all(old, new, keep)]

@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     if options.out is None:
         return _printed(options.paths)
     if options.out.suffix in {".yaml", ".yml"}:

@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     if options.out.suffix == ".json" and (len(options.paths) > 1 or options.paths[0].is_dir()):
         complain("ellmer-harness: --out names a file, which holds one recording; name a folder for several")
         return 2

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     count = interactions = total = broken = 0
     for file, found in recordings(options.paths, "reading"):
         if isinstance(found, Unreadable):

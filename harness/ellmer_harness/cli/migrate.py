@@ -40,7 +40,7 @@ class _Move:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     migration, good = _Migration(options), False
     try:
         for root in options.paths:

@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     report = _report(options.report)
     if options.orphans and options.report is None:
         complain("ellmer-harness: --orphans needs the --report of a test run")
@@ -111,7 +111,9 @@ def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
 
 
 def _numbers(file: Path, interactions: list[dict[str, Any]], left: list[str]) -> Iterator[int]:
-    """Their numbers; raises `CassetteError` where the cassette is not the one that the report is about."""
+    """Yields their numbers; raises `CassetteError` where the cassette is not the one that the report is
+    about.
+    """
     for line in left:
         match = re.fullmatch(r"#(\d+) (\S+) (.*)", line)
         number = int(match[1]) if match else 0

@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     found = files(options.paths)
     known = [(value, name) for value, name in Scrub.of(None).values.items()]
     used, count = set[str](), 0
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _content(file: Path) -> Any:
-    """The YAML or JSON in a file, else its bytes."""
+    """Returns the YAML or JSON in a file, else its bytes."""
     data = file.read_bytes()
     try:
         data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data

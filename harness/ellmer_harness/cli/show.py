@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Returns the command."""
     found, scrub = one(options.path), Scrub.of(None)
     if not options.raw:
         say(_title(options.path, found.kind, len(found.interactions), found.metadata.get(OURS) or {}))

@@ -53,7 +53,7 @@ class View:
 
 
 def view(it: Interaction) -> View:
-    """The interaction, to be looked at."""
+    """Returns the interaction, to be looked at."""
     return View(it, _body(it.body, it.sent), _body(it.content, it.headers))
 
 
@@ -64,7 +64,7 @@ def fold(events: Iterable[tuple[str, Any]]) -> list[tuple[str, Any, int]]:
 
 
 def size(count: int) -> str:
-    """A number of bytes, for people."""
+    """Returns a number of bytes, for people."""
     if count < 1000:
         return f"{count} B"
     return f"{count / 1000:.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

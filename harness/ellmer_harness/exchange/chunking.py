@@ -29,7 +29,7 @@ def framed(reply: Reply, framing: str | Callable[[Reply], Reply]) -> Reply:
 
 
 def every_split(size: int) -> Iterator[str]:
-    """The framings that cut a body of `size` bytes in two, one for each place."""
+    """Yields the framings that cut a body of `size` bytes in two, one for each place."""
     return (f"split:{place}" for place in range(1, size))
 
 

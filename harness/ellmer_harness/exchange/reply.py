@@ -67,7 +67,7 @@ class Reply:
 
 
 def saved(reply: Reply, *, timed: bool) -> Response:
-    """The answer as vcrpy keeps it; what says nothing new (one chunk, read to its end) is left out."""
+    """Returns the answer as vcrpy keeps it; what says nothing new (one chunk, read to its end) is left out."""
     headers: dict[str, list[str]] = {}
     for name, value in reply.headers:
         headers.setdefault(name, []).append(value)
@@ -101,7 +101,7 @@ def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
 
 
 def event_sizes(body: bytes, content_type: str) -> list[int]:
-    """The sizes of the events of a line-framed stream; the whole body, if it is none."""
+    """Returns the sizes of the events of a line-framed stream; the whole body, if it is none."""
     if "event-stream" in content_type:
         text = body.decode("latin-1")  # one character a byte: sizes are bytes
         return [len(event) for event in split_events(text)]
@@ -113,7 +113,7 @@ def event_sizes(body: bytes, content_type: str) -> list[int]:
 
 
 def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece]]:
-    """The pieces before and after a place in the body; the one across it is cut in two."""
+    """Returns the pieces before and after a place in the body; the one across it is cut in two."""
     before: list[Piece] = []
     for index, piece in enumerate(pieces):
         if len(piece.data) > offset:
@@ -126,7 +126,7 @@ def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece
 
 
 def cut(body: bytes, sizes: Sequence[int], waits: Sequence[float] = ()) -> list[Piece]:
-    """The body in pieces of these sizes; nothing that is empty."""
+    """Returns the body in pieces of these sizes; nothing that is empty."""
     missing = [0.0] * (len(sizes) - len(waits))
     cuts = zip(sizes, accumulate(sizes), [*waits, *missing], strict=True)
     return [Piece(body[end - size : end], wait) for size, end, wait in cuts if size]

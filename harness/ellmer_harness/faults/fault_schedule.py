@@ -85,11 +85,11 @@ class At(Fault):
     after_bytes: int | None = None
 
     def parts(self, reply: Reply) -> tuple[list[Piece], list[Piece]]:
-        """The pieces before and after the place; all are after it if none was given."""
+        """Returns the pieces before and after the place; all are after it if none was given."""
         return split(reply.pieces, self.offset(reply))
 
     def offset(self, reply: Reply) -> int:
-        """The place in bytes."""
+        """Returns the place in bytes."""
         if self.after_event is None:
             return self.after_bytes or 0
         ends = [0, *accumulate(event_sizes(reply.body, reply.content_type))]
@@ -97,7 +97,7 @@ class At(Fault):
         return ends[min(max(place, 0), len(ends) - 1)]
 
     def broken(self, reply: Reply, failure: Failure) -> Reply:
-        """The reply, failing at the place: before the answer, if there is none."""
+        """Returns the reply, failing at the place: before the answer, if there is none."""
         early = self.after_event is None and self.after_bytes is None
         before, _ = self.parts(reply)
         return replace(

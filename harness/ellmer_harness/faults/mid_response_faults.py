@@ -259,7 +259,7 @@ class ErrorEvent(At):
 
 
 def _around(reply: Reply, event: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """The pieces before an event, of it, and after it."""
+    """Returns the pieces before an event, of it, and after it."""
     sizes = event_sizes(reply.body, reply.content_type)
     event += len(sizes) if event < 0 else 0
     start = sum(sizes[:event])

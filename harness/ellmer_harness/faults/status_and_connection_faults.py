@@ -94,7 +94,7 @@ def _has_url(pattern: str, sent: Sent) -> bool:
 
 
 def _as_sent(body: Any) -> tuple[dict[str, str], bytes]:
-    """The headers that go with a body, and its bytes."""
+    """Returns the headers that go with a body, and its bytes."""
     if isinstance(body, bytes):
         return {}, body
     if isinstance(body, str):

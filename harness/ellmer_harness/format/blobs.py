@@ -62,7 +62,7 @@ class Blobs:
         self.used |= other.used
 
     def get(self, name: str) -> bytes:
-        """The data of a name; `CassetteError` if the file is gone or is not what its name says."""
+        """Returns the data of a name; `CassetteError` if the file is gone or is not what its name says."""
         self.used.add(name)
         if name not in self._read:
             self._read[name] = self.fresh[name] if name in self.fresh else self._load(name)
@@ -102,7 +102,8 @@ class Blobs:
 
 
 def outside(value: Any, blobs: Blobs) -> Any:
-    """A JSON value with its long base64 strings put into blobs: `{"$blob": name, "as": alphabet, "before": …}`.
+    """Returns a JSON value with its long base64 strings put into blobs: `{"$blob": name, "as": alphabet,
+    "before": …}`.
 
     Raises `ValueError` if the value has a key `$blob` of its own.
     """
@@ -118,7 +119,7 @@ def outside(value: Any, blobs: Blobs) -> Any:
 
 
 def inside(value: Any, blobs: Blobs) -> Any:
-    """The JSON value with its blobs put back as the strings they were."""
+    """Returns the JSON value with its blobs put back as the strings they were."""
     if isinstance(value, list):
         return [inside(item, blobs) for item in value]
     if not isinstance(value, dict):

@@ -30,7 +30,7 @@ _CHARSET = re.compile(r"charset=\"?([\w-]+)")
 
 
 def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
-    """The form of a body; None for an empty one. `coding` is its content-encoding."""
+    """Returns the form of a body; None for an empty one. `coding` is its content-encoding."""
     if not body:
         return None
     if not coding or coding == "identity":
@@ -42,7 +42,7 @@ def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | 
 
 
 def decode(form: Form | None, blobs: Blobs) -> bytes:
-    """The bytes of a form; raises `CassetteError` for one that makes no sense."""
+    """Returns the bytes of a form; raises `CassetteError` for one that makes no sense."""
     if form is None:
         return b""
     try:
@@ -117,7 +117,7 @@ _WRITERS: dict[str, Callable[[Form], bytes]] = {
 
 
 def _has_long_strings(body: bytes) -> bool:
-    """Whether a string in it may be long enough for a blob."""
+    """Tells whether a string in it may be long enough for a blob."""
     return len(body) >= AT_LEAST and max(map(len, body.split(b'"'))) >= AT_LEAST
 
 

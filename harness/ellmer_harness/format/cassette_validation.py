@@ -40,12 +40,12 @@ class _WrongError(Exception):
 
 
 def where(text: str | bytes, path: Path) -> str:
-    """A field in words, with its line."""
+    """Returns a field in words, with its line."""
     return f"line {line_of(text, path)}, {'/'.join(map(str, path))}"
 
 
 def line_of(text: str | bytes, path: Sequence[str | int]) -> int:
-    """The line on which a field begins; of one that is missing, the line of what should hold it."""
+    """Returns the line on which a field begins; of one that is missing, the line of what should hold it."""
     whole = text if isinstance(text, str) else text.decode("utf-8-sig", "replace")
     at = _skipped(whole, 0)
     for step in path:

@@ -24,7 +24,7 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def layout(value: Any) -> str:
-    """The text, ending in a newline."""
+    """Returns the text, ending in a newline."""
     return "".join(_pieces(value, "", WIDTH)) + "\n"
 
 
@@ -50,7 +50,7 @@ def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
 
 
 def _body(form: dict[str, Any], pieces: Iterator[str]) -> Iterator[str]:
-    """The pieces, unless they spend too much on indentation."""
+    """Yields the pieces, unless they spend too much on indentation."""
     kept, spent = [], 0
     for piece in pieces:
         kept.append(piece)
@@ -79,7 +79,7 @@ def _lines(value: Any) -> str:
 
 
 def _numbers(value: Any) -> bool:
-    """Whether this is a list of numbers, or of such lists."""
+    """Tells whether this is a list of numbers, or of such lists."""
     return isinstance(value, list) and all(
         _numbers(item) if isinstance(item, list) else type(item) in (int, float) for item in value
     )

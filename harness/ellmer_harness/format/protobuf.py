@@ -27,7 +27,7 @@ _FIXED = {
 
 
 def parse(data: bytes, depth: int = 0) -> Form | None:
-    """The fields of a message; None for bytes that are none, or that would be written otherwise."""
+    """Returns the fields of a message; None for bytes that are none, or that would be written otherwise."""
     found: dict[str, list[Any]] = {}
     try:
         for number, value in _fields(data, depth):
@@ -39,7 +39,7 @@ def parse(data: bytes, depth: int = 0) -> Form | None:
 
 
 def write(form: Form) -> bytes:
-    """The bytes of a message."""
+    """Returns the bytes of a message."""
     found = bytearray()
     for number, values in form.items():
         for value in values if isinstance(values, list) else [values]:

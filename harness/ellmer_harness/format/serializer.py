@@ -45,7 +45,7 @@ class Serializer:
         self.near = near
 
     def serialize(self, cassette: Json) -> str:
-        """The text of vcrpy's cassette dict; bodies may be bytes, text or None."""
+        """Returns the text of vcrpy's cassette dict; bodies may be bytes, text or None."""
         interactions = [self._written(interaction) for interaction in cassette["interactions"]]
         metadata = dict(cassette.get("metadata") or {})
         metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
@@ -63,7 +63,9 @@ class Serializer:
         return cassette
 
     def parse(self, text: str | bytes) -> Json:
-        """The JSON of the file, checked, its bodies still in their readable form; raises `CassetteError`."""
+        """Returns the JSON of the file, checked, its bodies still in their readable form; raises
+        `CassetteError`.
+        """
         try:
             cassette = _loads(text)
         except (ValueError, RecursionError) as error:

@@ -28,14 +28,14 @@ _NOT_DEEP = 50  # brackets
 
 
 def split_events(text: str) -> list[str]:
-    """The text cut after each blank line; joined again it is the text."""
+    """Returns the text cut after each blank line; joined again it is the text."""
     cuts = [match.end() for match in _BLANK.finditer(text)]
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     return [piece for piece in pieces if piece]
 
 
 def parse(body: bytes) -> Form | None:
-    """The form of an event stream; None if it is not UTF-8 or has no event we can read."""
+    """Returns the form of an event stream; None if it is not UTF-8 or has no event we can read."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -54,7 +54,9 @@ def parse(body: bytes) -> Form | None:
 
 
 def parse_quickly(body: bytes) -> Form | None:
-    """The same for a stream whose events are all spelled like the first; nobody has tried yet whether they are."""
+    """Returns the same for a stream whose events are all spelled like the first; nobody has tried yet whether
+    they are.
+    """
     try:
         text = body.decode()
         framing = _framing_of(text)
@@ -70,13 +72,15 @@ def parse_quickly(body: bytes) -> Form | None:
 
 
 def write(form: Form) -> bytes:
-    """The bytes of an event stream."""
+    """Returns the bytes of an event stream."""
     style = form.get("style", "")
     return "".join(_text(event, style) for event in form["sse"]).encode()
 
 
 def parse_lines(body: bytes) -> Form | None:
-    """The form of newline-delimited JSON: `{"ndjson": [value, …]}`; lines that are no JSON object are raw."""
+    """Returns the form of newline-delimited JSON: `{"ndjson": [value, …]}`; lines that are no JSON object are
+    raw.
+    """
     try:
         lines = body.decode().split("\n")
     except UnicodeDecodeError:
@@ -97,7 +101,7 @@ def parse_lines(body: bytes) -> Form | None:
 
 
 def write_lines(form: Form) -> bytes:
-    """The bytes of newline-delimited JSON."""
+    """Returns the bytes of newline-delimited JSON."""
     style = form.get("style", "")
     lines = [value["raw"] if "raw" in value else spell(value, style) for value in form["ndjson"]]
     return "\n".join([*lines, form.get("end", "")]).encode()
@@ -109,7 +113,7 @@ def _spelled(found: list[tuple[Form, str]], blocks: list[str], style: str) -> in
 
 
 def _proven(event: Form, own: str, block: str, style: str) -> Form:
-    """The event as the body's style, or its own, spells it; raw, if neither gives its very text."""
+    """Returns the event as the body's style, or its own, spells it; raw, if neither gives its very text."""
     candidates = (event, {**event, "style": own or "compact"})
     return next((each for each in candidates if _text(each, style) == block), {"raw": block})
 
@@ -120,7 +124,7 @@ def _framing_of(text: str) -> list[str]:
 
 
 def _quick_event(block: str, eol: str, gap: str, style: str | None) -> tuple[Form, str] | None:
-    """An event of a name, or none, and data on one line in a style that is known; None for any other."""
+    """Returns an event of a name, or none, and data on one line in a style that is known; None for any other."""
     *named, data = block[: -2 * len(eol)].split(eol)
     start, head = f"data:{gap}", f"event:{gap}"
     value = data[len(start) :]

@@ -65,7 +65,7 @@ def _upgrades(req: Any) -> bool:
 
 
 async def _body(body: Any) -> bytes:
-    """The bytes of a payload; aiohttp keeps what had to be read of an iterator, and sends that."""
+    """Returns the bytes of a payload; aiohttp keeps what had to be read of an iterator, and sends that."""
     if isinstance(body, bytes):
         return body
     data: bytes = await body.as_bytes()

@@ -29,7 +29,7 @@ _TURNS = 50  # of the event loop for the client to read, before we look more sel
 
 
 def played(connector: Any, req: Any, take: RequestInFlight) -> Any:
-    """A connection that holds the recorded answer, or the exception that it failed with."""
+    """Returns a connection that holds the recorded answer, or the exception that it failed with."""
     loop = asyncio.get_running_loop()
     pieces = sent_back(take)
     try:

@@ -138,7 +138,7 @@ class BodyReader:
 
 
 def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | None]:
-    """Whether the body of an answer comes in chunks, and how long it is otherwise."""
+    """Tells whether the body of an answer comes in chunks, and how long it is otherwise."""
     if method.upper() == "HEAD" or status in (204, 304) or 100 <= status < 200:
         return False, 0
     values = dict(headers)
@@ -149,7 +149,7 @@ def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | Non
 
 
 def sent_back(take: RequestInFlight) -> Iterator[Piece]:
-    """The bytes of the recorded answer, piece by piece; raises `BrokenError` where it failed."""
+    """Yields the bytes of the recorded answer, piece by piece; raises `BrokenError` where it failed."""
     reply = take.begin_reply()
     chunked, length = framing(take.request.method, reply.status, reply.headers)
     lines = [f"{name}: {value}" for name, value in reply.headers]

@@ -26,7 +26,7 @@ class Streams:
 
 @cache
 def streams(http: Any) -> Streams:
-    """The classes, made once a module."""
+    """Returns the classes, made once a module."""
     return Streams(http)
 
 

@@ -32,7 +32,7 @@ class LateImports(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The package as Python finds it, with something to do afterwards."""
+        """Returns the package as Python finds it, with something to do afterwards."""
         if fullname not in self._waiting:
             return None
         spec = PathFinder.find_spec(fullname, path, target)

@@ -47,7 +47,7 @@ def aside() -> Iterator[None]:
 
 
 def set_aside() -> bool:
-    """Whether our own traffic is going on."""
+    """Tells whether our own traffic is going on."""
     return bool(_ASIDE)
 
 

@@ -29,19 +29,19 @@ class OpenTape(Protocol):
         """Whether sockets are blocked."""
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
-        """A request is about to leave. Raises `Miss` where it is not recorded."""
+        """Returns a request is about to leave. Raises `Miss` where it is not recorded."""
 
     def routed(self, http: Any, request: Any) -> Any:
-        """The request as it really goes out."""
+        """Returns the request as it really goes out."""
 
     def target(self, url: str) -> str:
         """Returns the URL that a request is sent to."""
 
     def allows(self, host: str) -> bool:
-        """Whether a host is reached as if there were no cassette."""
+        """Tells whether a host is reached as if there were no cassette."""
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
-        """A miss to raise, noted for the verdict."""
+        """Returns a miss to raise, noted for the verdict."""
 
 
 _ACTIVE: ContextVar[OpenTape | None] = ContextVar("ellmer_harness_tape", default=None)
@@ -50,7 +50,7 @@ _AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
 
 
 def any_open() -> bool:
-    """Whether a cassette is open anywhere in the process."""
+    """Tells whether a cassette is open anywhere in the process."""
     return bool(_OPEN)
 
 
@@ -76,7 +76,7 @@ def when_closed(tape: OpenTape, close: Callable[[], None]) -> None:
 
 
 def current() -> OpenTape | None:
-    """The tape that this request belongs to."""
+    """Returns the tape that this request belongs to."""
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape
@@ -93,7 +93,7 @@ def current() -> OpenTape | None:
 
 
 def offline() -> OpenTape | None:
-    """The tape that forbids this context to open sockets."""
+    """Returns the tape that forbids this context to open sockets."""
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape if tape.offline else None

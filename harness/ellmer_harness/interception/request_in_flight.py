@@ -89,7 +89,7 @@ class RequestInFlight:
         return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure, it.http_version)
 
     def begin_reply(self) -> Reply:
-        """The reply, its head noted; raises the client's exception if there is no answer."""
+        """Returns the reply, its head noted; raises the client's exception if there is no answer."""
         reply = self.reply
         assert reply is not None, "only a take with a reply is played"
         if reply.status == 0:
@@ -98,7 +98,7 @@ class RequestInFlight:
         return reply
 
     def response(self, stream: Any) -> Any:
-        """The reply as httpx's own response object."""
+        """Returns the reply as httpx's own response object."""
         reply = self.begin_reply()
         return self.http.Response(
             reply.status,
@@ -111,7 +111,7 @@ class RequestInFlight:
         )
 
     def play(self) -> Iterator[Piece]:
-        """The pieces of the reply; ends as the reply does."""
+        """Yields the pieces of the reply; ends as the reply does."""
         assert self.reply is not None, "only a take with a reply is played"
         timeout = self._timeout("read")
         for piece in self.reply.pieces:

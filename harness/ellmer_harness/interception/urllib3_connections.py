@@ -163,7 +163,7 @@ def _seconds(value: Any) -> float | None:
 
 
 def _address(pool: Any, url: str) -> str:
-    """The whole URL: urllib3 has the path of it, or all where there is a proxy."""
+    """Returns the whole URL: urllib3 has the path of it, or all where there is a proxy."""
     if "://" in url.partition("?")[0]:
         return url
     host = f"[{pool.host}]" if ":" in pool.host and not pool.host.startswith("[") else pool.host
@@ -188,7 +188,7 @@ def _routed(  # noqa: PLR0917  # as urllib3 has them
 
 
 def _bytes(body: Any) -> bytes | None:
-    """The body as it is sent: files and iterators read."""
+    """Returns the body as it is sent: files and iterators read."""
     match body:
         case None | bytes():
             return body

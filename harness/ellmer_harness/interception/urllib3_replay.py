@@ -52,7 +52,7 @@ class _Played:
         """Likewise."""
 
     def makefile(self, *_: Any, **__: Any) -> io.BufferedReader:
-        """The answer."""
+        """Returns the answer."""
         return io.BufferedReader(_Answer(self._take))
 
 

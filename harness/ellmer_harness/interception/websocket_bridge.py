@@ -125,7 +125,7 @@ class Bridge:
         return None
 
     def _subprotocol(self, _: Any, offered: Any) -> Any:
-        """The one that the real server chose."""
+        """Returns the one that the real server chose."""
         if self._take.reply is None:
             return self._real.subprotocol
         recorded = self._take.exchange.header("sec-websocket-protocol")
@@ -204,7 +204,7 @@ class Bridge:
             return
 
     def _asked(self, message: Message, recorded: Message) -> bool:
-        """Whether the client sent what it sent then; else it is a miss."""
+        """Tells whether the client sent what it sent then; else it is a miss."""
         if self._value(message) == self._value(recorded):
             return True
         self._tape.missed(

@@ -117,7 +117,7 @@ def cassette(
     _cassette_policy: dict[str, Any],
     cassette_options: dict[str, Any],
 ) -> Iterator[Tape]:
-    """The tape of this test; at the end it is held to what was recorded."""
+    """Yields the tape of this test; at the end it is held to what was recorded."""
     path, options = _marked(request.node, cassette_folder, cassette_name)
     tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
     request.node.stash[_TAPE] = tape
@@ -154,7 +154,7 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
     cassette_max_age: float | None,
     cassette_policies: Sequence[Policy],
 ) -> dict[str, Any]:
-    """The options of `use_cassette` that the fixtures and the command line make."""
+    """Returns the options of `use_cassette` that the fixtures and the command line make."""
     level = _level(request.config)
     return {
         "blobs": cassette_blobs,
@@ -204,7 +204,7 @@ def _level(config: pytest.Config) -> str:
 
 
 def _run(config: pytest.Config) -> str:
-    """The id of the run, which is the same in all workers of xdist."""
+    """Returns the id of the run, which is the same in all workers of xdist."""
     worker = getattr(config, "workerinput", {})
     return str(worker.get("testrunuid") or config.stash[_RUN])
 

@@ -95,7 +95,7 @@ def pytest_unconfigure() -> None:
 
 
 def _without_credentials(request: Request, response: Json) -> tuple[Request, Json]:
-    """The exchange with what is a credential by its name masked, as in cassettes of ours."""
+    """Returns the exchange with what is a credential by its name masked, as in cassettes of ours."""
     for name in [*request.headers]:
         if is_secret_name(name):
             request.headers[name] = masked(name, str(request.headers[name]))

@@ -15,7 +15,7 @@ __all__ = ["to_yaml"]
 
 
 def to_yaml(found: Found) -> str:
-    """The YAML of vcrpy's format version 1."""
+    """Returns the YAML of vcrpy's format version 1."""
     interactions = [_interaction(each) for each in found.interactions if each.status is not None]
     return str(yamlserializer.serialize({"interactions": interactions, "version": 1}))
 

@@ -17,7 +17,9 @@ _KEYS = ("body", "text", "body_text", "content")
 
 
 def body_of(message: Mapping[str, Any], folder: Path) -> bytes | None:
-    """The body of a request or an answer; None where the recorder did not keep it. `folder` is that of the file."""
+    """Returns the body of a request or an answer; None where the recorder did not keep it. `folder` is that
+    of the file.
+    """
     if message.get("parsed_body") is not None:
         return json_bytes(message["parsed_body"])
     for key in _KEYS:
@@ -27,7 +29,7 @@ def body_of(message: Mapping[str, Any], folder: Path) -> bytes | None:
 
 
 def json_bytes(value: Any) -> bytes:
-    """A parsed body as the bytes that mean the same; what they were is not known any more."""
+    """Returns a parsed body as the bytes that mean the same; what they were is not known any more."""
     return json.dumps(value, default=str).encode()
 
 
@@ -108,8 +110,9 @@ def _inflated(data: bytes) -> bytes:
 
 
 def beside(folder: Path, name: str) -> bytes:
-    """The body that a recorder put into a file of its own; only of one beside the recording, or below: a recording may
-    come from anybody, and what it names is printed and copied."""
+    """Returns the body that a recorder put into a file of its own; only of one beside the recording, or
+    below: a recording may come from anybody, and what it names is printed and copied.
+    """
     inside = folder.resolve()
     for path in (folder / name, folder / Path(name).name):
         if path.resolve().is_relative_to(inside) and path.is_file():

@@ -148,12 +148,12 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 
 def content(text: str, suffix: str) -> Any:
-    """The value that a YAML or JSON text holds."""
+    """Returns the value that a YAML or JSON text holds."""
     return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
-    """The format by the name; by its looks where the name says nothing (vcrpy takes any name)."""
+    """Returns the format by the name; by its looks where the name says nothing (vcrpy takes any name)."""
     name = path.name.lower().removesuffix(".gz")
     known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
     return known or (".yaml" if _LOOKS.match(data) else None)
@@ -213,7 +213,9 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR09
 
 
 def _is_http(item: Any) -> bool:
-    """Whether an item is, or was to be, an exchange over HTTP: gRPC's methods are paths, WebSocket has none."""
+    """Tells whether an item is, or was to be, an exchange over HTTP: gRPC's methods are paths, WebSocket has
+    none.
+    """
     request = item.get("request") if isinstance(item, dict) else None
     method = request.get("method") if isinstance(request, dict) else None
     return is_entry(item) or (isinstance(method, str) and "/" not in method)

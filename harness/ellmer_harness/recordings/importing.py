@@ -57,7 +57,7 @@ class Converted:
 
 
 def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
-    """The cassette, to be put in the folder `near`, of what was found in a file.
+    """Returns the cassette, to be put in the folder `near`, of what was found in a file.
 
     Raises `SecretFound`, or `CassetteError` if reading it again does not give what was found.
     """
@@ -109,7 +109,7 @@ def _fitting(headers: Headers, body: bytes) -> Headers:
 
 
 def _written(it: Interaction, scrub: Scrub) -> Json:
-    """The interaction as vcrpy has it, without what may not be written."""
+    """Returns the interaction as vcrpy has it, without what may not be written."""
     kept: dict[str, list[str]] = {}
     for name, value in scrub.request(it.sent):
         kept[name] = [", ".join([*kept.get(name, []), value])]

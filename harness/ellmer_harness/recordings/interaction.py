@@ -52,5 +52,5 @@ class Interaction:
 
 
 def value_of(headers: Headers, name: str) -> str:
-    """The values of a header, joined with a comma; `""` if there is none."""
+    """Returns the values of a header, joined with a comma; `""` if there is none."""
     return ", ".join(value for key, value in headers if key == name)

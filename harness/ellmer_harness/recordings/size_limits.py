@@ -27,7 +27,9 @@ _Events: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def file_bytes(path: Path) -> bytes:
-    """The bytes of a file. Raises `OSError` or `ValueError`: for a device, a pipe, and one that is too long, too."""
+    """Returns the bytes of a file. Raises `OSError` or `ValueError`: for a device, a pipe, and one that is
+    too long, too.
+    """
     with os.fdopen(os.open(path, _READING), "rb") as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is a device or a pipe")
@@ -35,7 +37,7 @@ def file_bytes(path: Path) -> bytes:
 
 
 def unzipped(data: bytes) -> bytes:
-    """The bytes that were gzipped."""
+    """Returns the bytes that were gzipped."""
     with gzip.open(BytesIO(data)) as file:
         return _within(file.read(MAX_BYTES + 1))
 
@@ -47,8 +49,9 @@ def _within(data: bytes) -> bytes:
 
 
 def modest(text: str) -> str:
-    """A YAML text that is as large as it looks. Raises `ValueError` for one that nests too deep, or that repeats itself
-    by aliases and merge keys until nothing can hold it."""
+    """Returns a YAML text that is as large as it looks. Raises `ValueError` for one that nests too deep, or
+    that repeats itself by aliases and merge keys until nothing can hold it.
+    """
     depth, copies = 0, 0
     sizes: dict[str | None, int] = {}
     open_: list[tuple[str | None, int]] = [(None, 0)]

@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_any  # noqa: N815  # the base's names
 
     def _request(self, body: bytes) -> Outgoing:
-        """The request as it was recorded: to the first of the hosts that has an answer for it."""
+        """Returns the request as it was recorded: to the first of the hosts that has an answer for it."""
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP}
         candidates = [self.path] if "://" in self.path.partition("?")[0] else self._at_origins()
         asked = [Outgoing.of(self.command, url, headers) for url in candidates]
@@ -189,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _head(take: Any) -> str:
-    """The headers of the answer, as text."""
+    """Returns the headers of the answer, as text."""
     if take.request.method == "HEAD" or take.exchange.status in (204, 304):
         return "content-length: 0"
     names = {name for name, _ in take.exchange.headers}

@@ -32,7 +32,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def rewritten_before(path: Path, run: str) -> bool:
-    """Whether this run has written the cassette already; from now on it has."""
+    """Tells whether this run has written the cassette already; from now on it has."""
     mark = _beside_nothing(path, sha256(run.encode()).hexdigest()[:16])
     try:
         mark.touch(exist_ok=False)
@@ -42,13 +42,15 @@ def rewritten_before(path: Path, run: str) -> bool:
 
 
 def merged(there: bytes, ours: str, loaded: int) -> str:
-    """The cassette that is there, and after it what ours has beyond the interactions that it had loaded."""
+    """Returns the cassette that is there, and after it what ours has beyond the interactions that it had
+    loaded.
+    """
     base, new = json.loads(there), json.loads(ours)
     return layout({**new, "interactions": [*base["interactions"], *new["interactions"][loaded:]]})
 
 
 def _beside_nothing(path: Path, suffix: str) -> Path:
-    """A file about the cassette that is not beside it, where people would commit it."""
+    """Returns a file about the cassette that is not beside it, where people would commit it."""
     user = getattr(os, "getuid", lambda: "")()
     folder = Path(tempfile.gettempdir()) / f"ellmer-harness-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)

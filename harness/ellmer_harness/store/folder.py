@@ -20,7 +20,7 @@ class Folder:
         self.root, self.url = root, str(root)
 
     def get(self, key: str) -> bytes | None:
-        """The file's bytes; files take their place whole."""
+        """Returns the file's bytes; files take their place whole."""
         try:
             return (self.root / key).read_bytes()
         except FileNotFoundError:

@@ -32,7 +32,7 @@ class Remote:
         self._names = {protocol} if isinstance(protocol, str) else set(protocol)
 
     def get(self, key: str) -> bytes | None:
-        """The object; raises `FileNotFoundError` if the whole bucket is not there."""
+        """Returns the object; raises `FileNotFoundError` if the whole bucket is not there."""
         try:
             return bytes(self._fs.cat_file(self._path(key)))
         except FileNotFoundError:

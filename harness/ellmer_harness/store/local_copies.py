@@ -39,7 +39,7 @@ class Shared:
         self.gone = ""
 
     def key(self, path: Path) -> str:
-        """The key of a cassette or blob."""
+        """Returns the key of a cassette or blob."""
         absolute = Path(normpath(self.root / path))
         if not absolute.is_relative_to(self.root):
             raise StoreError(
@@ -88,7 +88,7 @@ class Shared:
             self.publish(path, data, over=self.look(path))
 
     def _get(self, key: str, *, offline: bool = True) -> bytes | None:
-        """The object as the store has it, else as its copy has it."""
+        """Returns the object as the store has it, else as its copy has it."""
         copy = self.copies / key
         try:
             with self._reached(key):
@@ -156,7 +156,9 @@ def shared(store: str | Store, root: Path) -> Shared:
 
 
 def copies(url: str) -> Path:
-    """The folder of the copies from a store: below $CASSETTE_CACHE, else below the user's cache folder."""
+    """Returns the folder of the copies from a store: below $CASSETTE_CACHE, else below the user's cache
+    folder.
+    """
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     base = os.environ.get("CASSETTE_CACHE") or Path(home, "ellmer-harness")
     return Path(base).absolute() / sha256(url.encode()).hexdigest()[:12]

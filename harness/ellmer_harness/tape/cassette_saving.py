@@ -41,7 +41,7 @@ _OURS = {"urllib3", "requests", "boto3", "aiohttp", "httpx", "httpx2"}
 
 @contextmanager
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
-    """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
+    """Yields the cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
     blobs = Blobs(tape.blob_folder)
     with PatchedIndex.use(
         path=str(tape.file),
@@ -111,7 +111,7 @@ def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseExcept
 
 
 def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
-    """The text to write: what other tests of the run have written meanwhile is part of it."""
+    """Returns the text to write: what other tests of the run have written meanwhile is part of it."""
     again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
     if tape.shared or again or not tape.file.exists():
         return text
@@ -151,8 +151,9 @@ def _origin(tape: TapeState, index: CassetteIndex) -> str:
 
 
 def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
-    """The interactions to keep, in order: the one they were sent in, or, where several tasks or threads sent them,
-    one that comes out the same every time."""
+    """Returns the interactions to keep, in order: the one they were sent in, or, where several tasks or
+    threads sent them, one that comes out the same every time.
+    """
     recorded = [place for place in range(index.loaded, len(index)) if index.data[place][1] is not None]
     if tape.workers.concurrent:
         recorded.sort(

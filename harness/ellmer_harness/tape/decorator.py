@@ -15,7 +15,7 @@ Opened = Callable[[], AbstractContextManager[Any]]
 
 
 def decorated(function: F, opened: Opened) -> F:
-    """The function, blocking or async, a generator or not, inside what `opened` gives for each call."""
+    """Returns the function, blocking or async, a generator or not, inside what `opened` gives for each call."""
     around: Any = _plain
     if inspect.iscoroutinefunction(function):
         around = _coroutine

@@ -9,7 +9,9 @@ __all__ = ["routed", "target"]
 
 
 def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: str | None) -> Any:
-    """The request to send: another host where a route fits (the longest one), and the coding we ask for."""
+    """Returns the request to send: another host where a route fits (the longest one), and the coding we ask
+    for.
+    """
     url = target(str(request.url), routes)
     if url == str(request.url) and accept_encoding is None:
         return request
@@ -25,7 +27,7 @@ def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: 
 
 
 def target(url: str, routes: Mapping[str, str]) -> str:
-    """The URL, with its beginning replaced where a route fits."""
+    """Returns the URL, with its beginning replaced where a route fits."""
     for origin in sorted(routes, key=len, reverse=True):
         prefix = origin.rstrip("/")
         if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):

@@ -92,7 +92,7 @@ class RequestLookup(TapeState):
         return target(url, self.routes or {})
 
     def _clean(self, request: Any, body: bytes) -> Any:
-        """The request as it is looked up."""
+        """Returns the request as it is looked up."""
         headers = client_patching.lowered(request.headers.raw)
         return self._recording.redacted_exchange.request(
             self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize

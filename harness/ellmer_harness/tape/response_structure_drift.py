@@ -33,7 +33,7 @@ def drift(recorded: Reply, live: Reply) -> Iterator[str]:
 
 
 def _of(reply: Reply) -> Any:
-    """The structure of a body; of a stream, that of its events, by their names."""
+    """Returns the structure of a body; of a stream, that of its events, by their names."""
     coding = next((value for name, value in reply.headers if name == "content-encoding"), "")
     body = undo(reply.body, coding)
     if "event-stream" in reply.content_type:
@@ -46,7 +46,7 @@ def _of(reply: Reply) -> Any:
 
 
 def _event(event: dict[str, Any]) -> dict[str, Any]:
-    """An event under its name, or the type that its data give."""
+    """Returns an event under its name, or the type that its data give."""
     data = event.get("data", event.get("text", event.get("raw")))
     own = data.get("type") if isinstance(data, dict) else None
     return {f"event {event.get('event') or own or ''}".strip(): data}

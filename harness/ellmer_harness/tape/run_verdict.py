@@ -48,7 +48,7 @@ class Verdict:
 
 
 def verdict(tape: TapeState) -> Verdict:
-    """The verdict on a tape, as things stand."""
+    """Returns the verdict on a tape, as things stand."""
     played = sum(exchange.played for exchange in tape.exchanges)
     unused = len(tape.unused())
     return Verdict(
@@ -109,7 +109,9 @@ def _left(tape: TapeState) -> tuple[str, ...]:
 
 
 def _idle(tape: TapeState) -> bool:
-    """Whether no request passed through the recorder or the patchers of vcrpy, which do not tell what was sent."""
+    """Tells whether no request passed through the recorder or the patchers of vcrpy, which do not tell what
+    was sent.
+    """
     patched = tape.index is not None and (
         any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
     )

@@ -197,7 +197,7 @@ class Tape(RequestLookup):
         self._schedule.prefer(override(when, status, body, headers, times))
 
     def _fetched(self, shared: Shared) -> bytes | None:
-        """The cassette as the store has it; to record, the store has to be there."""
+        """Returns the cassette as the store has it; to record, the store has to be there."""
         if self.mode == "rewrite":
             return shared.look(self.path)
         return shared.fetch(self.path, offline=self.mode != "append")
@@ -207,7 +207,7 @@ use_cassette = Tape
 
 
 def _within(miss: Miss, error: BaseException | None) -> bool:
-    """Whether the run failed with this miss, alone or in a group."""
+    """Tells whether the run failed with this miss, alone or in a group."""
     if isinstance(error, BaseExceptionGroup):
         return any(_within(miss, one) for one in error.exceptions)
     return error is miss

@@ -79,7 +79,7 @@ class TapeState(Options):
         return self.replays and not self.records and self.mode != "verify"
 
     def unused(self) -> list[str]:
-        """The recorded requests that this run has not sent (yet), as `POST https://…`."""
+        """Returns the recorded requests that this run has not sent (yet), as `POST https://…`."""
         if self.index is None or not self.replays:
             return []
         return [f"{request.method} {request.uri}" for request in self.index.unused()]
@@ -90,7 +90,9 @@ class TapeState(Options):
         return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
-        """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
+        """Returns a miss that says what was asked, and what was recorded instead; it may be printed into a
+        log.
+        """
         from .matching.redacted_exchange import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
         shown = RequestKey(index.match, masked(ask.request))
@@ -102,11 +104,11 @@ class TapeState(Options):
         return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
-        """A miss to raise; it is kept, to be raised again at the end."""
+        """Returns a miss to raise; it is kept, to be raised again at the end."""
         miss = kind(text)
         self.misses.append(miss)
         return miss
 
     def allows(self, host: str) -> bool:
-        """Whether a host is reached as if there were no cassette."""
+        """Tells whether a host is reached as if there were no cassette."""
         return host in self.allow_hosts

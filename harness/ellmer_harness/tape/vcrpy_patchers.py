@@ -41,7 +41,7 @@ class PatchedIndex(CassetteIndex):
         return None if self.tape and self.tape.allows(request.host) else request
 
     def can_play_response_for(self, request: Request) -> bool:
-        """Whether a recording is left for the request; raises `Miss` if it has to be there."""
+        """Tells whether a recording is left for the request; raises `Miss` if it has to be there."""
         assert self.tape is not None, "the file is loaded before the first lookup"
         if self.tape.allows(request.host):
             return False
@@ -53,7 +53,7 @@ class PatchedIndex(CassetteIndex):
         return False
 
     def play_response(self, request: Request) -> Response:
-        """Its answer."""
+        """Returns its answer."""
         place = self.take(self.ask(self._clean(request)))
         assert place is not None, "asked only after can_play_response_for"
         return self.response(place)
@@ -67,14 +67,16 @@ class PatchedIndex(CassetteIndex):
 
 
 def _text(value: Any) -> str:
-    """The value of a header: botocore has bytes, aiohttp lists."""
+    """Returns the value of a header: botocore has bytes, aiohttp lists."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _bytes(body: Any) -> bytes:
-    """The body as it is sent: files and iterators read, aiohttp's JSON written. Of its own form only what it is."""
+    """Returns the body as it is sent: files and iterators read, aiohttp's JSON written. Of its own form only
+    what it is.
+    """
     match body:
         case bytes() | bytearray() | memoryview():
             return bytes(body)

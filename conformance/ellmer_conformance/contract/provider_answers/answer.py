@@ -51,7 +51,7 @@ class Told:
 
 
 def events_of(wire: str, body: bytes) -> list[Event]:
-    """The events of a stream, in its wire format's framing."""
+    """Returns the events of a stream, in its wire format's framing."""
     if wire == "bedrock":
         found = (aws_event_stream.parse(body) or {}).get("eventstream", [])
         return [
@@ -74,7 +74,9 @@ def _list(body: bytes) -> list[Any]:
 
 
 def _fields(block: str) -> dict[str, str]:
-    """The fields of an event, as https://html.spec.whatwg.org/multipage/server-sent-events.html has them."""
+    """Returns the fields of an event, as https://html.spec.whatwg.org/multipage/server-sent-events.html has
+    them.
+    """
     found: dict[str, str] = {}
     for line in _EOL.split(block):  # and not where Unicode has other separators of lines
         name, _, value = line.removeprefix("\ufeff").partition(":")

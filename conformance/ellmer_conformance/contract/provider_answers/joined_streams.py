@@ -15,7 +15,7 @@ __all__ = ["folded"]
 
 
 def folded(wire: str, events: Sequence[Event]) -> Told:
-    """A stream: its deltas put together as its format has it."""
+    """Returns a stream: its deltas put together as its format has it."""
     return read(wire, _FOLDERS[wire]([event.data for event in events]))
 
 

@@ -56,7 +56,8 @@ _LOCAL = {"localhost", "127.0.0.1", "::1", "testserver", ""}
 
 
 def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """The wire format and the provider a request went to; None where it is no chat request of a known format.
+    """Returns the wire format and the provider a request went to; None where it is no chat request of a known
+    format.
 
     The provider is known by the host. On the strict server it is the one in the `Host` header where that names a
     service, else the one whose format it is.
@@ -85,7 +86,9 @@ def _detected(url: str, host: str) -> tuple[str, str] | None:
 
 
 def is_beside(method: str, url: str) -> bool:
-    """Whether a request asks no model for an answer, and is no mistake either: a list of models, a token count, …"""
+    """Tells whether a request asks no model for an answer, and is no mistake either: a list of models, a
+    token count, …
+    """
     return method != "POST" or bool(_BESIDE.search(urlsplit(url).path))
 
 
@@ -98,7 +101,7 @@ def request(
     *,
     when: date | None = None,
 ) -> Request:
-    """The request that went to a URL.
+    """Returns the request that went to a URL.
 
     Raises ValueError, with a sentence, where the URL is not a chat endpoint of a known wire format or the body is not a JSON object.
     """
@@ -138,7 +141,7 @@ def _wire_of(path: str) -> str | None:
 
 
 def _spoken(wire: str, vendor: str) -> str:
-    """The wire format of a path at a provider: Mistral has its own at OpenAI's."""
+    """Returns the wire format of a path at a provider: Mistral has its own at OpenAI's."""
     return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
 
 
@@ -151,7 +154,7 @@ def _read(body: bytes) -> Any:
 
 
 def _model(url: str, body: Json) -> str:
-    """The model the body names, else the one the URL does (Gemini's, Bedrock's, an Azure deployment)."""
+    """Returns the model the body names, else the one the URL does (Gemini's, Bedrock's, an Azure deployment)."""
     model = body.get("model")
     if isinstance(model, str) and model:
         return model.removeprefix("models/")

@@ -27,18 +27,18 @@ _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
-    """The declared tools with their pointers."""
+    """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")
 
 
 @read_once
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """A message's blocks with their pointers; a string counts as one text block."""
+    """Yields a message's blocks with their pointers; a string counts as one text block."""
     content = message.get("content")
     if isinstance(content, str):
         yield f"{pointer}/content", {"type": "text", "text": content}
@@ -47,7 +47,7 @@ def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
 
 
 def drops_stale_thoughts(thinking: Any, betas: Any) -> bool:
-    """Whether thoughts behind another prefix are to be left out, rather than refused."""
+    """Tells whether thoughts behind another prefix are to be left out, rather than refused."""
     binding = object_of(object_of(thinking).get("block_binding"))
     return binding.get("prefix_mismatch_behavior") == "drop_block" and BINDING_BETA in (betas or "")
 

@@ -31,12 +31,12 @@ _TYPES = {
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """A message's blocks with their pointers."""
+    """Yields a message's blocks with their pointers."""
     return elements(message.get("content"), f"{pointer}/content")
 
 
@@ -107,7 +107,7 @@ def _media(block: Json, type: str) -> Media:
 
 
 def _text(blocks: Any) -> str:
-    """All text of a list of blocks; what is JSON, as JSON."""
+    """Returns all text of a list of blocks; what is JSON, as JSON."""
     return "".join(
         text_of(block.get("text"))
         or (json.dumps(block["json"], ensure_ascii=False) if "json" in block else "")

@@ -21,7 +21,7 @@ _ROLES = {"system": "system", "developer": "system", "assistant": "assistant", "
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
@@ -71,7 +71,7 @@ def _part(part: Json, pointer: str, turn: int, role: Any, within: str | None) ->
 
 
 def text(content: Any) -> str:
-    """All text of a message's content; a document's is its data."""
+    """Returns all text of a message's content; a document's is its data."""
     if isinstance(content, str):
         return content
     return "".join(

@@ -31,19 +31,19 @@ def snake(key: str) -> str:
 
 
 def key_of(value: Any, key: str) -> str:
-    """The spelling of a key that an object uses: camelCase, unless only snake_case is there."""
+    """Returns the spelling of a key that an object uses: camelCase, unless only snake_case is there."""
     other = snake(key)
     return other if isinstance(value, dict) and key not in value and other in value else key
 
 
 def get(value: Any, key: str) -> Any:
-    """A field in either spelling; None where it is absent."""
+    """Returns a field in either spelling; None where it is absent."""
     return value.get(key_of(value, key)) if isinstance(value, dict) else None
 
 
 @read_once
 def repeated(value: Any, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The objects of a repeated field with their pointers."""
+    """Yields the objects of a repeated field with their pointers."""
     found, place = get(value, key), f"{pointer}/{key_of(value, key)}"
     if isinstance(found, dict):
         yield place, found
@@ -52,17 +52,17 @@ def repeated(value: Any, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
 
 
 def contents(body: Json) -> Iterator[tuple[str, Json]]:
-    """The contents with their pointers."""
+    """Yields the contents with their pointers."""
     return repeated(body, "contents", "")
 
 
 def parts(content: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """A content's parts with their pointers."""
+    """Yields a content's parts with their pointers."""
     return repeated(content, "parts", pointer)
 
 
 def declarations(body: Json) -> Iterator[tuple[str, Json]]:
-    """The function declarations of all tools, with their pointers."""
+    """Yields the function declarations of all tools, with their pointers."""
     for place, tool in repeated(body, "tools", ""):
         yield from repeated(tool, "functionDeclarations", place)
 
@@ -113,7 +113,7 @@ def _result(answer: Json, pointer: str, place: str, turn: int, role: Role) -> It
 
 
 def media_of(part: Json) -> Media | None:
-    """The media of an `inlineData` or `fileData` part."""
+    """Returns the media of an `inlineData` or `fileData` part."""
     if isinstance(blob := get(part, "inlineData"), dict):
         return inline(text_of(get(blob, "mimeType")), blob.get("data"), text_of(get(blob, "displayName")))
     if isinstance(file := get(part, "fileData"), dict):
@@ -122,7 +122,7 @@ def media_of(part: Json) -> Media | None:
 
 
 def _text(response: Any) -> str:
-    """The string of a response that wraps just one, else its JSON."""
+    """Returns the string of a response that wraps just one, else its JSON."""
     if isinstance(response, dict) and len(response) == 1:
         (only,) = response.values()
         if isinstance(only, str):

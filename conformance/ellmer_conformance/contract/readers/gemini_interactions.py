@@ -37,7 +37,7 @@ def _items(body: Json) -> Iterator[Item]:
 
 
 def _step(step: Json, pointer: str, turn: int) -> Iterator[Item]:
-    """A step, or a content that stands by itself."""
+    """Yields a step, or a content that stands by itself."""
     kind = text_of(step.get("type"))
     role: Any = "assistant" if kind in _MODEL or step.get("role") == "model" else "user"
     content = step.get("content")

@@ -28,7 +28,7 @@ _ANY = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 

@@ -31,35 +31,37 @@ _TO_STANDARD = str.maketrans("-_", "+/", " \t\r\n")
 
 
 def object_of(value: Any) -> Json:
-    """The value where it is an object, else an empty one."""
+    """Returns the value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str:
-    """The value where it is a string, else an empty one."""
+    """Returns the value where it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 @read_once
 def elements(value: Any, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The objects of a list, each with its pointer; the elements that are none are left out."""
+    """Yields the objects of a list, each with its pointer; the elements that are none are left out."""
     for i, element in enumerate(items_of(value)):
         if isinstance(element, dict):
             yield f"{pointer}/{i}", element
 
 
 def items_of(value: Any) -> list[Any]:
-    """The value where it is a list, else an empty one."""
+    """Returns the value where it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def words(text: str) -> tuple[str, ...]:
-    """A long list of names, written as one text."""
+    """Returns a long list of names, written as one text."""
     return tuple(text.split())
 
 
 def parsed(arguments: Any) -> Any:
-    """A tool call's arguments: parsed where they are JSON text, else as they came (`""` means none: `{}`)."""
+    """Returns a tool call's arguments: parsed where they are JSON text, else as they came (`""` means none:
+    `{}`).
+    """
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     try:

@@ -20,7 +20,7 @@ _ROLES = {"system": "system", "assistant": "assistant", "tool": "tool"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 

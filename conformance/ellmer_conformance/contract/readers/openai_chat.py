@@ -26,24 +26,24 @@ _ROLES = {
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def parts(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The parts of a message's content with their pointers; none where it is a string."""
+    """Yields the parts of a message's content with their pointers; none where it is a string."""
     return elements(message.get("content"), f"{pointer}/content")
 
 
 @read_once
 def all_parts(body: Json) -> Iterator[tuple[str, Json]]:
-    """The parts of all messages with their pointers."""
+    """Yields the parts of all messages with their pointers."""
     for pointer, message in messages(body):
         yield from parts(message, pointer)
 
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
-    """The declared tools with their pointers."""
+    """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")
 
 
@@ -57,7 +57,7 @@ def read(request: Request) -> list[Item]:
 
 
 def text(content: Any) -> str:
-    """All text of a message's content, be it a string or a list of parts."""
+    """Returns all text of a message's content, be it a string or a list of parts."""
     if isinstance(content, list):
         return "".join(text_of(part.get("text")) for _, part in elements(content, ""))
     return text_of(content)

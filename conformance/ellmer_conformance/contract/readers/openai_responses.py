@@ -19,38 +19,40 @@ _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
 
 
 def items(body: Json) -> Iterator[tuple[str, Json]]:
-    """The input items with their pointers; none where the input is a string."""
+    """Yields the input items with their pointers; none where the input is a string."""
     return elements(body.get("input"), "/input")
 
 
 def parts(item: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The parts of a message's content, or of an output, with their pointers; none where it is a string."""
+    """Yields the parts of a message's content, or of an output, with their pointers; none where it is a
+    string.
+    """
     key = "output" if is_output(item) else "content"
     return elements(item.get(key), f"{pointer}/{key}")
 
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
-    """The declared tools with their pointers."""
+    """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")
 
 
 def type_of(item: Json) -> str:
-    """An item's type; an item with a role and no type is a message."""
+    """Returns an item's type; an item with a role and no type is a message."""
     return text_of(item.get("type")) or ("message" if "role" in item else "")
 
 
 def is_call(item: Json) -> bool:
-    """Whether the item asks the client to run something, and so awaits an output."""
+    """Tells whether the item asks the client to run something, and so awaits an output."""
     return type_of(item).endswith("_call") and "call_id" in item
 
 
 def is_output(item: Json) -> bool:
-    """Whether the item is the client's answer to a call."""
+    """Tells whether the item is the client's answer to a call."""
     return type_of(item).endswith("_call_output")
 
 
 def format_of(body: Json) -> Json:
-    """The format the answer is to have; empty where none is asked for."""
+    """Returns the format the answer is to have; empty where none is asked for."""
     return object_of(object_of(body.get("text")).get("format"))
 
 

@@ -53,7 +53,7 @@ _NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", 
 
 
 def host_of(vendor: str) -> str:
-    """A host of a provider, `""` of one that nobody knows."""
+    """Returns a host of a provider, `""` of one that nobody knows."""
     name = _NAMED.get(vendor, vendor)
     return next((host for host, known in _HOSTS.items() if known == name), "")
 

@@ -39,7 +39,7 @@ def reading_once() -> Iterator[None]:
 def read_once(
     function: Callable[Concatenate[Any, P], Iterable[T]],
 ) -> Callable[Concatenate[Any, P], Iterator[T]]:
-    """The function, which reads a value, and remembers what it read while the value is judged."""
+    """Returns the function, which reads a value, and remembers what it read while the value is judged."""
 
     def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterator[T]:
         memory = _memory.read
@@ -57,7 +57,7 @@ def read_once(
 
 
 def once_per_request(function: Callable[[Request], T]) -> Callable[[Request], T]:
-    """The function, which remembers what it found in a request for as long as there is the request."""
+    """Returns the function, which remembers what it found in a request for as long as there is the request."""
     known: WeakKeyDictionary[Request, T] = WeakKeyDictionary()
 
     @wraps(function)

@@ -29,13 +29,13 @@ _PARSED = {
 
 
 def mistyped(fault: Fault) -> tuple[str, str]:
-    """The type of the error, and its sentence."""
+    """Returns the type of the error, and its sentence."""
     name = types_of(fault.expected)[0]
     return (_PARSED if isinstance(fault.value, str) and name in _PARSED else _TYPES)[name]
 
 
 def untagged(fault: Fault) -> str:
-    """The sentence about a variant that is none."""
+    """Returns the sentence about a variant that is none."""
     tag, tags = fault.value[fault.key], ", ".join(f"'{each}'" for each in fault.expected)
     return f"Input tag '{tag}' found using '{fault.key}' does not match any of the expected tags: {tags}"
 

@@ -89,7 +89,7 @@ def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault
 
 
 def problem(fault: Fault) -> str:
-    """Our own sentence for a fault."""
+    """Returns our own sentence for a fault."""
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:
             return f"`{fault.key}` is no field here"
@@ -106,11 +106,11 @@ _NAMES = {type(None): "null", bool: "boolean", int: "number", float: "number", s
 
 
 def kind_of(value: Any) -> str:
-    """The JSON type of a value."""
+    """Returns the JSON type of a value."""
     return _NAMES.get(type(value), "object")
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:
-    """The JSON types that a place can have, but for null."""
+    """Returns the JSON types that a place can have, but for null."""
     found = ["integer" if "integer" in node[name] else name for name in node if name != "null"]
     return found or ["null"]

@@ -177,7 +177,7 @@ _DUMP = b64encode(_PNG + bytes(400)).decode()
 
 
 def _loop(*results: ToolResult, then: Sequence[Part] = ()) -> list[Turn]:
-    """A conversation in which two calls, `a` and `b`, are answered."""
+    """Returns a conversation in which two calls, `a` and `b`, are answered."""
     calls = (ToolCall("a", "add", {"x": 2}), ToolCall("b", "add", {"x": 3}))
     return [Turn("user", (Text("Add."),)), Turn("assistant", calls), Turn("user", (*results, *then))]
 

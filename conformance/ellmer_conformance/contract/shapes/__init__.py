@@ -19,7 +19,9 @@ __all__ = ["Fault", "FaultKind", "checker", "shape"]
 
 
 def shape(name: str) -> dict[str, Any]:
-    """The shape of a wire format or of a provider, as it is stored. Raises LookupError where there is none."""
+    """Returns the shape of a wire format or of a provider, as it is stored. Raises LookupError where there is
+    none.
+    """
     found = files(__name__).joinpath(f"{name}.json")
     if not found.is_file():
         raise LookupError(f"there is no shape {name!r}")

@@ -36,13 +36,13 @@ class Checker:
         self._root = self._checks(shape["root"])
 
     def faults(self, body: Any) -> list[Fault]:
-        """All faults of a request, in its order; what is missing comes behind what an object has."""
+        """Returns all faults of a request, in its order; what is missing comes behind what an object has."""
         found: list[Fault] = []
         _look(self._root, body, found)
         return found
 
     def _named(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The node that a reference names, or the node itself."""
+        """Returns the node that a reference names, or the node itself."""
         found: Mapping[str, Any] = self._shape["nodes"][node["ref"]] if "ref" in node else node
         return found
 
@@ -184,7 +184,7 @@ def _number(value: float) -> float:
 
 
 def _bounded(spec: Mapping[str, Any], size: Callable[[Any], float]) -> Check | None:
-    """A check of the bounds and of the pattern; None where there are none."""
+    """Returns a check of the bounds and of the pattern; None where there are none."""
     low = spec.get("minimum", spec.get("minLength", spec.get("minItems")))
     high = spec.get("maximum", spec.get("maxLength", spec.get("maxItems")))
     above, below = spec.get("exclusiveMinimum"), spec.get("exclusiveMaximum")

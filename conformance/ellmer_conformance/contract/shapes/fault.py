@@ -53,7 +53,9 @@ class Fault:
         return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in self.path)
 
     def located(self, unnamed: Container[str] = ()) -> list[str | int]:
-        """The path as pydantic writes it: the tag of a variant is a step of its own behind what has it, if it is named."""
+        """Returns the path as pydantic writes it: the tag of a variant is a step of its own behind what has
+        it, if it is named.
+        """
         at = {len(self._path) - depth: tag for depth, tag in self.tags if tag not in unnamed}
         steps: list[str | int] = []
         for index, step in enumerate(self.path):

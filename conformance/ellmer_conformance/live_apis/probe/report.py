@@ -24,7 +24,9 @@ _BROKEN = {"fail", "warn", "expected-fail"}
 
 
 def probed(target: Target, *, with_rules: bool = True) -> Report:
-    """The report of a server: a play for each question, and for each request that should be refused or taken."""
+    """Returns the report of a server: a play for each question, and for each request that should be refused
+    or taken.
+    """
     with httpx.Client(timeout=target.timeout, trust_env=False) as client:
         probe = Probe(target, client)
         probe.questions()

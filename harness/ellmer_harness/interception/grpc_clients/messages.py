@@ -21,7 +21,7 @@ _SHORT = 33  # bytes: a longer text may be a message with one long field
 
 
 def form(data: bytes) -> Form:
-    """The readable form of a message."""
+    """Returns the readable form of a message."""
     text = _text(data)
     plain = text is not None and len(data) <= _SHORT and text[0] >= " "
     if not plain and (fields := protobuf.parse(data)) is not None:
@@ -34,7 +34,7 @@ def form(data: bytes) -> Form:
 
 
 def _text(data: bytes) -> str | None:
-    """The text of a message that has nothing but letters; only the length of a long field is one."""
+    """Returns the text of a message that has nothing but letters; only the length of a long field is one."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -43,7 +43,7 @@ def _text(data: bytes) -> str | None:
 
 
 def message(form: Form) -> bytes:
-    """The bytes of a message."""
+    """Returns the bytes of a message."""
     if "protobuf" in form:
         return protobuf.write(form["protobuf"])
     if "base64" in form:
@@ -53,7 +53,7 @@ def message(form: Form) -> bytes:
 
 
 def compact(value: Any) -> bytes:
-    """A JSON value as the bytes that stand for it."""
+    """Returns a JSON value as the bytes that stand for it."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -75,7 +75,9 @@ def metadata(saved: dict[str, list[str]]) -> list[tuple[str, str | bytes]]:
 
 
 def as_written(value: Any, serializer: Callable[[Any], bytes] | None) -> bytes:
-    """The bytes of a message, the same in every run: protobuf writes the entries of a map in any order."""
+    """Returns the bytes of a message, the same in every run: protobuf writes the entries of a map in any
+    order.
+    """
     data: bytes = value if serializer is None else serializer(value)
     write = getattr(getattr(value, "_pb", value), "SerializeToString", None)
     if write is None:

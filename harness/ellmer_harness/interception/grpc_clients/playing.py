@@ -63,14 +63,14 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
         self.channel = grpc.insecure_channel(self.target, LOCAL_CHANNEL)
 
     def expect(self, take: RequestInFlight) -> tuple[tuple[str, str], ...]:
-        """The metadata with which the client is given this call."""
+        """Returns the metadata with which the client is given this call."""
         number = str(next(self._numbers))
         self._takes[number] = take
         return ((_CALL, number),)
 
     @staticmethod
     def metadata(take: RequestInFlight) -> list[tuple[str, str | bytes]]:
-        """The initial metadata of the recorded answer."""
+        """Returns the initial metadata of the recorded answer."""
         body = take.reply.body if take.reply else b""
         saved = _last(body).get("metadata", {})
         return metadata(saved) if isinstance(saved, dict) else []
@@ -81,7 +81,7 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
         self._server.stop(0)
 
     def service(self, handler_call_details: Any) -> Any:
-        """Every method is a stream of bytes both ways: on the wire, all four kinds are."""
+        """Returns every method is a stream of bytes both ways: on the wire, all four kinds are."""
         take = self._takes.pop(dict(handler_call_details.invocation_metadata).get(_CALL, ""), None)
         if take is None:
             return None
@@ -135,7 +135,7 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
 
 
 def _lines(take: RequestInFlight) -> Iterator[dict[str, Any]]:
-    """The recorded lines, each when it comes; a call that the client stopped ends like any other."""
+    """Yields the recorded lines, each when it comes; a call that the client stopped ends like any other."""
     assert take.reply is not None, "only a take with a reply is played"
     if take.reply.ended == "closed":
         take.reply = replace(take.reply, ended="eof")
@@ -157,7 +157,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def _last(body: bytes) -> dict[str, Any]:
-    """The line with the status, if there is one: the server's metadata are in it."""
+    """Returns the line with the status, if there is one: the server's metadata are in it."""
     with suppress(ValueError):
         found = _parsed(body.rstrip(b"\n").rpartition(b"\n")[2])
         return found if "status" in found else {}

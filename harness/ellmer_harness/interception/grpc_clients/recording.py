@@ -49,7 +49,7 @@ class Noted:
         self.take.answered(200, "OK", [("content-type", "application/x-ndjson")], "HTTP/2")
 
     def serializer(self, real: Callable[[Any], bytes] | None) -> Callable[[Any], bytes]:
-        """The serializer to call in place of the real one."""
+        """Returns the serializer to call in place of the real one."""
 
         def serialize(value: Any) -> bytes:
             data = as_written(value, real)
@@ -60,7 +60,7 @@ class Noted:
         return serialize
 
     def deserializer(self, real: Callable[[bytes], Any] | None) -> Callable[[bytes], Any]:
-        """The deserializer to call in place of the real one."""
+        """Returns the deserializer to call in place of the real one."""
 
         def deserialize(data: bytes) -> Any:
             self._note({"received": form(data)})
@@ -69,7 +69,7 @@ class Noted:
         return deserialize
 
     def watched(self, requests: Iterator[Any]) -> Iterator[Any]:
-        """The client's requests; their end is noted."""
+        """Yields the client's requests; their end is noted."""
         yield from requests
         self.half_closed()
 

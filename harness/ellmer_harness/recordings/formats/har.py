@@ -30,13 +30,15 @@ _FAILURES = {
 
 
 def is_http(value: Json) -> bool:
-    """Whether an entry is an exchange over HTTP: browsers log web sockets, extensions and inlined data, too."""
+    """Tells whether an entry is an exchange over HTTP: browsers log web sockets, extensions and inlined data,
+    too.
+    """
     url = str((value.get("request") or {}).get("url"))
     return url.startswith(("http://", "https://")) and value.get("_resourceType") != "websocket"
 
 
 def har_entry(value: Json, place: str, folder: Path) -> Interaction:
-    """The exchange. `folder` is where the file is: Playwright puts bodies beside it."""
+    """Returns the exchange. `folder` is where the file is: Playwright puts bodies beside it."""
     request, response = value.get("request") or {}, value.get("response") or {}
     headers, content = _headers(response), response.get("content") or {}
     status = response.get("status") or None
@@ -74,7 +76,7 @@ def _posted(request: Json, folder: Path) -> bytes | None:
 
 
 def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
-    """The body; text is as the content type has it encoded."""
+    """Returns the body; text is as the content type has it encoded."""
     text = content.get("text")
     if isinstance(content.get("_file"), str):
         return beside(folder, content["_file"])
@@ -88,5 +90,5 @@ def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
 
 
 def _failure(error: str) -> str:
-    """The client's exception that is nearest to what a browser says."""
+    """Returns the client's exception that is nearest to what a browser says."""
     return next((ours for theirs, ours in _FAILURES.items() if theirs in error), "ConnectError")

@@ -19,7 +19,7 @@ MAGIC = b"httprr trace v1\n"
 
 
 def exchanges(data: bytes) -> Iterator[Interaction]:
-    """The exchanges of a trace. Raises `ValueError` where it is truncated."""
+    """Yields the exchanges of a trace. Raises `ValueError` where it is truncated."""
     stream = io.BytesIO(data.removeprefix(MAGIC))
     at = 0
     while line := stream.readline():

@@ -24,7 +24,7 @@ _END = Interaction("", "", "")
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is one, by its name."""
+    """Tells whether a file is one, by its name."""
     return path.name.lower().removesuffix(".gz").endswith(_NAMES)
 
 

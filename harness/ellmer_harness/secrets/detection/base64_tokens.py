@@ -21,7 +21,7 @@ _GZIP = re.compile(rb"\0\0\0\x1f\x8b")
 
 
 def plain(token: str) -> str:
-    """The token in the usual alphabet, without its end."""
+    """Returns the token in the usual alphabet, without its end."""
     return token.rstrip("=").replace("-", "+").replace("_", "/")
 
 

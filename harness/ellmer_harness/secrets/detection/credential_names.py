@@ -69,7 +69,7 @@ def kind(name: str) -> Kind:
 
 @lru_cache(maxsize=8192)
 def telling(name: str) -> bool:
-    """Whether a value of this name is a credential wherever it is."""
+    """Tells whether a value of this name is a credential wherever it is."""
     return kind(name) in ("password", "secret")
 
 

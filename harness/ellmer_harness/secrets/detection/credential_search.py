@@ -73,7 +73,9 @@ class _Part:
 def search(
     value: Any, known: Sequence[tuple[str, str]] = (), where: str = "", *, rules: bool = True
 ) -> Iterator[Hit]:
-    """All hits. `known` are values to look for, each with what it is; `rules`: by the maintained rule set, too."""
+    """Yields all hits. `known` are values to look for, each with what it is; `rules`: by the maintained rule
+    set, too.
+    """
     at = cache(lambda: places(value, where))
     parts = [_Part(text, key, at) for key, text in strings(value) if text]
     for layer in range(_LAYERS):
@@ -108,7 +110,7 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
 
 
 def _words(text: bytes) -> dict[str, None]:
-    """The long words, once each, in order."""
+    """Returns the long words, once each, in order."""
     return dict.fromkeys(word.decode("ascii") for word in runs(text, _IN_WORD, LEAST))
 
 
@@ -128,7 +130,7 @@ def _unwrapped(
 
 
 def _may_hide(text: str) -> bool:
-    """Whether a text begins like JSON, or has what any other wrapping has."""
+    """Tells whether a text begins like JSON, or has what any other wrapping has."""
     return text[:1] in _JSON or "%" in text or "\\" in text or "+" in text
 
 

@@ -53,7 +53,9 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
 
 
 def credential(what: Kind, value: str) -> bool:
-    """Whether the value of a field of this kind is a credential: where a field is all there is to say about it."""
+    """Tells whether the value of a field of this kind is a credential: where a field is all there is to say
+    about it.
+    """
     if what == "password":
         return password(value)
     if what == "":
@@ -76,7 +78,7 @@ def _telling(lower: str) -> list[int]:
 
 
 def _after(text: str, begin: int, end: int, what: Kind) -> str:
-    """The credential after a name, if there is one; each place has rules of its own."""
+    """Returns the credential after a name, if there is one; each place has rules of its own."""
     before = text[begin - 1 : begin] if begin else ""
     if before in ("", "?", "&", "\0") and (found := _PARAMETER.match(text, end)):
         value = found[1]
@@ -119,7 +121,7 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _login(coded: str) -> bool:
-    """Whether this is `user:password` in base64."""
+    """Tells whether this is `user:password` in base64."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         name, colon, word = b64decode(plain + "=" * (-len(plain) % 4)).decode().partition(":")

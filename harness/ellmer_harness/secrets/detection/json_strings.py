@@ -24,7 +24,7 @@ _PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
 
 
 def strings(value: Any, key: str = "") -> dict[tuple[str, str], None]:
-    """The strings, once each, with the name that each is the value of if that tells of a credential."""
+    """Returns the strings, once each, with the name that each is the value of if that tells of a credential."""
     plain: dict[str, None] = {}
     named: dict[tuple[str, str], None] = {}
     left: list[tuple[Any, str]] = [(value, key)]
@@ -54,7 +54,9 @@ def strings(value: Any, key: str = "") -> dict[tuple[str, str], None]:
 
 
 def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
-    """The same strings, each with its places: several times as slow, for the few values that something was found in."""
+    """Returns the same strings, each with its places: several times as slow, for the few values that
+    something was found in.
+    """
     found: dict[tuple[str, str], list[Place]] = defaultdict(list)
     left: list[tuple[Any, Place, str]] = [(value, (where, None), "")]
     while left:
@@ -79,7 +81,7 @@ def _of_bytes(data: bytes) -> list[Any]:
 
 
 def pointer(place: Place) -> str:
-    """A place in words: a JSON pointer, after whatever stands for the outermost."""
+    """Returns a place in words: a JSON pointer, after whatever stands for the outermost."""
     steps: list[str] = []
     above, step = place
     while step is not None:
@@ -89,7 +91,7 @@ def pointer(place: Place) -> str:
 
 
 def parsed(body: bytes | str) -> Any:
-    """The value of a text of JSON; None for any other."""
+    """Returns the value of a text of JSON; None for any other."""
     opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
     if body[:1] not in opening:
         return None
@@ -116,7 +118,9 @@ def readable(data: bytes) -> Iterator[str]:
 
 
 def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
-    """The runs of at least so many bytes that the table has a 1 for. Finding them in bulk is what makes this quick."""
+    """Yields the runs of at least so many bytes that the table has a 1 for. Finding them in bulk is what
+    makes this quick.
+    """
     marks, at, wanted = data.translate(table), 0, b"\1" * least
     while (at := marks.find(wanted, at)) >= 0:
         end = marks.find(b"\0", at)
@@ -137,6 +141,6 @@ def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Plac
 
 
 def _named(value: dict[str, Any]) -> str:
-    """The telling name of `{"name": "API_KEY", "value": …}`; `""` if it is nothing like that."""
+    """Returns the telling name of `{"name": "API_KEY", "value": …}`; `""` if it is nothing like that."""
     found = (value.get(one) for one in _NAMES if one in value) if len(value) <= _FIELDS else ()
     return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")

@@ -9,7 +9,7 @@ __all__ = ["around"]
 
 
 def around(text: str, literal: str, pattern: re.Pattern[str], back: int = 0) -> Iterator[re.Match[str]]:
-    """The matches that begin at the literal, or at most so many characters before it."""
+    """Yields the matches that begin at the literal, or at most so many characters before it."""
     at = text.find(literal)
     while at >= 0:
         found = next(

@@ -125,7 +125,7 @@ _BACK = {"Q~": 4, "-us": 32, "NRAL": 36, ".atlasv1.": 14, ":AA": 10, "/webhooks/
 
 
 def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The keys among words without spaces: what each is, and the key."""
+    """Yields the keys among words without spaces: what each is, and the key."""
     text = "\n".join(words)
     missing = {mark for mark in _MARKS if mark not in text}  # base64 has none, and is most of what is long
     for what, literals, pattern in _PATTERNS:

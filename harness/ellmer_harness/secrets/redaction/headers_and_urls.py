@@ -49,13 +49,13 @@ _WEBISH = re.compile(r"^(https?://|/|\./)")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a header, query parameter or field of this name holds a credential."""
+    """Tells whether a header, query parameter or field of this name holds a credential."""
     return bool(kind(name) or _SIGNED_WITH.match(name))
 
 
 @lru_cache(maxsize=64)
 def names(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    """A test for lower-case header names, from patterns with `*`, `?` and `[…]`."""
+    """Returns a test for lower-case header names, from patterns with `*`, `?` and `[…]`."""
     matcher = re.compile("|".join(translate(pattern) for pattern in patterns) or r"\Z.")
 
     @lru_cache(maxsize=1024)
@@ -67,14 +67,14 @@ def names(patterns: tuple[str, ...]) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=1024)
 def clean_url(url: str) -> str:
-    """The URL with the values of secret parameters masked, and without user and password."""
+    """Returns the URL with the values of secret parameters masked, and without user and password."""
     parts = urlsplit(url)
     query = "&".join(_clean_parameter(piece) for piece in parts.query.split("&")) if parts.query else ""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, parts.fragment))
 
 
 def masked(name: str, value: str) -> str:
-    """A header's value; of a credential only its scheme (`Bearer REDACTED`)."""
+    """Returns a header's value; of a credential only its scheme (`Bearer REDACTED`)."""
     if not is_secret_name(name):
         return value
     scheme, space, _ = value.partition(" ")

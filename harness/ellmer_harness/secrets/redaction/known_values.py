@@ -28,12 +28,12 @@ class Replacer:
         )
 
     def text(self, text: str) -> str:
-        """The text with every value replaced."""
+        """Returns the text with every value replaced."""
         pattern = self._in_texts
         return pattern.sub(lambda found: self._texts[found[0]], text) if pattern else text
 
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
-        """The body with every value replaced; `sizes`, its chunks', are changed to fit."""
+        """Returns the body with every value replaced; `sizes`, its chunks', are changed to fit."""
         if self._in_bytes is None:
             return body
         text, parts, end, grown = body.decode("latin-1"), [], 0, 0
@@ -47,7 +47,7 @@ class Replacer:
 
 
 def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
-    """A pattern of all words, the longest first, that looks at few of them at any place of a text."""
+    """Returns a pattern of all words, the longest first, that looks at few of them at any place of a text."""
     words = sorted(set(words))
     start = commonprefix(words)  # noqa: RUF071  # of characters, not of paths
     rest = [word[len(start) :] for word in words]
@@ -67,7 +67,7 @@ def _as_bytes(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _forms(value: str) -> tuple[str, ...]:
-    """The value as it is, as URLs and forms have it, and as JSON does."""
+    """Returns the value as it is, as URLs and forms have it, and as JSON does."""
     escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
     urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
     return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))

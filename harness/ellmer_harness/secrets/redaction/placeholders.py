@@ -36,7 +36,7 @@ class Masking:
     number: int = 0
 
     def cookies(self, headers: Headers) -> Iterator[tuple[str, str]]:
-        """The cookies that are set, each with a placeholder for its value and no date to expire on."""
+        """Yields the cookies that are set, each with a placeholder for its value and no date to expire on."""
         for name, value in headers:
             if name == "set-cookie":
                 pair, *attributes = value.split(";")
@@ -49,7 +49,7 @@ class Masking:
         self.number = max([self.number, *map(_highest, interactions)])
 
     def applied(self, interactions: Sequence[Interaction], accepted: Collection[str]) -> list[Interaction]:
-        """The interactions without their secrets but for those that are accepted."""
+        """Returns the interactions without their secrets but for those that are accepted."""
         for _ in range(_ROUNDS):
             scrub = Scrub(self.values)
             interactions = [_masked(scrub, *each) for each in interactions]
@@ -78,7 +78,7 @@ class Masking:
 
 
 def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
-    """An interaction with every value replaced that is known by now."""
+    """Returns an interaction with every value replaced that is known by now."""
     headers = {name: scrub.text(value) for name, value in request.headers.items()}
     asked = Request(request.method, scrub.text(request.uri), scrub.body(request.body or b""), headers)
     timed = "ms" in (response.get("stream") or {})
@@ -104,7 +104,7 @@ def _plain(request: Any, response: Json) -> Json:
 
 
 def _highest(interaction: Interaction) -> int:
-    """The highest number that a placeholder has already."""
+    """Returns the highest number that a placeholder has already."""
     request, response = interaction
     text = f"{request.uri}{request.body!r}{response['headers']}{response['body']['string']!r}"
     return max((int(found) for found in _NUMBERED.findall(text)), default=0)

@@ -79,11 +79,11 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         self.data[place] = (self.data[place][0], response)
 
     def ask(self, request: Request) -> RequestKey:
-        """A scrubbed request, to be looked up."""
+        """Returns a scrubbed request, to be looked up."""
         return RequestKey(self.match, masked(request) if self._masks else request)
 
     def find(self, ask: RequestKey) -> int | None:
-        """The place of the recording to play next for this request."""
+        """Returns the place of the recording to play next for this request."""
         with self.lock:
             while self._cursor < self.loaded and self.play_counts[self._cursor]:
                 self._cursor += 1
@@ -92,12 +92,12 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             return self._unplayed(ask.digest)
 
     def played(self, ask: RequestKey) -> list[int]:
-        """The places of the recordings of this request, all of which were played already."""
+        """Returns the places of the recordings of this request, all of which were played already."""
         assert self._unplayed(ask.digest) is None
         return self._spent[ask.digest]
 
     def take(self, ask: RequestKey) -> int | None:
-        """The place of the answer to play, counted as played; None if the cassette has none (left)."""
+        """Returns the place of the answer to play, counted as played; None if the cassette has none (left)."""
         with self.lock:
             place = self.find(ask)
             if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
@@ -109,7 +109,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             return place
 
     def response(self, place: int) -> Response:
-        """The answer at a place."""
+        """Returns the answer at a place."""
         found: Response = self.data[place][1]
         return found
 
@@ -125,7 +125,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
                     self._waiting[digest].appendleft(place)
 
     def unused(self) -> list[Request]:
-        """The requests of the file that this run did not send."""
+        """Returns the requests of the file that this run did not send."""
         places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
         return [self.data[place][0] for place in places]
 

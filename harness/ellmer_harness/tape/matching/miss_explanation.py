@@ -28,7 +28,7 @@ _CONTEXT = 5  # words, on each side of a change
 
 
 def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
-    """The paragraph about the recording most like the request; what they differ in."""
+    """Returns the paragraph about the recording most like the request; what they differ in."""
     if not len(index):
         return "The cassette is empty."
     if spent := index.played(ask):
@@ -57,7 +57,7 @@ def command(given: str | None) -> str:
 
 
 def rerecord_command(test: str) -> str:
-    """The command that records one test again, fit for a shell."""
+    """Returns the command that records one test again, fit for a shell."""
     quoted = test.replace("'", r"'\''")
     return f"pytest '{quoted}' --cassette-mode=rewrite"
 
@@ -76,7 +76,7 @@ def differences(old: Any, new: Any, pointer: str = "") -> Iterator[str]:
 
 
 def word_diff(old: str, new: str) -> str:
-    """The first change between two texts, in its words: `…seven eight [-nine-]{+ten+} eleven…`."""
+    """Returns the first change between two texts, in its words: `…seven eight [-nine-]{+ten+} eleven…`."""
     a, b = (re.findall(r"\s+|[^\s]+", text) for text in (old, new))
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     # Past the first change a window will do: the texts may be long, and only the beginning is shown.
@@ -122,7 +122,7 @@ def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
 
 
 def _parsed(ask: RequestKey) -> Any:
-    """The body as JSON, else as text."""
+    """Returns the body as JSON, else as text."""
     text = ask.body.decode(errors="replace")
     try:
         return json.loads(text)

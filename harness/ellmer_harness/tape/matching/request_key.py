@@ -136,12 +136,12 @@ class RequestKey:
         return body
 
     def same_bytes(self, other: RequestKey) -> bool:
-        """Whether the requests are equal without any interpretation."""
+        """Tells whether the requests are equal without any interpretation."""
         return self.head == other.head and self.body == other.body
 
 
 def _guessed(body: bytes) -> str:
-    """The content type by the looks of the body: not every recorder keeps the header."""
+    """Returns the content type by the looks of the body: not every recorder keeps the header."""
     if body.startswith(b"--"):
         boundary = body[2:].partition(b"\r\n")[0].decode("latin-1")
         return f'multipart/form-data; boundary="{boundary}"'
@@ -150,7 +150,7 @@ def _guessed(body: bytes) -> str:
 
 @lru_cache(maxsize=1024)
 def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
-    """The URL with its parameters sorted; the secret ones, and those that do not count, left out."""
+    """Returns the URL with its parameters sorted; the secret ones, and those that do not count, left out."""
     parts = urlsplit(url)
     pieces = [
         piece

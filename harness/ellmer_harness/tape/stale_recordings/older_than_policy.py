@@ -33,7 +33,7 @@ Policy = Callable[[Recording], str | None]
 
 
 def older_than(days: float) -> Policy:
-    """The policy of a greatest age; recordings without a date (they are repeatable) do not age."""
+    """Returns the policy of a greatest age; recordings without a date (they are repeatable) do not age."""
 
     def policy(recording: Recording) -> str | None:
         age = recording.today - recording.recorded_at if recording.recorded_at else None

@@ -66,7 +66,7 @@ def undated(model: str) -> str:
 
 
 def refused(message: str, *, code: str | None = None, param: str | None = None) -> Refusal:
-    """A refusal of the type that all of OpenAI's request errors have."""
+    """Returns a refusal of the type that all of OpenAI's request errors have."""
     return Refusal(message, type="invalid_request_error", code=code, param=param)
 
 
@@ -96,7 +96,7 @@ _TYPES = {bool: "a boolean", int: "an integer", float: "a decimal number", str: 
 
 
 def type_name(value: Any) -> str:
-    """A JSON value's type with its article, as in `but got an integer instead`."""
+    """Returns a JSON value's type with its article, as in `but got an integer instead`."""
     return "null" if value is None else _TYPES.get(type(value), "an object")
 
 
@@ -120,7 +120,7 @@ def absent(value: Json, pointer: str, keys: Iterable[str]) -> Iterator[Finding]:
 
 
 def mistyped(pointer: str, expected: str, value: Any) -> Finding:
-    """A finding for a value of the wrong type."""
+    """Returns a finding for a value of the wrong type."""
     place, got = path(pointer), type_name(value)
     text = f"Invalid type for '{place}': expected {expected}, but got {got} instead."
     return broken(

@@ -35,7 +35,7 @@ CLOSED: Json = {**OPEN, "additionalProperties": False}
 
 
 def one_property(schema: Json) -> Json:
-    """A closed object with one property."""
+    """Returns a closed object with one property."""
     return {**CLOSED, "properties": {"x": schema}}
 
 
@@ -128,7 +128,7 @@ def _open_object(schema: Json, properties: Json) -> Iterator[str]:
 
 
 def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:
-    """A schema and all within it, each with where it stands."""
+    """Yields a schema and all within it, each with where it stands."""
     if not isinstance(schema, dict):
         return
     yield context, schema

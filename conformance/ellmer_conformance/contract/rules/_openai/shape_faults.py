@@ -26,7 +26,7 @@ _ONE = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The sentence, the code and the path of a fault."""
+    """Returns the sentence, the code and the path of a fault."""
     place = path(fault.pointer)
     inner = path(f"{fault.pointer}/{fault.key}")
     match fault.kind:
@@ -63,7 +63,7 @@ def tolerated(fault: Fault, request: Request) -> bool:
 
 
 def _is_answer(fault: Fault, request: Request) -> bool:
-    """Whether the fault is inside a message or an item that the API produced."""
+    """Tells whether the fault is inside a message or an item that the API produced."""
     where, *rest = fault.path or [""]
     items = request.body.get(str(where))
     if where not in {"messages", "input"} or not rest or not isinstance(items, list):

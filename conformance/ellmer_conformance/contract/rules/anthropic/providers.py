@@ -36,7 +36,7 @@ def _known() -> list[str]:
 
 
 def _linked(request: Request) -> str | None:
-    """An image or a document behind a URL."""
+    """Returns an image or a document behind a URL."""
     places = (
         f"{pointer}/source"
         for pointer, _, block in all_blocks(request.body)
@@ -85,7 +85,7 @@ enter(
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For gateways to other models, no refusal is known."""
+    """Returns the rules of a provider. For gateways to other models, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == "bedrock":

@@ -33,7 +33,7 @@ _BOUNDS = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The whole sentence."""
+    """Returns the whole sentence."""
     steps = _place(fault)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:

@@ -16,7 +16,7 @@ __all__ = ["led_back", "translation"]
 
 @lru_cache(maxsize=4)
 def translation(request: Request) -> tuple[Request, dict[str, str]]:
-    """The request in Anthropic's terms, and where each of its blocks stands in Bedrock's.
+    """Returns the request in Anthropic's terms, and where each of its blocks stands in Bedrock's.
 
     Cache points are marks on the block before, and so leave the count; so does a blank text that only bears one,
     recorded as accepted.
@@ -49,7 +49,7 @@ def _said(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
 
 
 def led_back(pointer: str, places: dict[str, str]) -> str:
-    """The pointer into Bedrock's body that a pointer into Anthropic's means."""
+    """Returns the pointer into Bedrock's body that a pointer into Anthropic's means."""
     block = re.match(r"/messages/\d+/content/\d+", pointer)
     if block:
         return places.get(block[0], pointer)

@@ -154,7 +154,7 @@ def _passed_on(models: Sequence[str]) -> list[str]:
 
 
 def _handed_over(check: Check) -> Check:
-    """The check on the request as Claude gets it, with its pointers led back."""
+    """Returns the check on the request as Claude gets it, with its pointers led back."""
 
     def handed_over(request: Request) -> Iterator[Finding]:
         translated, places = translation(request)

@@ -223,7 +223,7 @@ def _null(pointer: str) -> Finding:
 
 
 def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
-    """Each object with a pointer and the keys it cannot do without."""
+    """Yields each object with a pointer and the keys it cannot do without."""
     for pointer, message in messages(request):
         yield pointer, message, ("role", "content")
         for place, block in blocks(message, pointer):

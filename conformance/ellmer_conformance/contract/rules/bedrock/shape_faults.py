@@ -54,7 +54,7 @@ _MUST = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The facts of a constraint, or the whole sentence."""
+    """Returns the facts of a constraint, or the whole sentence."""
     match fault.kind:
         case FaultKind.MISSING_FIELD:
             return _unfit(f"{fault.pointer}/{fault.key}", "not be null", None)

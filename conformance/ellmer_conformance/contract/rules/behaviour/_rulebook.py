@@ -34,12 +34,12 @@ MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 
 def found(fine: object, pointer: str, problem: str) -> Finding:
-    """The subject was met at `pointer`; `problem` says what is wrong unless it is fine."""
+    """Returns the subject was met at `pointer`; `problem` says what is wrong unless it is fine."""
     return met(pointer) if fine else broken(pointer, problem)
 
 
 def declined(run: Run, ask: Ask) -> bool:
-    """Whether a step asks for what the adapter declares that it cannot do."""
+    """Tells whether a step asks for what the adapter declares that it cannot do."""
     asks_for = {
         "audio_in_user": any(isinstance(part, Audio) for part in ask.parts),
         "changed_prompt": bool(ask.instructed),
@@ -53,17 +53,17 @@ def declined(run: Run, ask: Ask) -> bool:
 
 
 def at(exchange: int, item: Item) -> str:
-    """The place of an item in the run."""
+    """Returns the place of an item in the run."""
     return f"/exchanges/{exchange}/request{item.pointer}"
 
 
 def results_after(run: Run, exchange: int) -> list[Item]:
-    """The results that the next request adds; none when the conversation ended there."""
+    """Returns the results that the next request adds; none when the conversation ended there."""
     return new(run, exchange + 1, "result") if exchange + 1 < len(run.said) else []
 
 
 def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
-    """Whether a reply says why it ended: in the neutral word, or in one of the provider's own."""
+    """Tells whether a reply says why it ended: in the neutral word, or in one of the provider's own."""
     if reply.stop is None or reply.stop in {"stop", "tool"}:
         return False
     own = f'"{reply.stop}"'.encode()
@@ -71,18 +71,20 @@ def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
 
 
 def share_ids(run: Run) -> bool:
-    """Whether calls of one answer came with the same id."""
+    """Tells whether calls of one answer came with the same id."""
     ids = [[call.id for call in calls if call.id] for _, calls in run.calls()]
     return any(len(set(each)) < len(each) for each in ids)
 
 
 def answer_refused(run: Run) -> bool:
-    """Whether an answer that cannot be told apart was refused with an error, which is as good as taking it."""
+    """Tells whether an answer that cannot be told apart was refused with an error, which is as good as taking
+    it.
+    """
     return share_ids(run) and any(reply.error is not None for reply in run.replies)
 
 
 def last(run: Run) -> str:
-    """The place of the last request."""
+    """Returns the place of the last request."""
     return f"/exchanges/{len(run.said) - 1}/request"
 
 
@@ -93,7 +95,7 @@ def new(run: Run, exchange: int, kind: str) -> list[Item]:
 
 
 def objects(value: Any) -> Iterator[Json]:
-    """Every object in a body."""
+    """Yields every object in a body."""
     if isinstance(value, dict):
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -8,7 +8,7 @@ from .v1 import V1
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     if vendor == V1.vendor:
         return V1
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

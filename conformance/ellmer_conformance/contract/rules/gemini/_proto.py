@@ -28,7 +28,9 @@ def proto(pointer: str) -> str:
 
 
 def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple[str, str]:
-    """Our sentence and the API's for a field that the message at a place does not have, or not in this form."""
+    """Returns our sentence and the API's for a field that the message at a place does not have, or not in
+    this form.
+    """
     at = f" at '{place}'" if place else ""
     return f"`{key}` is no field here", f'Invalid JSON payload received. Unknown name "{key}"{at}: {why}'
 

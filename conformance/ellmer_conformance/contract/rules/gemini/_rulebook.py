@@ -28,7 +28,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """A refusal of the status that all of Google's request errors have."""
+    """Returns a refusal of the status that all of Google's request errors have."""
     return Refusal(message, type="INVALID_ARGUMENT")
 
 
@@ -40,27 +40,27 @@ SIGNATURE = "CiQB4/H/XnM="
 
 
 def text(said: str) -> Json:
-    """A text part."""
+    """Returns a text part."""
     return {"text": said}
 
 
 def user(*parts: Json) -> Json:
-    """A user content."""
+    """Returns a user content."""
     return {"role": "user", "parts": list(parts)}
 
 
 def model(*parts: Json) -> Json:
-    """A content of the model."""
+    """Returns a content of the model."""
     return {"role": "model", "parts": list(parts)}
 
 
 def call(name: str = "add", **more: Any) -> Json:
-    """A call."""
+    """Returns a call."""
     return {"functionCall": {"name": name, "args": {"x": 2, "y": 3}}, **more}
 
 
 def answer(name: str = "add", **more: Any) -> Json:
-    """A response to a call."""
+    """Returns a response to a call."""
     return {"functionResponse": {"name": name, "response": {"output": 5}, **more}}
 
 
@@ -68,12 +68,12 @@ ASK = user(text("What is 2 + 3?"))
 
 
 def body(*contents: Any, named: str = "gemini-2.5-flash", **more: Any) -> Json:
-    """A request with these contents. (The model is in the URL; the message has a field for it too.)"""
+    """Returns a request with these contents. (The model is in the URL; the message has a field for it too.)"""
     return {"model": f"models/{named}", "contents": list(contents), **more}
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A request with a conversation in neutral terms."""
+    """Returns a request with a conversation in neutral terms."""
     roles = {"user": user, "assistant": model}
     return body(*(roles[turn.role](*map(_part, turn.parts)) for turn in turns))
 

@@ -27,13 +27,15 @@ class Turn:
     parts: list[tuple[str, Json]] = field(default_factory=list)
 
     def of(self, key: str) -> list[tuple[str, Json]]:
-        """The calls (`functionCall`) or responses (`functionResponse`) with the pointers of their parts."""
+        """Returns the calls (`functionCall`) or responses (`functionResponse`) with the pointers of their
+        parts.
+        """
         return [(pointer, value) for pointer, part in self.parts if isinstance(value := get(part, key), dict)]
 
 
 @lru_cache(maxsize=4)
 def turns(request: Request) -> list[Turn]:
-    """The turns of a request."""
+    """Returns the turns of a request."""
     found: list[Turn] = []
     for index, (pointer, content) in enumerate(contents(request.body)):
         model = content.get("role") == "model"
@@ -44,7 +46,7 @@ def turns(request: Request) -> list[Turn]:
 
 
 def exchanges(request: Request) -> Iterator[tuple[Turn, Turn]]:
-    """Each turn that calls functions, with the turn behind it; a last one is not answered yet."""
+    """Yields each turn that calls functions, with the turn behind it; a last one is not answered yet."""
     found = turns(request)
     for turn, following in pairwise(found):
         if turn.model and turn.of("functionCall"):

@@ -96,7 +96,7 @@ def _said(request: Json) -> Iterator[Problem]:
 
 
 def _strange(pointer: str, message: object, fields: frozenset[str]) -> Iterator[Problem]:
-    """A problem for each field that a message does not have."""
+    """Yields a problem for each field that a message does not have."""
     for key in message if isinstance(message, dict) else ():
         if snake(key) not in fields:
             yield Problem(f"{pointer}/{key}", *unknown(key, proto(pointer)))

@@ -98,7 +98,7 @@ _THINKING = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-referen
 
 
 def _thinks(request: Request) -> str | None:
-    """A budget for thoughts."""
+    """Returns a budget for thoughts."""
     budget = get(get(generation_config(request), "thinkingConfig"), "thinkingBudget")
     return config_place(request) if budget else None
 
@@ -151,7 +151,7 @@ enter(
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For proxies, no refusal is known."""
+    """Returns the rules of a provider. For proxies, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == INTERACTIONS.vendor:

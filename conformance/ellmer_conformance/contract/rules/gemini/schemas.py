@@ -109,7 +109,7 @@ class _At(NamedTuple):
 
 
 def _schemas(request: Json) -> Iterator[tuple[Json, _At]]:
-    """Every schema of the OpenAPI subset, at any depth."""
+    """Yields every schema of the OpenAPI subset, at any depth."""
     outer = f"/{key_of(request, 'generationConfig')}"
     config = get(request, "generationConfig")
     roots = [(get(config, "responseSchema"), f"{outer}/{key_of(config, 'responseSchema')}")]

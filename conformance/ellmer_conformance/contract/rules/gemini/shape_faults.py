@@ -44,7 +44,7 @@ _MESSAGES = {
 
 
 def say(fault: Fault, request: Request) -> Mapping[str, str]:
-    """The whole line."""
+    """Returns the whole line."""
     place, (parent, _, _) = proto(fault.pointer), fault.pointer.rpartition("/")
     if fault.kind is FaultKind.UNKNOWN_FIELD:
         return {"text": unknown(fault.key, proto(parent))[1]}

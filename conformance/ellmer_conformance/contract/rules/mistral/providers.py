@@ -7,5 +7,5 @@ from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

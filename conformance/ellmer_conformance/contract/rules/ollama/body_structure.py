@@ -182,7 +182,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
 
 
 def tagged(model: str) -> str:
-    """The name with its tag, as the server says it."""
+    """Returns the name with its tag, as the server says it."""
     return model if ":" in model else f"{model}:latest"
 
 

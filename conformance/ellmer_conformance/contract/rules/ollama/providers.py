@@ -7,5 +7,5 @@ from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:  # noqa: ARG001 - it is one server everywhere
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     return book

@@ -21,7 +21,7 @@ Found = Callable[[Request], str | None]
 
 
 def a_part(*kinds: str) -> Found:
-    """A part of one of the types."""
+    """Returns a part of one of the types."""
 
     def found(request: Request) -> str | None:
         places = (
@@ -47,7 +47,7 @@ def functions(*choices: object) -> Found:
 
 
 def forced(request: Request) -> str | None:
-    """A `tool_choice` that forces a call."""
+    """Returns a `tool_choice` that forces a call."""
     choice = request.body.get("tool_choice")
     return "/tool_choice" if choice == "required" or isinstance(choice, dict) else None
 
@@ -58,7 +58,7 @@ def logprobs(request: Request) -> str | None:
 
 
 def option(name: str, *values: object) -> Found:
-    """An option; with values, where it is one of these."""
+    """Returns an option; with values, where it is one of these."""
 
     def found(request: Request) -> str | None:
         given = request.body.get(name)

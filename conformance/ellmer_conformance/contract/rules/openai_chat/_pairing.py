@@ -45,7 +45,7 @@ class Pairing:
 
 
 def calls_of(message: Json) -> list[Json]:
-    """The calls an assistant message makes."""
+    """Returns the calls an assistant message makes."""
     made = message.get("tool_calls") if message.get("role") == "assistant" else None
     return [each for each in items_of(made) if isinstance(each, dict)]
 

@@ -72,7 +72,7 @@ _OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == "azure":

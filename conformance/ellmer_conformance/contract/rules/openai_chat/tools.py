@@ -287,7 +287,7 @@ def _functions(request: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _named(request: Json) -> Iterator[tuple[str, Json]]:
-    """The functions that are declared, and those of the calls in the history."""
+    """Yields the functions that are declared, and those of the calls in the history."""
     yield from _functions(request)
     for pointer, message in messages(request):
         for i, made in enumerate(calls_of(message)):

@@ -27,12 +27,12 @@ IMAGE: Json = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}
 
 
 def body(*items: Any, **more: Any) -> Json:
-    """A request with these input items."""
+    """Returns a request with these input items."""
     return {"model": "gpt-4.1-mini", "input": list(items), **more}
 
 
 def call(id: str, /, **more: Any) -> Json:
-    """A call of `add`."""
+    """Returns a call of `add`."""
     return {"type": "function_call", "call_id": id, "name": "add", "arguments": '{"x": 2, "y": 3}', **more}
 
 
@@ -42,7 +42,7 @@ def output(id: str, value: Any = "5", /, **more: Any) -> Json:
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A request with a conversation in neutral terms."""
+    """Returns a request with a conversation in neutral terms."""
     said: list[Json] = []
     for turn in turns:
         said += [call(part.id) for part in turn.parts if isinstance(part, ToolCall)]

@@ -64,7 +64,7 @@ AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For the others, no refusal is known."""
+    """Returns the rules of a provider. For the others, no refusal is known."""
     if vendor in {"", book.vendor}:
         return book
     known = {"azure": AZURE, "deepseek": DEEPSEEK}

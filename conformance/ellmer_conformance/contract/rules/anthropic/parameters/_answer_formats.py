@@ -11,7 +11,9 @@ __all__ = ["answer_formats"]
 
 
 def answer_formats(request: Json) -> Iterator[tuple[str, Json]]:
-    """Each form with its place: `output_config.format`, and `output_format`, as it was called in the beta."""
+    """Yields each form with its place: `output_config.format`, and `output_format`, as it was called in the
+    beta.
+    """
     found = {
         "output_config.format": object_of(request.get("output_config")).get("format"),
         "output_format": request.get("output_format"),

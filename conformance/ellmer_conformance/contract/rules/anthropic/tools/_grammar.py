@@ -15,7 +15,7 @@ _NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMa
 
 
 def subschemas(schema: Any) -> Iterator[Json]:
-    """A schema and all in it."""
+    """Yields a schema and all in it."""
     if not isinstance(schema, dict):
         return
     yield schema
@@ -113,7 +113,9 @@ def circle(schema: Any) -> list[str]:
 
 
 def _walk(refers: dict[str, list[str]], trail: list[str], harmless: set[str]) -> list[str]:
-    """The circle that a trail leads into. `harmless` are the names that lead into none: each is gone into once."""
+    """Returns the circle that a trail leads into. `harmless` are the names that lead into none: each is gone
+    into once.
+    """
     for name in refers.get(trail[-1], ()):
         if name in trail:
             return [*trail[trail.index(name) :], name]

@@ -169,7 +169,7 @@ def missing_counts_are_none(run: Run) -> Iterator[Finding]:
 
 
 def cuts(run: Run) -> list[Varied]:
-    """The plays in which the first answer was cut before its end."""
+    """Returns the plays in which the first answer was cut before its end."""
     return [one for one in run.varied if one.variation.rule == "STR-007" and not _whole(one)]
 
 
@@ -230,7 +230,7 @@ def _keeps(one: Varied) -> Iterator[Finding]:
 
 
 def _whole(one: Varied) -> bool:
-    """Whether the first answer came with its end."""
+    """Tells whether the first answer came with its end."""
     answers = (e.response.body for e in one.run.exchanges if e.response and e.response.status == 200)
     return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
 

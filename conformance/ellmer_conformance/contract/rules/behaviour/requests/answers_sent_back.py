@@ -91,7 +91,9 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
 
 
 def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
-    """Each whole answer that a further request of its conversation follows, with what it may have been."""
+    """Yields each whole answer that a further request of its conversation follows, with what it may have
+    been.
+    """
     if len(run.case.speakers) > 1 or answer_refused(run) or _failed(run):
         return
     for index, step in run.answered():
@@ -103,13 +105,13 @@ def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
 
 
 def _failed(run: Run) -> bool:
-    """Whether the caller was told of an error where there was an answer: the turn may be left out then."""
+    """Tells whether the caller was told of an error where there was an answer: the turn may be left out then."""
     steps = zip(run.case.steps, run.replies, strict=False)
     return any(reply.error is not None and ask.outcome == "answered" for ask, reply in steps)
 
 
 def _is_telling(answer: Answer) -> bool:
-    """Whether there is something to say again; arguments that are no JSON cannot be compared."""
+    """Tells whether there is something to say again; arguments that are no JSON cannot be compared."""
     return bool(answer.parts) and all(call.text is None for call in answer.calls)
 
 
@@ -132,7 +134,7 @@ def _texts(run: Run, index: int, answer: Answer) -> set[str]:
 
 
 def _unblank(run: Run, index: int) -> Iterator[str]:
-    """The text of a whole answer without its blocks of blanks."""
+    """Yields the text of a whole answer without its blocks of blanks."""
     response = run.exchanges[index].response
     with suppress(ValueError):
         answer = object_of(json.loads(response.body if response else b""))

@@ -114,7 +114,7 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
 
 
 def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
-    """The items; without the system prompt, where the case replaces it."""
+    """Returns the items; without the system prompt, where the case replaces it."""
     replaced = any(ask.instructed for ask in run.case.steps)
     return [item for item in items if not (replaced and "system" in (item.kind, item.role))]
 

@@ -50,7 +50,9 @@ def edited_arguments_are_used(run: Run) -> Iterator[Finding]:
 
 
 def _calls(run: Run) -> Iterator[tuple[int, Call]]:
-    """The calls of tools that need an approval, each with its exchange; none where the adapter cannot ask."""
+    """Yields the calls of tools that need an approval, each with its exchange; none where the adapter cannot
+    ask.
+    """
     needy = {tool.name for tool in run.case.tools if tool.needs_approval}
     if run.case.approve is None or "approval" in run.refused:
         return

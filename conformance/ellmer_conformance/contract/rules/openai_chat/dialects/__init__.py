@@ -51,7 +51,7 @@ def elsewhere(
 
 
 def compact(value: object) -> tuple[Mapping[str, str], bytes]:
-    """An error body as JSON without a space."""
+    """Returns an error body as JSON without a space."""
     return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode(
         "utf-8", "backslashreplace"
     )

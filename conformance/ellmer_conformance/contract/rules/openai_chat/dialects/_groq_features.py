@@ -63,7 +63,7 @@ _ASKED = {"role": "user", "content": "Answer in JSON."}
 
 
 def _json_and_tools(request: Request) -> str | None:
-    """A format of the answer beside functions."""
+    """Returns a format of the answer beside functions."""
     kind = object_of(request.body.get("response_format")).get("type")
     both = kind in {"json_object", "json_schema"} and request.body.get("tools")
     return "/response_format" if both else None

@@ -82,7 +82,7 @@ def _place(fault: Fault) -> str:
 
 
 def _say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """A place and what pydantic says of it; of a union it says more than is on record."""
+    """Returns a place and what pydantic says of it; of a union it says more than is on record."""
     place = _place(fault)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:

@@ -32,7 +32,7 @@ def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str, param: str | None = None) -> Refusal:
-    """A refusal of the type that all of Groq's request errors have."""
+    """Returns a refusal of the type that all of Groq's request errors have."""
     return Refusal(message, type="invalid_request_error", param=param)
 
 
@@ -255,7 +255,7 @@ def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
 
 
 def _say(fault: Fault, request: Request) -> Mapping[str, str]:
-    """A sentence about a place; what is wrong with a message is said of its role."""
+    """Returns a sentence about a place; what is wrong with a message is said of its role."""
     place = ".".join(str(step) for step in fault.path)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:

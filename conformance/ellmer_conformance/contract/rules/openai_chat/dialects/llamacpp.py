@@ -34,7 +34,7 @@ llamacpp = elsewhere("llamacpp", envelope=_numbered)
 
 
 def _unread(request: Request) -> str | None:
-    """An image whose data URL holds no base64."""
+    """Returns an image whose data URL holds no base64."""
     for pointer, part in all_parts(request.body):
         url = text_of(object_of(part.get("image_url")).get("url"))
         if url.startswith("data:") and decoded(url.partition(",")[2]) is None:
