@@ -1,4 +1,4 @@
-"""Splits a body into chunks for a replay. A reader must not depend on where the network splits it.
+"""Splits a body into chunks for a replay. A client must read the same answer from any chunks.
 
 A framing is named by words, applied from left to right: `every-byte`, `events` (one chunk an event), `whole` (one
 chunk), `split:N` (two chunks, cut after N bytes), `random:SEED` (chunks of 1 to 16 bytes), `crlf` and `lf` (the line

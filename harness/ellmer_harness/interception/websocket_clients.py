@@ -67,7 +67,7 @@ def _async(real: Any) -> Any:
 
 
 def _without_tls(options: dict[str, Any]) -> dict[str, Any]:
-    """Returns the server of ours has none, and is nowhere else."""
+    """Returns the arguments without TLS and address, because the local server has neither TLS nor another address."""
     gone = {"ssl", "server_hostname", "sock", "host", "port", "unix", "path"}
     return {name: value for name, value in options.items() if name not in gone}
 

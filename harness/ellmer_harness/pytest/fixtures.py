@@ -1,6 +1,6 @@
-"""Fixtures that say how cassettes are used, one for each policy: override any of them in a conftest or module.
+"""Fixtures that configure cassettes, one for each option. Override any of them in a conftest or module.
 
-`None` leaves it to the default of `use_cassette`. What the marker of a test says comes on top.
+`None` means the default of `use_cassette`. The arguments of a test's marker have priority.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def cassette_judge() -> Judge | None:
 
 @pytest.fixture
 def cassette_clock() -> Clock:
-    """Returns the clock of the tape: `Clock(today=…)` fixes the date that recordings are marked with and aged
-    by.
+    """Returns the clock of the tape. `Clock(today=…)` fixes the date for new recordings and for the age of
+    existing ones.
     """
     return Clock()
 
@@ -107,18 +107,18 @@ def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
 
 @pytest.fixture
 def cassette_max_age(pytestconfig: pytest.Config) -> float | None:
-    """Days until a recording is stale: `cassette_max_age` of the configuration file."""
+    """Returns the days until a recording is stale: `cassette_max_age` of the configuration file."""
     days = pytestconfig.getini("cassette_max_age")
     return float(days) if days else None
 
 
 @pytest.fixture
 def cassette_policies() -> Sequence[Policy]:
-    """Further reasons to call a recording stale, beside those of the hook `pytest_cassette_stale`."""
+    """Returns further reasons why a recording is stale, besides those of the hook `pytest_cassette_stale`."""
     return ()
 
 
 @pytest.fixture
 def cassette_options() -> dict[str, Any]:
-    """Any options of `use_cassette`; they count more than the fixtures, and less than the marker."""
+    """Returns further options of `use_cassette`. They override the fixtures, and the marker overrides them."""
     return {}

@@ -1,6 +1,6 @@
-"""Recordings as plain vcrpy YAML, for readers that know nothing of us.
+"""Recordings as plain vcrpy YAML, for other programs.
 
-A response keeps two keys that vcrpy does not know and leaves alone: `stream`, the sizes of its chunks, and `error`.
+A response has two keys that vcrpy ignores: `stream`, the sizes of its chunks, and `error`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A recorded exchange, as far as its file describes it."""
+"""A recorded exchange, with the details that its file has."""
 
 from __future__ import annotations
 

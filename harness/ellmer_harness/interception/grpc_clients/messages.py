@@ -1,4 +1,4 @@
-"""The messages and metadata of gRPC calls as a cassette has them.
+"""The messages and metadata of gRPC calls in the form of a cassette.
 
 A message is one key: `{"protobuf": …}` with its fields by number, `{"json": …}`, `{"text": …}` or `{"base64": …}`.
 """
@@ -34,7 +34,7 @@ def form(data: bytes) -> Form:
 
 
 def _text(data: bytes) -> str | None:
-    """Returns the text of a message that has nothing but letters; only the length of a long field is one."""
+    """Returns the text of a message without control characters, else `None`."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -53,12 +53,14 @@ def message(form: Form) -> bytes:
 
 
 def compact(value: Any) -> bytes:
-    """Returns a JSON value as the bytes that stand for it."""
+    """Returns the bytes of a JSON value."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def pairs(given: Iterable[Any] | None) -> Pairs:
-    """Metadata as text, names in lower case. Binary values (of names that end in `-bin`) are base64, as on the wire."""
+    """Returns metadata as text, with names in lower case. Binary values (names that end in `-bin`) are
+    base64, as on the wire.
+    """
     return [
         (str(name).lower(), b64encode(value).decode() if isinstance(value, bytes) else str(value))
         for name, value in given or ()
@@ -66,7 +68,7 @@ def pairs(given: Iterable[Any] | None) -> Pairs:
 
 
 def metadata(saved: dict[str, list[str]]) -> list[tuple[str, str | bytes]]:
-    """Metadata as gRPC takes it."""
+    """Returns metadata in the form that gRPC takes."""
     return [
         (name, b64decode(value) if name.endswith("-bin") else value)
         for name, values in saved.items()
@@ -75,7 +77,7 @@ def metadata(saved: dict[str, list[str]]) -> list[tuple[str, str | bytes]]:
 
 
 def as_written(value: Any, serializer: Callable[[Any], bytes] | None) -> bytes:
-    """Returns the bytes of a message, the same in every run: protobuf writes the entries of a map in any
+    """Returns the bytes of a message in a stable form, because protobuf writes the entries of a map in any
     order.
     """
     data: bytes = value if serializer is None else serializer(value)

@@ -1,7 +1,7 @@
 """HAR files (http://www.softwareishard.com/blog/har-12-spec/), as browsers and proxies write them.
 
-Bodies are without their content-encoding there, while the headers still name it. An entry without an answer has the
-status 0, and Chrome's `_error` says why.
+Bodies have no content-encoding there, but the headers still name it. An entry without an answer has the
+status 0, and Chrome's `_error` gives the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FAILURES = {
 
 
 def is_http(value: Json) -> bool:
-    """Tells whether an entry is an exchange over HTTP: browsers log web sockets, extensions and inlined data,
+    """Tells whether an entry is an exchange over HTTP. Browsers log web sockets, extensions and inlined data,
     too.
     """
     url = str((value.get("request") or {}).get("url"))
@@ -38,7 +38,7 @@ def is_http(value: Json) -> bool:
 
 
 def har_entry(value: Json, place: str, folder: Path) -> Interaction:
-    """Returns the exchange. `folder` is where the file is: Playwright puts bodies beside it."""
+    """Returns the exchange. `folder` is that of the file, because Playwright puts bodies into separate files."""
     request, response = value.get("request") or {}, value.get("response") or {}
     headers, content = _headers(response), response.get("content") or {}
     status = response.get("status") or None
@@ -76,7 +76,7 @@ def _posted(request: Json, folder: Path) -> bytes | None:
 
 
 def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
-    """Returns the body; text is as the content type has it encoded."""
+    """Returns the body. Text is encoded with the charset of the content type."""
     text = content.get("text")
     if isinstance(content.get("_file"), str):
         return beside(folder, content["_file"])
@@ -90,5 +90,5 @@ def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
 
 
 def _failure(error: str) -> str:
-    """Returns the client's exception that is nearest to what a browser says."""
+    """Returns the client exception that is closest to a browser's error."""
     return next((ours for theirs, ours in _FAILURES.items() if theirs in error), "ConnectError")

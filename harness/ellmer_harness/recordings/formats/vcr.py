@@ -1,4 +1,4 @@
-"""An exchange as vcrpy and the VCRs of other languages write it: `{"request": {…}, "response": {…}}`."""
+"""Reads an exchange of vcrpy or of the VCRs of other languages: `{"request": {…}, "response": {…}}`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def is_entry(value: Any) -> bool:
 
 
 def entry(value: Json, place: str, folder: Path) -> Interaction:
-    """Returns the exchange. `folder` is where the file is: some recorders put bodies beside it."""
+    """Returns the exchange. `folder` is that of the file, because some recorders put bodies into separate
+    files.
+    """
     value = _of_nock(value)
     request, response = value.get("request", value), value.get("response") or {}
     headers = [*_headers(response.get("headers"))]
@@ -55,14 +57,14 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
 
 
 def _chunks(response: Json) -> tuple[int, ...]:
-    """Returns the sizes in which an answer came, where the recorder lists them."""
+    """Returns the chunk sizes of an answer if the recorder lists them."""
     sizes = response.get("chunk_lengths")
     listed = isinstance(sizes, list) and all(isinstance(size, int) and size >= 0 for size in sizes)
     return tuple(sizes) if isinstance(sizes, list) and listed else ()
 
 
 def moment(value: Any) -> datetime | None:
-    """Returns a time as recorders and HTTP write it, in UTC; None for anything else."""
+    """Returns a time of a recorder or of HTTP in UTC, or `None` for any other text."""
     if isinstance(value, datetime):
         return _in_utc(value)
     if isinstance(value, date):
@@ -84,8 +86,8 @@ def _in_utc(value: datetime) -> datetime | None:
 
 
 def _of_nock(value: Any) -> Any:
-    """Returns the same where it is of nock (https://github.com/nock/nock): flat, the URL in two, bytes as a
-    list of hex.
+    """Returns the exchange in the format of nock (https://github.com/nock/nock): flat, with the URL in two
+    parts and bytes as a list of hex strings.
     """
     match value:
         case {"scope": str(scope), "path": str(path), "status": int(status), "response": response}:
@@ -102,7 +104,7 @@ def _of_nock(value: Any) -> Any:
 
 
 def _headers(value: Any) -> Iterator[tuple[str, str]]:
-    """From a mapping to a value or to several, or from a list of pairs."""
+    """Reads headers from a mapping to one or several values, or from a list of pairs."""
     for name, given in value.items() if isinstance(value, dict) else value or ():
         for each in given if isinstance(given, list | tuple) else (given,):
             yield _text(name).lower(), _text(each)

@@ -1,7 +1,7 @@
 """Redaction of headers (by an allow-list), URLs and values.
 
-`Scrub` is what a tape applies to everything on its way into a cassette *and* to every request it looks up, so
-that a recording made with a key matches a replay made with another, or with none.
+A tape applies a `Scrub` to all data that it writes into a cassette, and to every request that it looks up. A
+recording made with one key therefore matches a replay with another key, or with none.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def clean_url(url: str) -> str:
 
 
 def masked(name: str, value: str) -> str:
-    """Returns a header's value; of a credential only its scheme (`Bearer REDACTED`)."""
+    """Returns a header's value. Of a credential, only the scheme is kept (`Bearer REDACTED`)."""
     if not is_secret_name(name):
         return value
     scheme, space, _ = value.partition(" ")
