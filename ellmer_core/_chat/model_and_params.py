@@ -16,7 +16,9 @@ __all__ = ["ModelChoice"]
 
 
 class ModelChoice:
-    """The part of a `Chat` that has a model. What was asked for is kept, so that each model is given what it takes of it."""
+    """The part of a `Chat` that has a model. The caller's parameters are kept, and each model gets those that it
+    accepts.
+    """
 
     def __init__(self, wire: Wire, thinking: Any, profile: Profile | Mapping[str, Any] | None) -> None:
         self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
@@ -56,12 +58,12 @@ class ModelChoice:
         self.wire, self._asked = _fitted(self.wire, asked), asked
 
     def _wire_with(self, params: Mapping[str, Any]) -> Wire:
-        """Returns the wire for one call, with parameters beside those of the chat."""
+        """Returns the wire for one call, with parameters added to those of the chat."""
         return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
 
 
 def _fitted(wire: Wire, asked: Asked) -> Wire:
-    """Returns the wire with the parameters that the model takes; of the others, a warning tells the caller."""
+    """Returns the wire with the parameters that the model accepts, and warns the caller of the others."""
     fit, warning = fitted(wire, asked)
     if warning:
         warn(warning)

@@ -1,7 +1,7 @@
-"""The contents of a turn: plain, immutable values that know no provider.
+"""The contents of a turn: plain, immutable values that are independent of providers.
 
-Every class is a frozen dataclass and open to subclasses, in this package and in others: a tool may return
-its own kind of `ContentToolResult`, a UI may bring its own `ContentToolRequest`.
+Every class is a frozen dataclass, and other packages can make subclasses: a tool may return its own kind of
+`ContentToolResult`, and a UI may use its own `ContentToolRequest`.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ def is_media(value: object) -> bool:
 
 
 def replaced(content: C, **changes: Any) -> C:
-    """Returns a copy with other field values; unlike `dataclasses.replace` for every subclass, whatever its
+    """Returns a copy with other field values. Unlike `dataclasses.replace`, it works for every subclass and
     `__init__`.
     """
     changed = copy(content)

@@ -1,6 +1,6 @@
-"""Registers renderers, so that contents, turns, tools and chats can be shown without importing one.
+"""Registers renderers, so that contents, turns, tools and chats can be shown without importing a renderer.
 
-The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it when it is first used.
+The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it on first use.
 """
 
 from __future__ import annotations

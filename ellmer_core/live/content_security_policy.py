@@ -1,4 +1,4 @@
-"""The content security policy of the chat page: it loads only itself, and a model's words cannot send data elsewhere."""
+"""The content security policy of the chat page: it loads only itself, and a model's text cannot send data elsewhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def policy(scripts: Iterable[str], image_hosts: Iterable[str]) -> str:
 
 
 def origins(hosts: Sequence[str]) -> list[str]:
-    """Returns the hosts as a policy names them: `https://images.example.com`."""
+    """Returns the hosts in the form of a policy: `https://images.example.com`."""
     return [_origin(host) for host in hosts]
 
 

@@ -1,5 +1,6 @@
-"""The tools of an MCP server, for a chat. The connection lives in a thread with an event loop of its own, so that
-one and the same tool can be called from blocking and from async chats."""
+"""The tools of an MCP server for a chat. The connection has its own thread with an event loop, so that blocking and
+async chats can call the same tool.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real keys and organisations, taken out of what is shown and kept when a recording is made live."""
+"""Removes real keys and organisations from the output and the cassettes of a live recording."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _OWNERS = re.compile(
 
 
 def redacted(text: str) -> str:
-    """Returns the text without the keys of the environment, and without names of organisations, projects and
-    users.
-    """
+    """Returns the text without the keys of the environment, and without ids of organisations, projects and users."""
     for key in _keys():
         text = text.replace(key, "[key]")
     return _OWNERS.sub(r"\1-REDACTED", text)

@@ -1,4 +1,4 @@
-"""Plain values for a request to a model, and for what it says.
+"""Plain values for a request to a model and its content.
 
 A `Request` keeps the body as the provider got it. `Item`s are its meaning in neutral terms, each with the
 JSON pointer of the place it was read from; `readers/<wire>.py` reads them.
@@ -76,7 +76,7 @@ class Media:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that a request says, with the place in the body where it says it.
+    """One item of a request's content, with its place in the body.
 
     Args:
         kind: What it is: `"text"`, `"call"`, `"result"` and so on. `"other"` is anything else; its `name` is the provider's type.

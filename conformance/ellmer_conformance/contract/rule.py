@@ -1,9 +1,9 @@
 """Rules: the contract of a provider, one sentence each, in a form that can be checked.
 
-A rule does not know who is asking. The strict server refuses with it, a client's requests are judged with
-it, recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or
-over a whole `Run` of a case, see `run.py`) that yields a `Finding` each time it meets its subject: with a
-problem, or without one. A rule that never met its subject says nothing: not applicable, not passed.
+A rule does not depend on its use. The strict server refuses requests with it, a client's requests are judged with it,
+recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or over a whole
+`Run` of a case, see `observed_run.py`). It yields a `Finding` for each place that it checks, with a problem or
+without one. If it checks no place, the result is not applicable, which is not a pass.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Level(StrEnum):
 
 
 class Kind(StrEnum):
-    """What happens if a rule is broken: the API refuses the request, or it answers and something is lost."""
+    """What happens if a rule is broken: the API refuses the request, or it answers and data is lost."""
 
     REJECT = "reject"
     LOSS = "loss"
@@ -62,7 +62,7 @@ class Finding(NamedTuple):
 
 
 def met(pointer: str) -> Finding:
-    """Makes a finding without a problem: the rule had something to check, and it holds.
+    """Makes a finding without a problem: the rule checked a place, and the place is right.
 
     Args:
         pointer: JSON pointer of the place.

@@ -1,6 +1,6 @@
 """The rules of one wire format, in the order in which the provider checks them.
 
-The first violation that is found is therefore the one that the API would have refused.
+The first violation is therefore the one that the API would have refused.
 """
 
 from __future__ import annotations

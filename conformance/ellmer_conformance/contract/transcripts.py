@@ -1,8 +1,7 @@
-"""The printed transcript of a run, made comparable: the same conversation prints the same for every format.
+"""The printed transcript of a run in a comparable form: the same conversation prints the same for every format.
 
-Ids become `call_1`, `call_2`, … in the order in which they are first printed, injectively: two ids never
-become one, so a collision in the library stays visible. Provider and model leave the header, and so does the
-price, which depends on them.
+Ids become `call_1`, `call_2`, … in the order of their first appearance. Two ids never become one, so a collision in
+the library stays visible. Provider, model and price are removed from the header.
 """
 
 from __future__ import annotations

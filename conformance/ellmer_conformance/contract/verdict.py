@@ -86,8 +86,8 @@ def objection(verdicts: Iterable[Verdict]) -> Violation | None:
 def verdict(rule: Rule, subject: object) -> Verdict:
     """Returns one rule's verdict on one subject.
 
-    A request may have a list where its format has a string. A rule that fails with a `TypeError` there keeps what it has found
-    so far; the rules about types report the rest.
+    A request may have a list where its format has a string. A rule that raises a `TypeError` there keeps its earlier
+    findings, and the rules about types report the rest.
 
     Args:
         rule: The rule.

@@ -1,4 +1,4 @@
-"""Structured data that come as the arguments of a call, shown while they stream. Pure."""
+"""Structured data that arrive as arguments of a call, shown while they stream. It does no I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CalledData"]
 
 
 class CalledData:
-    """What came of the data of one answer; nothing, where they come as text, which is shown as it is."""
+    """The received data of one answer. It is empty if the data arrive as text, which is shown directly."""
 
     def __init__(self, settings: Settings) -> None:
         self._wire = settings.wire
@@ -35,8 +35,8 @@ class CalledData:
         return ContentText(piece)
 
     def _text(self, merger: Merger) -> str:
-        """Returns the arguments so far. Half an answer may make no sense yet; whether the whole does, its
-        reader says.
+        """Returns the arguments so far. An incomplete answer may be invalid; the reader of the complete answer checks
+        it.
         """
         try:
             contents = self._wire.turn(merger.response()).contents

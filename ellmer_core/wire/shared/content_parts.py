@@ -1,4 +1,4 @@
-"""Contents as wire formats see them: which there are, which are sent, and what stands for those that are not."""
+"""Contents for wire formats: the known classes, those that are sent, and replacements for the others."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Known = (
 
 
 def known(content: Content, wire: str) -> Known:
-    """Returns the content, if it is of a class (or a subclass of one) that wire formats speak."""
+    """Returns the content if wire formats support its class or a base class."""
     if isinstance(content, Known):
         return content
     if isinstance(
@@ -65,24 +65,20 @@ def known(content: Content, wire: str) -> Known:
 
 
 def refused(content: Content, wire: str, why: str = "") -> ContentError:
-    """Returns the error for a content that a wire format has no word for."""
+    """Returns the error for a content that a wire format does not support."""
     because = f": {why}" if why else ""
     return ContentError(f"{type(content).__name__} cannot be sent over {wire!r} here{because}")
 
 
 def sendable(content: Content, wire: str) -> bool:
-    """Tells whether there is something to send: not an empty text, nor a block that only another wire format
-    knows.
-    """
+    """Tells whether a content is sent. Empty texts and blocks of another wire format are not."""
     if isinstance(content, ContentUnknown):
         return content.wire == wire
     return not isinstance(content, ContentText) or bool(content.text)
 
 
 def unknown(wire: str, block: object) -> ContentUnknown:
-    """Returns a block that the wire module has no case for, kept as it is; it may tell of a tool of the
-    provider's.
-    """
+    """Returns an unknown block unchanged. It may be a call of the provider's own tool."""
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
     return provider_content(wire, block)
@@ -96,7 +92,9 @@ def answered(result: ContentToolResult) -> ContentToolRequest:
 
 
 def placeholder(content: Content) -> str:
-    """Returns what stands for media in an assistant's message, where the format has text only: the model made it itself."""
+    """Returns the text for media in an assistant's message if the format supports only text. The model made the media
+    itself.
+    """
     kind = {
         "ContentPDF": "PDF document",
         "ContentImageInline": "inline image",
@@ -117,9 +115,7 @@ def data_url(content: ContentImageInline | ContentPDF) -> str:
 
 
 def result_parts(result: ContentToolResult) -> list[Content] | None:
-    """Returns a result's text and media one by one, for a format that carries media in results; `None`
-    without media.
-    """
+    """Returns a result's text and media one by one, for a format with media in results, or `None` without media."""
     value = result.value
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, dict) and any(map(is_media, value.values())):

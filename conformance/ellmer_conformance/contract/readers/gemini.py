@@ -1,7 +1,7 @@
-"""Gemini generateContent, at the Gemini API and at Vertex AI: contents of user and model, each a list of parts.
+"""Gemini generateContent, at the Gemini API and at Vertex AI: user and model contents, each a list of parts.
 
-Keys are read in camelCase and snake_case, and one object where a list belongs: protobuf's JSON takes all.
-https://ai.google.dev/api/generate-content
+Keys may be in camelCase or snake_case, and an object may replace a list, because protobuf's JSON accepts all of
+these. https://ai.google.dev/api/generate-content
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Role = Literal["user", "assistant"]
 
 @cache
 def snake(key: str) -> str:
-    """`inline_data` of `inlineData`."""
+    """Returns `inline_data` for `inlineData`."""
     return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
 
 
 def key_of(value: Any, key: str) -> str:
-    """Returns the spelling of a key that an object uses: camelCase, unless only snake_case is there."""
+    """Returns the spelling of a key that an object uses: camelCase, unless it has only snake_case."""
     other = snake(key)
     return other if isinstance(value, dict) and key not in value and other in value else key
 
 
 def get(value: Any, key: str) -> Any:
-    """Returns a field in either spelling; None where it is absent."""
+    """Returns a field in either spelling, or `None` if it is missing."""
     return value.get(key_of(value, key)) if isinstance(value, dict) else None
 
 
@@ -68,7 +68,7 @@ def declarations(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     if request.vendor == gemini_interactions.VENDOR:
         return gemini_interactions.read(request)
     found = list(_system(request.body))
@@ -122,7 +122,7 @@ def media_of(part: Json) -> Media | None:
 
 
 def _text(response: Any) -> str:
-    """Returns the string of a response that wraps just one, else its JSON."""
+    """Returns the string of a response with one value, or else its JSON."""
     if isinstance(response, dict) and len(response) == 1:
         (only,) = response.values()
         if isinstance(only, str):

@@ -1,4 +1,4 @@
-"""The book of Anthropic Messages, and the bodies that its examples are made of."""
+"""The book of Anthropic Messages, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Anthropic's error body, compact, with the id of the request."""
+    """Returns Anthropic's error body, compact, with the id of the request."""
     request_id = "req_011CSHoEeqs5C35K2UUqR7Fy"
     body = {
         "type": "error",
@@ -33,7 +33,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """Returns a refusal of the type that all of Anthropic's request errors have."""
+    """Returns a refusal with the type of all request errors of Anthropic."""
     return Refusal(message, type="invalid_request_error")
 
 

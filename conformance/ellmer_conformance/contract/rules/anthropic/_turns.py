@@ -31,7 +31,7 @@ class Turn:
 
 @lru_cache(maxsize=4)
 def turns(request: Request) -> list[Turn]:
-    """Returns the turns of a request; system messages in the conversation belong to none."""
+    """Returns the turns of a request. System messages in the conversation belong to no turn."""
     found: list[Turn] = []
     for pointer, message in messages(request.body):
         role = message.get("role")
@@ -53,7 +53,7 @@ def exchanges(request: Request) -> Iterator[tuple[int, Turn, Turn | None]]:
 
 @read_once
 def all_blocks(request: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yields every block, those inside results too: pointer, the provider's name of the place, block."""
+    """Yields every block, also those inside results: pointer, the provider's name of the place, block."""
     for i, (pointer, message) in enumerate(messages(request)):
         listed = isinstance(message.get("content"), list)
         for j, (place, block) in enumerate(blocks(message, pointer) if listed else ()):

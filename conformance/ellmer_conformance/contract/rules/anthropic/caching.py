@@ -94,8 +94,8 @@ def empty_text_is_not_cached(request: Request) -> Iterator[Finding]:
 
 @read_once
 def _marked(request: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yields every mark in the order in which the API reads them: pointer of its block, the API's name of it,
-    the mark.
+    """Yields every breakpoint in the order in which the API reads them: pointer of its block, the API's name of it,
+    the breakpoint.
     """
     listed = [*tools(request), *elements(request.get("system"), "/system")]
     found = [(pointer, pointer.strip("/").replace("/", "."), block) for pointer, block in listed]

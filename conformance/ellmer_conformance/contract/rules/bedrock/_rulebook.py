@@ -1,4 +1,4 @@
-"""The book of Bedrock Converse, the families of its models, and the bodies that its examples are made of."""
+"""The book of Bedrock Converse, the families of its models, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GATE = {
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns a bare message; the type is in a header, with the name of the service that refused."""
+    """Returns a plain message. The type is in a header, with the name of the service."""
     type = refusal.type or "ValidationException"
     service = "com.amazon.coral.service" if type in _GATE else "com.amazon.bedrock"
     headers = {
@@ -52,7 +52,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """Returns a refusal of the type that all of Bedrock's request errors have."""
+    """Returns a refusal with the type of all request errors of Bedrock."""
     return Refusal(message, type="ValidationException")
 
 
@@ -63,16 +63,14 @@ CONSTRAINT = refused(
 
 
 def unfit(pointer: str, problem: str, must: str, value: Any = None) -> Finding:
-    """Returns a finding for `CONSTRAINT`. What a message holds is not repeated, what else the request holds
-    is.
-    """
+    """Returns a finding for `CONSTRAINT`. The content of messages is not repeated; other values are."""
     place = re.sub(r"/(\d+)", lambda match: f".{int(match[1]) + 1}.member", pointer)
     shown = "" if pointer.startswith("/messages") else f" '{value}'"
     return broken(pointer, problem, shown=shown, place=place.strip("/").replace("/", "."), must=must)
 
 
 def dotted(pointer: str) -> str:
-    """`messages.1.content.0` of `/messages/1/content/0`."""
+    """Returns `messages.1.content.0` for `/messages/1/content/0`."""
     return pointer.strip("/").replace("/", ".")
 
 
@@ -115,7 +113,7 @@ ASK = user("What is 2 + 3?")
 
 
 def body(*messages: Any, model: str = SONNET, **more: Any) -> Json:
-    """Returns a request with these messages. (On the wire the model is in the URL.)"""
+    """Returns a request with these messages. (In HTTP, the model is in the URL.)"""
     return {"model": model, "messages": list(messages), **more}
 
 

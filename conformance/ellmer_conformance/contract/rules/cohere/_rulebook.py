@@ -1,4 +1,4 @@
-"""The book of Cohere v2, and the bodies that its examples are made of."""
+"""The book of Cohere v2, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns an id and a sentence; the type, where there is one, before them."""
+    """Returns an id and a sentence, with the type first if there is one."""
     error = {"error_type": refusal.type} if refusal.type else {}
     error |= {"id": "2da0d1db-941a-4db3-ba16-436533566b78", "message": refusal.message}
     body = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
@@ -25,7 +25,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """Returns a refusal as Cohere words them."""
+    """Returns a refusal in Cohere's form."""
     return Refusal(f"invalid request: {message}")
 
 

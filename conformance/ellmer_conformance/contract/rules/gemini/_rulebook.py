@@ -1,4 +1,4 @@
-"""The book of Gemini generateContent, and the bodies that its examples are made of."""
+"""The book of Gemini generateContent, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Google's error body, pretty-printed."""
+    """Returns Google's error body, indented."""
     error = {"code": refusal.status, "message": refusal.message, "status": refusal.type}
     body = json.dumps({"error": error}, indent=2, ensure_ascii=False)
     return {"content-type": "application/json; charset=UTF-8"}, body.encode(
@@ -28,7 +28,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """Returns a refusal of the status that all of Google's request errors have."""
+    """Returns a refusal with the status of all request errors of Google."""
     return Refusal(message, type="INVALID_ARGUMENT")
 
 
@@ -68,7 +68,7 @@ ASK = user(text("What is 2 + 3?"))
 
 
 def body(*contents: Any, named: str = "gemini-2.5-flash", **more: Any) -> Json:
-    """Returns a request with these contents. (The model is in the URL; the message has a field for it too.)"""
+    """Returns a request with these contents. (The model is in the URL; the message has a field for it, too.)"""
     return {"model": f"models/{named}", "contents": list(contents), **more}
 
 

@@ -1,4 +1,4 @@
-"""Schemas of functions and answers: first whether protobuf can read them, then whether they are consistent."""
+"""Schemas of functions and answers: first whether protobuf can parse them, then whether they are consistent."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def schemas_make_sense(request: Request) -> Iterator[Finding]:
 
 
 class _At(NamedTuple):
-    """Where a schema is: JSON pointer, the path that protobuf's reader writes, the path that the service writes."""
+    """The place of a schema: its JSON pointer, the path of protobuf's parser, and the path of the service."""
 
     pointer: str
     read: str

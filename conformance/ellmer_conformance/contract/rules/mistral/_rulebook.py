@@ -1,4 +1,4 @@
-"""The book of Mistral, its error bodies, and the bodies that its examples are made of."""
+"""The book of Mistral, its error bodies, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MINISTRAL = ("ministral*",)
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Mistral's error body; what its gate refuses has only a `detail`, or only a `message`."""
+    """Returns Mistral's error body. An error of its gateway has only a `detail`, or only a `message`."""
     match refusal.status:
         case 401:
             error: Json = {"detail": refusal.message}
@@ -50,7 +50,7 @@ def misplaced(message: str) -> Refusal:
 
 
 def incapable(message: str) -> Refusal:
-    """Returns a refusal of what the model cannot do."""
+    """Returns a refusal of a feature that the model does not have."""
     return Refusal(message, type="invalid_request_invalid_args", code="3051")
 
 
@@ -101,5 +101,5 @@ def result(id: str, content: Any = "5") -> Json:
 
 
 def untyped(refusal: Refusal) -> Refusal:
-    """As it was said before 2025-11, when refusals had no types of their own."""
+    """Returns a refusal in the form before 2025-11, without a type."""
     return replace(refusal, type="invalid_request_error", code=None)

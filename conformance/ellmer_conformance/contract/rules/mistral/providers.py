@@ -1,4 +1,4 @@
-"""Other providers of Mistral's format and errors: none was studied."""
+"""Other providers of Mistral's format and errors. None has been studied."""
 
 from __future__ import annotations
 

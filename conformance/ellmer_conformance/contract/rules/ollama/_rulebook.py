@@ -1,4 +1,4 @@
-"""The book of Ollama's /api/chat, and the bodies that its examples are made of."""
+"""The book of Ollama's /api/chat, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVER = "https://github.com/ollama/ollama (server/routes.go)"
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns one sentence under `error`, whatever went wrong."""
+    """Returns an error body: one sentence under `error`."""
     body = json.dumps({"error": refusal.message}, separators=(",", ":"), ensure_ascii=False)
     return {"content-type": "application/json; charset=utf-8"}, body.encode("utf-8", "backslashreplace")
 
@@ -35,7 +35,7 @@ def body(*messages: Any, **more: Any) -> Json:
 
 
 def shown(*pictures: str, text: str = "What is this?") -> Json:
-    """Returns a user message with pictures."""
+    """Returns a user message with images."""
     return {"role": "user", "content": text, "images": list(pictures)}
 
 

@@ -1,4 +1,4 @@
-"""Other providers of /api/chat: every machine that runs Ollama."""
+"""Other providers of /api/chat: any machine that runs Ollama."""
 
 from __future__ import annotations
 

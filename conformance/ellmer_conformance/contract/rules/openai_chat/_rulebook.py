@@ -1,4 +1,4 @@
-"""The book of OpenAI Chat Completions, and the bodies that its examples are made of."""
+"""The book of OpenAI Chat Completions, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The book of OpenAI Responses, and the bodies that its examples are made of."""
+"""The book of OpenAI Responses, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def call(id: str, /, **more: Any) -> Json:
 
 
 def output(id: str, value: Any = "5", /, **more: Any) -> Json:
-    """Returns what the client answers to a call."""
+    """Returns the client's output for a call."""
     return {"type": "function_call_output", "call_id": id, "output": value, **more}
 
 

@@ -152,7 +152,7 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
 
 
 def _words(text: str) -> str:
-    """Without spaces: where parts are joined, something may stand between them, and UNI-001 looks at the rest."""
+    """Returns the words without spaces, because a library may join parts with a separator. UNI-001 checks the spaces."""
     return "".join(text.split())
 
 
@@ -165,7 +165,7 @@ def _options(body: Json) -> set[str]:
 
 
 def _offered(body: Json) -> Iterator[tuple[str, str]]:
-    """Yields the tools of a request: their names and descriptions, whatever the format."""
+    """Yields the tools of a request: their names and descriptions, in any format."""
     declared: list[Any] = [body.get("tools"), body.get("toolConfig"), body.get("functions")]
     for one in objects(declared):
         if isinstance(one.get("name"), str):
