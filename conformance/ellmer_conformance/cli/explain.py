@@ -60,9 +60,7 @@ def _by_id(id: str, books: list[RuleBook]) -> list[tuple[RuleBook, Rule]]:
 
 
 def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule]]:
-    """Returns the rules with an error text like this, each once: the same refusal may be in the books of many
-    providers.
-    """
+    """Returns the rules with a similar error text. The same refusal at several providers appears once."""
     if _ID.fullmatch(text):
         return []
     found: dict[tuple[str, str], tuple[RuleBook, Rule]] = {}
@@ -109,9 +107,7 @@ def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> li
 
 
 def _evidence(found: list[Evidence]) -> list[str]:
-    """Returns the evidence that the API refuses such a request, with the first recording from the cache in
-    full.
-    """
+    """Returns the evidence that the API refuses such a request, with the first recording of the cache in full."""
     pinned = {pin.name: pin for pin in pins.load(pins.shipped())}
     lines = ["", "Evidence:"] if found else []
     shown = ""

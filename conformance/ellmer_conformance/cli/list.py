@@ -42,7 +42,7 @@ def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
 
 
 def catalogue(form: str) -> None:
-    """Prints each rule with the cases that can show it broken."""
+    """Prints each rule with the cases that can show a violation."""
     from ..coverage import reached, table  # noqa: PLC0415 - it knows every broken adapter
 
     if form == "json":
@@ -53,7 +53,7 @@ def catalogue(form: str) -> None:
 
 
 def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:
-    """Returns each rule, by id, with the wire formats that have it in the same words."""
+    """Returns each rule, by id, with the wire formats that have it with the same sentence."""
     try:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:

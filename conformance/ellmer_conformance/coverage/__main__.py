@@ -1,6 +1,6 @@
-"""`python -m ellmer_conformance.coverage` writes the table of what each case can show; `--check` compares it.
+"""`python -m ellmer_conformance.coverage` writes the table of rules and cases; `--check` compares it.
 
-It plays every case, so that `nox -s ways` checks the table, not the tests.
+It plays every case, so `nox -s ways` checks the table instead of the tests.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILE = Path(__file__).with_name("reached.json")
 @click.command()
 @click.option("--check", is_flag=True, help="Compare the table with what a run finds, and write nothing.")
 def command(*, check: bool) -> None:
-    """Find out which rules each case can show broken, from the cassettes in the working folder."""
+    """Find out which rules each case can show to be broken, from the cassettes in the working folder."""
     found = measured(Path("cassettes"))
     if not check:
         FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

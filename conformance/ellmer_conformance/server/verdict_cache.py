@@ -1,9 +1,10 @@
-"""Reuses the verdicts on a request that differs from another one only in plain words.
+"""Reuses the verdicts on a request that differs from another one only in plain text.
 
-Whoever asks another question sends the same request with another text: the rules look at what a request is made of, and at
-texts only for what is no plain sentence (a blank one, a file in base64, a tag, a word that an option asks for). So requests
-that are equal but for short plain texts are judged once. Only what no rule objects to is kept: a finding may quote.
-Who goes on with a conversation sends all of it again: turns of plain text behind three that are alike change nothing.
+Another question is the same request with another text. Rules check the structure of a request, and texts only for
+unusual content (a blank text, a file in base64, a tag, a word that an option requires). Requests that are equal
+except for short plain texts are therefore judged once. Only verdicts without violations are cached, because a finding
+may quote the text. A longer conversation repeats its turns: plain-text turns after three equal ones do not change the
+result.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _BARE: dict[bytes, bytes] = {}  # pieces without their words
 
 
 class Judged(NamedTuple):
-    """What the rules say of a request, whether none of them objects, and how many turns it has."""
+    """The verdicts, whether none of them has a violation, and the number of turns."""
 
     verdicts: Sequence[Verdict]
     fine: bool
@@ -45,7 +46,7 @@ class Judged(NamedTuple):
 
 
 class _Deferred(Sequence[Verdict]):
-    """The verdicts on a request that none of the rules objects to: they are asked for when somebody wants to see them."""
+    """The verdicts on a request without violations, which are computed when they are needed."""
 
     def __init__(self, judge: Callable[[], Sequence[Verdict]]) -> None:
         self._judge = judge
@@ -62,14 +63,12 @@ class _Deferred(Sequence[Verdict]):
 
 
 def without_words(body: bytes) -> bytes:
-    """Returns a body with its plain texts left out; as it is, where one may tell a rule something."""
+    """Returns a body without its plain texts. Texts that a rule may check are kept."""
     return _MESSAGE.join(_bare_pieces(body))
 
 
 def without_repeats(pieces: list[bytes]) -> list[bytes]:
-    """Returns the pieces of a body without its words; of turns that are alike and say no more than words, the
-    first three.
-    """
+    """Returns the pieces of a body without its plain texts. Of equal plain-text turns, the first three are kept."""
     found = pieces[:7]
     for place in range(7, len(pieces), 2):
         pair = pieces[place : place + 2]
@@ -104,7 +103,7 @@ def _without_words(body: bytes) -> bytes:
 
 @lru_cache(1024)
 def _is_words_only(piece: bytes) -> bool:
-    """Tells whether a message has a text in it, and nothing else that could be counted."""
+    """Tells whether a message has only text."""
     return len(piece) <= _SHORT and _WORDS_ONLY.fullmatch(piece) is not None
 
 
@@ -115,7 +114,7 @@ def _remember(pieces: Iterable[bytes], bare: Iterable[bytes]) -> None:
 
 
 class Alike:
-    """Verdicts of requests without objection, by what is left without their words."""
+    """A cache of verdicts on requests without violations, by the request without its plain texts."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Judged] = {}
@@ -123,7 +122,7 @@ class Alike:
     def judged(
         self, request: Request, body: bytes, judge: Callable[[Request], tuple[Verdict, ...]]
     ) -> Judged:
-        """Returns what the rules say, or what they said of one that is alike."""
+        """Returns the verdicts of the rules, or the cached ones of an equal request."""
         if len(body) > _LONGEST:
             return _judged(request, judge)
         pieces = _bare_pieces(body)

@@ -1,4 +1,4 @@
-"""The messages, tools and schemas of the cases, in the words of ellmer_core."""
+"""Converts the messages, tools and schemas of the cases to ellmer_core."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def content(part: Part) -> ec.Content:
 
 
 def turns_of(history: Sequence[Turn]) -> list[ec.Turn]:
-    """Returns the turns, each result with the request that it answers."""
+    """Returns the turns. Each result has its request."""
     made: list[ec.Turn] = []
     for turn in history:
         asked = {request.id: request for before in made for request in requests(before)}

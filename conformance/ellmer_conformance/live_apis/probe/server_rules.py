@@ -1,4 +1,4 @@
-"""The rules that every server must keep. Each judges one question and its answer."""
+"""The rules for every server. Each judges one question and its answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def questions_are_answered(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-002", MUST, LOSS, source=_REFERENCE)
 def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
-    """An answer has all fields that every answer has, each of its type."""
+    """An answer has all required fields, each with the right type."""
     if heard.answered and not heard.question.stream:
         wrong = list(misfits(heard.value, ANSWERS[heard.wire]))
         yield from (broken(f"{_HERE}{place}", problem) for place, problem in wrong)
@@ -51,9 +51,9 @@ def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-003", SHOULD, LOSS, source="the types of the official SDK")
 def official_types_take_answers(heard: Heard) -> Iterator[Finding]:
-    """The official SDK's type takes an answer. Judged where the SDK is installed beside the suite.
+    """The official SDK's type accepts an answer. This is judged if the SDK is installed beside the suite.
 
-    SHOULD: an SDK that is newer than the server knows fields that are newer, too.
+    This is a SHOULD, because an SDK may be newer than the server.
     """
     if heard.answered and not heard.question.stream:
         told = complaint(heard.wire, heard.value)
@@ -63,7 +63,9 @@ def official_types_take_answers(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-004", MUST, LOSS, source=_REFERENCE)
 def counts_add_up(heard: Heard) -> Iterator[Finding]:
-    """Token counts are there, none is negative, and their total is their sum (thoughts may be beside the output)."""
+    """Token counts are present, none is negative, and their total is their sum (thoughts may be counted besides the
+    output).
+    """
     told = heard.told
     if heard.answered and told and (told.text or told.calls) and not heard.question.stream:
         counts = {"input": told.input, "output": told.output}
@@ -76,7 +78,7 @@ def counts_add_up(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-005", MUST, LOSS, source=_REFERENCE)
 def stops_are_known(heard: Heard) -> Iterator[Finding]:
-    """The reason why an answer ended is one that the format has, and says so where a tool is called."""
+    """The stop reason of an answer is one of the format's, and names a tool call if there is one."""
     if heard.answered and heard.told:
         stop = heard.told.stop
         yield _found(stop in STOPS[heard.wire], _HERE, f"the stop reason is {stop!r}")
@@ -87,7 +89,7 @@ def stops_are_known(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-010", MUST, LOSS, source=_REFERENCE)
 def streams_are_streams(heard: Heard) -> Iterator[Finding]:
-    """A stream that was asked for comes as one, in the format's framing and content type."""
+    """A requested stream arrives as a stream, in the format's framing and content type."""
     if heard.kind == "question" and heard.question.stream and not heard.question.needs:
         wanted = _STREAMS.get(heard.wire, "text/event-stream")
         fine = heard.status == 200 and heard.content_type == wanted and heard.events
@@ -97,7 +99,7 @@ def streams_are_streams(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-011", MUST, LOSS, source=_REFERENCE)
 def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
-    """Every event is JSON and has the fields that its kind has."""
+    """Every event is JSON and has the fields of its kind."""
     if not heard.streamed:
         return
     shapes = CHUNKS[heard.wire]
@@ -138,7 +140,7 @@ def streams_end(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-014", SHOULD, LOSS, source="OpenAI: stream_options.include_usage; the others always count")
 def streams_are_counted(heard: Heard) -> Iterator[Finding]:
-    """A stream whose counts are asked for has them."""
+    """A stream has token counts if they were requested."""
     if heard.streamed and heard.told:
         fine = heard.told.input is not None and heard.told.output is not None
         yield _found(fine, _HERE, f"the counts are {heard.told.input} and {heard.told.output}")
@@ -146,10 +148,11 @@ def streams_are_counted(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-015", MUST, LOSS, source="an answer says the same whether it is streamed or not")
 def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
-    """A stream says what the whole answer says: the same calls and the same stop reason, text where there was text.
+    """A stream has the same content as the whole answer: the same calls and the same stop reason, and text if there
+    was text.
 
-    The words are compared where the server gives the same question the same answer twice. Where it does not, one answer may
-    reach the token limit and the other not.
+    The texts are compared if the server gives the same answer twice. Otherwise, one answer may reach the token limit
+    and the other not.
     """
     told, plain = heard.told, heard.plain
     if not heard.streamed or told is None or plain is None:
@@ -170,9 +173,9 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-020", MUST, LOSS, source=_REFERENCE)
 def calls_are_whole(heard: Heard) -> Iterator[Finding]:
-    """A tool that must be called is called: by its name, with an id, with arguments that fit its schema.
+    """A forced tool is called: by its name, with an id, and with arguments that match its schema.
 
-    Nothing is asked of an answer that the token limit ended.
+    An answer that the token limit ended is not judged.
     """
     if not heard.answered or heard.question.name != "tool_call" or heard.told is None:
         return
@@ -192,7 +195,7 @@ def calls_are_whole(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-021", MUST, LOSS, source=_REFERENCE)
 def results_are_taken(heard: Heard) -> Iterator[Finding]:
-    """A call goes back with its result, and is answered."""
+    """A call that is sent back with its result is answered."""
     if heard.kind == "question" and heard.question.name == "tool_result" and heard.able.get("tools"):
         told = heard.told
         fine = heard.status == 200 and told is not None and (told.text or told.calls)
@@ -203,7 +206,9 @@ def results_are_taken(heard: Heard) -> Iterator[Finding]:
     "SRV-022", MUST, LOSS, source="a value that does not fit its schema fails later, far from its cause"
 )
 def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
-    """An answer to a question with a schema is JSON that fits it; one that the token limit ended is not asked."""
+    """An answer to a question with a schema is JSON that matches it. An answer that the token limit ended is not
+    judged.
+    """
     if (
         heard.answered
         and heard.question.schema
@@ -217,7 +222,7 @@ def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-030", MUST, LOSS, source=_REFERENCE)
 def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
-    """A request that no API takes is refused with a status of 400 to 499: the mistake is the client's."""
+    """A request that every API refuses is refused with a status of 400 to 499, because it is the client's mistake."""
     if heard.kind == "malformed":
         fine = 400 <= heard.status < 500
         yield _found(fine, _HERE, f"{heard.question.name} is answered with {heard.status}")
@@ -238,7 +243,7 @@ def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
     "SRV-032", MUST, LOSS, source="RFC 9110, 15.6: 5xx is the server's own fault, and clients try again"
 )
 def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
-    """No request makes the server fail."""
+    """No request makes the server fail with a status of 500 or more."""
     if heard.kind in {"malformed", "rule", "example"}:
         fine = 0 < heard.status < 500
         yield _found(
@@ -248,7 +253,7 @@ def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-033", SHOULD, LOSS, source="a request that works here fails only at the provider")
 def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
-    """A request that the provider's API refuses is refused here, too."""
+    """The server refuses a request that the provider's API refuses."""
     if heard.kind == "rule":
         fine = 400 <= heard.status < 500
         yield _found(fine, _HERE, f"{heard.rule}: the API refuses this, and here it gets {heard.status}")
@@ -256,7 +261,7 @@ def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-034", SHOULD, LOSS, source="clients send requests that the provider accepts")
 def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
-    """A request that the provider's API takes is taken here, too."""
+    """The server accepts a request that the provider's API accepts."""
     if heard.kind == "example":
         problem = f"{heard.rule}: the API takes this, and here it gets {heard.status}: {heard.value!r:.160}"
         yield _found(heard.status < 400, _HERE, problem)

@@ -1,6 +1,6 @@
-"""HTTP/1.1 requests out of the bytes that a client sends, in whatever pieces they come. httptools parses.
+"""Parses HTTP/1.1 requests from the bytes of a client in any chunks, with httptools.
 
-Clients repeat themselves: a request that came whole, in one piece, is known by its bytes when it comes again.
+Clients repeat requests. A request that arrived in one piece is recognized by its bytes when it comes again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KNOWN, _SHORT = 1024, 16 * 1024  # requests that are remembered, and the bytes 
 
 @dataclass(frozen=True)
 class HttpRequest:
-    """A request as it came: the target as on the request line, header names in lower case."""
+    """A request as it arrived: the target of the request line, and header names in lower case."""
 
     method: str
     target: str
@@ -36,15 +36,15 @@ class HttpRequest:
 
     @property
     def host(self) -> str:
-        """The host that the client meant: a proxy, or a recorder that reroutes it, says so."""
+        """The host that the client addressed. A proxy, or a recorder with a route, names it in a header."""
         return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
 
 
 class KnownRequests(dict[bytes, HttpRequest]):
-    """Short requests by their bytes, as they came last; the oldest make room."""
+    """Short requests by their bytes. The oldest are dropped first."""
 
     def remember(self, data: bytes, request: HttpRequest) -> None:
-        """Keeps a request that says nothing of the connection."""
+        """Stores a request without headers about the connection."""
         usual = request.keep_alive and request.version == "1.1" and "expect" not in request.headers
         if usual and len(data) <= _SHORT:
             self[data] = request
@@ -58,23 +58,23 @@ def _lower(name: bytes) -> str:
 
 
 class Receiver(Protocol):
-    """Who is told what came. What it was told is too much does not come after all."""
+    """The callbacks for parsed requests. A request that was reported as too large is not reported again."""
 
     def came(self, request: HttpRequest) -> None:
-        """A request, whole."""
+        """Handles a whole request."""
 
     def waits(self) -> None:
-        """The headers of one whose body comes when the client is told to go on."""
+        """Handles the headers of a request whose body arrives after the client is told to continue."""
 
     def too_large(self, request: HttpRequest) -> None:
-        """The headers of one whose body is larger than `MAX_BODY`."""
+        """Handles the headers of a request whose body is larger than `MAX_BODY`."""
 
     def nonsense(self, status: int, message: str) -> None:
-        """It cannot be read on, and why."""
+        """Handles an unreadable request, with the reason."""
 
 
 class Reader:
-    """Reads one connection. `known` is None where nothing that came may be kept."""
+    """Reads one connection. `known` is `None` if no request may be stored."""
 
     def __init__(self, receiver: Receiver, known: KnownRequests | None) -> None:
         self._receiver = receiver
@@ -86,7 +86,7 @@ class Reader:
         self._body_size = 0
 
     def feed(self, data: bytes) -> None:
-        """Reads on; the receiver is told in between."""
+        """Reads more bytes and calls the receiver."""
         begins = self._between and self._known is not None
         if begins and self._known and (request := self._known.get(data)):
             self._receiver.came(request)

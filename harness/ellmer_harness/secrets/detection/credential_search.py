@@ -135,7 +135,7 @@ def _may_hide(text: str) -> bool:
 
 
 def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
-    """Returns the name and text of the content of a string, one layer below: JSON, URL-encoding, escapes."""
+    """Yields the name and text of the content of a string, one layer below: JSON, URL-encoding, escapes."""
     if len(text) < 8:
         return
     if (value := parsed(text.strip() if first else text)) is not None:

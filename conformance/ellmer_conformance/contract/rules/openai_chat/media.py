@@ -264,7 +264,7 @@ def _pictures(request: Request, roles: set[str]) -> Iterator[Finding]:
 
 
 def _in_results(request: Request, kind: str, problem: str) -> Iterator[Finding]:
-    """Returns parts of a kind in tool messages."""
+    """Yields parts of a kind in tool messages."""
     for pointer, message in messages(request.body):
         for place, part in parts(message, pointer) if message.get("role") == "tool" else ():
             wrong = part.get("type") == kind
