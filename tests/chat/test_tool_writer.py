@@ -9,7 +9,7 @@ from ellmer_core.contents.turns import AssistantTurn, UserTurn
 
 
 def area(width: int, height: int = 1) -> int:
-    """The area of a rectangle, in square metres."""
+    """Returns the area of a rectangle, in square metres."""
     return width * height
 
 

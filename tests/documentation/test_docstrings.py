@@ -46,7 +46,7 @@ CONFORMANCE = (
     "adapters",
     "adapters.shared.base_adapter",
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
-    *("contract.exchange", "contract.rule", "contract.rulebook"),
+    *("contract.exchange", "contract.rule", "contract.verdict", "contract.rulebook"),
     *("server", "pytest.suite"),
 )
 

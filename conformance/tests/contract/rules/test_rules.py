@@ -11,9 +11,10 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
+from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, broken, met
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import common
+from ellmer_conformance.contract.verdict import Verdict, verdict
 
 VENDORS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
