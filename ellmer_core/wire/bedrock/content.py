@@ -106,11 +106,13 @@ class BedrockContent(Wire):
         return block
 
     def file(self, file: ContentFile) -> Json | None:
-        """Documents and videos of the formats that Converse knows (DocumentFormat, VideoFormat)."""
+        """Documents and videos of the formats that Converse knows (DocumentFormat, VideoFormat); of the known families,
+        only Amazon's own sees videos."""
         kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
         if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
             return self.document(file.filename, kind, {"bytes": file.data})
-        if kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+        sees = family_of(self.model).name in {"", "nova"}
+        if sees and kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
             return {"video": {"format": kind, "source": {"bytes": file.data}}}
         return None
 
