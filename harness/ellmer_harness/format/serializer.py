@@ -46,12 +46,16 @@ class Serializer:
 
     def serialize(self, cassette: Json) -> str:
         """The text of vcrpy's cassette dict; bodies may be bytes, text or None."""
+        return layout(self.form(cassette))
+
+    def form(self, cassette: Json) -> Json:
+        """The value that the text of vcrpy's cassette dict is JSON of."""
         interactions = [self._written(interaction) for interaction in cassette["interactions"]]
         metadata = dict(cassette.get("metadata") or {})
         metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
         if self.blobs.used and self.near is not None:
             metadata[OURS]["blobs"] = Path(relpath(self.blobs.folder, self.near)).as_posix()
-        return layout({"version": cassette["version"], "metadata": metadata, "interactions": interactions})
+        return {"version": cassette["version"], "metadata": metadata, "interactions": interactions}
 
     def deserialize(self, text: str) -> Json:
         """vcrpy's cassette dict, all bodies as bytes."""
