@@ -58,8 +58,8 @@ __all__ = [
 ]
 
 
-#: Control characters, also those of 8 bits, but tab and the ends of lines.
-_OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
+#: Control characters, also those of 8 bits, but tab and the ends of lines. (Said as what they are not: `re` is faster so.)
+_OBEYED = re.compile("[^ -~\\t\\n\\xa0-\\U0010ffff](?<!\\r(?=\\n))")
 
 
 def printable(text: str) -> str:

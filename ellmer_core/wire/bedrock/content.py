@@ -110,11 +110,15 @@ class BedrockContent(Wire):
         return block
 
     def file(self, file: ContentFile) -> Json | None:
-        """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat)."""
+        """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat).
+
+        Among the known families, only Amazon's own takes videos.
+        """
         kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
         if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
             return self.document(file.filename, kind, {"bytes": file.data})
-        if kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+        sees = family_of(self.model).name in {"", "nova"}
+        if sees and kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
             return {"video": {"format": kind, "source": {"bytes": file.data}}}
         return None
 

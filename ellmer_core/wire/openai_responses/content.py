@@ -27,6 +27,7 @@ from .items_sent_back import FIELDS, ITEMS, NOTE
 
 __all__ = ["ResponsesContent"]
 
+_OFFICE = re.compile(r"application/(msword|rtf|vnd\.(apple|ms-|oasis\.opendocument|openxmlformats))")
 _SUMMARY = {"type": re.compile("summary_text"), "text": str}
 
 
@@ -84,10 +85,9 @@ class ResponsesContent(Wire):
         return {**head, "role": "assistant", "content": [part] if part else content.text}
 
     def file(self, file: ContentFile) -> Json | None:
-        """Returns documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. Audio, video
-        and unknown bytes are not accepted.
-        """
-        if file.type.startswith(("audio/", "video/", "application/octet-stream")):
+        """Returns text and office documents; https://developers.openai.com/api/docs/guides/file-inputs."""
+        medium = file.type.startswith(("audio/", "image/", "video/"))
+        if medium or not (file.text or _OFFICE.match(file.type)):
             return None
         data = f"data:{file.type};base64,{file.data}"
         return {"type": "input_file", "filename": file.filename, "file_data": data}

@@ -46,12 +46,16 @@ class Serializer:
 
     def serialize(self, cassette: Json) -> str:
         """Returns the text of vcrpy's cassette dictionary. Bodies may be bytes, text or `None`."""
+        return layout(self.form(cassette))
+
+    def form(self, cassette: Json) -> Json:
+        """Returns the JSON value that is written for vcrpy's cassette dictionary."""
         interactions = [self._written(interaction) for interaction in cassette["interactions"]]
         metadata = dict(cassette.get("metadata") or {})
         metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
         if self.blobs.used and self.near is not None:
             metadata[OURS]["blobs"] = Path(relpath(self.blobs.folder, self.near)).as_posix()
-        return layout({"version": cassette["version"], "metadata": metadata, "interactions": interactions})
+        return {"version": cassette["version"], "metadata": metadata, "interactions": interactions}
 
     def deserialize(self, text: str) -> Json:
         """Returns vcrpy's cassette dictionary, with all bodies as bytes."""

@@ -6,7 +6,6 @@ when it is opened.
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,15 +13,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
 from vcr.patch import PATCHER_NAMES
 from vcr.record_mode import RecordMode
 from vcr.request import Request
-from vcr.serialize import serialize
+from vcr.serialize import CASSETTE_FORMAT_VERSION
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
+from ..format.json_layout import layout
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction.placeholders import Masking
@@ -65,11 +64,6 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     """
     index = tape.index
     assert index is not None, "only a tape with an index records"
-    with _no_collections():
-        _saved(tape, index, error)
-
-
-def _saved(tape: TapeState, index: CassetteIndex, error: BaseException | None) -> None:
     places = _places(tape, index)
     nothing = not any(place >= index.loaded for place in places)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
@@ -79,26 +73,14 @@ def _saved(tape: TapeState, index: CassetteIndex, error: BaseException | None) -
     if tape.masking:
         _masked(tape.masking, index, [place for place in places if place >= index.loaded], tape.not_secret)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
-    text = _text(tape, index, places)
-    _scanned(tape, index, text)
+    form = _form(tape, index, places)
+    _scanned(tape, index, form)
     try:
-        _written(tape, index, text, error)
+        _written(tape, index, layout(form), error)
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Pauses Python's garbage collector, which would take half of the time of saving."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
@@ -183,27 +165,33 @@ def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted:
         index.data[place] = interaction
 
 
+def _sent(request: Request) -> dict[str, Any]:
+    """A request as vcrpy writes it."""
+    headers = {name: [value] for name, value in request.headers.items()}
+    return {"method": request.method, "uri": request.uri, "headers": headers, "body": request.body}
+
+
 def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
     """Calls the hook, if there is one, and returns the data to save."""
     if tape.before_save is None:
         return True
     request, response = index.data[place]
-    sent = {
-        "method": request.method,
-        "uri": request.uri,
-        "headers": dict(request.headers),
-        "body": request.body,
-    }
-    kept = tape.before_save({"request": sent, "response": response})
+    headers = dict(request.headers)
+    kept = tape.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
     if kept is not None:
         index.data[place] = Request(**kept["request"]), kept["response"]
     return kept is not None
 
 
-def _text(tape: TapeState, index: CassetteIndex, places: list[int]) -> str:
-    requests, responses = ([index.data[place][side] for place in places] for side in (0, 1))
-    cassette = {"requests": requests, "responses": responses, "metadata": _metadata(tape, index)}
-    return str(serialize(cassette, index.serializer))
+def _form(tape: TapeState, index: CassetteIndex, places: list[int]) -> dict[str, Any]:
+    kept = [index.data[place] for place in places]
+    return index.serializer.form(
+        {
+            "version": CASSETTE_FORMAT_VERSION,
+            "metadata": _metadata(tape, index),
+            "interactions": [{"request": _sent(request), "response": response} for request, response in kept],
+        }
+    )
 
 
 def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
@@ -216,9 +204,9 @@ def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
     return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
 
 
-def _scanned(tape: TapeState, index: CassetteIndex, text: str) -> None:
+def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any]) -> None:
     secrets = [(value, name) for value, name in tape.scrub.values.items()]
-    findings = [*scan(from_json(text), secrets)]
+    findings = [*scan(form, secrets)]
     for name, data in index.serializer.blobs.fresh.items():
         findings += scan(data, secrets, f"blob {name}")
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
