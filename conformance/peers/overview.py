@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - beside the script that imports it
-"""The page that compares: who was played when, and the matrix of rules and libraries."""
+"""The page with the comparison: the dates and versions, and the matrix of rules and libraries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ cell is wrong, the bridge or the rule is: please tell us.
 
 
 def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str, str], Json]]) -> str:
-    """Who, when, and the matrix."""
+    """Returns the page: libraries, dates and the matrix."""
     parts = [INTRO, table(["library", "played on", "with"], [who(result) for result in results.values()])]
     legend = [f"**{MARKS[cause]}** {text}" for cause, text in CAUSES.items()]
     legend += ["✓ kept", "! a SHOULD is not", "– refused, as it says", "· not applicable, or not spoken"]
@@ -51,7 +51,7 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
 
 
 def who(result: Json) -> list[str]:
-    """Returns a row about a library: when and with what it was played."""
+    """Returns a row about a library: the date and versions of its run."""
     date = result["date"].replace("-", "\N{NON-BREAKING HYPHEN}")
     if "not_installed" in result:
         return [result["peer"], date, f"could not be installed: {result['not_installed']}"]
@@ -65,7 +65,7 @@ def matrix(
     results: Mapping[str, Json],
     known: Mapping[str, Mapping[tuple[str, str], Json]],
 ) -> str:
-    """Rules that somebody breaks, by library; how many all keep."""
+    """Returns the rules that some library breaks, by library, and the number of rules that all keep."""
     rules = sorted({rule for peer in peers for rule in results[peer]["verdicts"][wire]})
     shown = [rule for rule in rules if any((wire, rule) in known[peer] for peer in peers)]
     rows = [

@@ -1,4 +1,4 @@
-"""Files of any kind: sent as they are where the API takes them, else as their text, else refused before anything is sent."""
+"""Files of any kind: they are sent if the API accepts them, else as their text, else refused before the request."""
 
 import json
 from base64 import b64decode, b64encode

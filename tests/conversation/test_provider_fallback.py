@@ -1,4 +1,4 @@
-"""The next provider, where one is overloaded or out of order; never after something was shown."""
+"""The next provider, if one is overloaded or unavailable, but never after a part of an answer was shown."""
 
 import asyncio
 

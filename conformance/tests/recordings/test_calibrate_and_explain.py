@@ -1,4 +1,4 @@
-"""Calibrate holds the rules against what was recorded; list and explain say what they are."""
+"""Calibrate compares the rules with recordings; list and explain describe the rules."""
 
 import json
 

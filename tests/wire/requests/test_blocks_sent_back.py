@@ -1,4 +1,4 @@
-"""What is kept of an answer goes back only where it has what its kind needs: else each further request would be refused."""
+"""Parts of an answer are sent back only with their required fields; otherwise, each further request would be refused."""
 
 import re
 
@@ -48,7 +48,7 @@ def mistral(*parts):
 
 
 def sent(wire, response):
-    """What goes back of an answer, in JSON's own types, as one string."""
+    """Returns the parts of an answer that are sent back, in JSON's own types, as one string."""
     return str(wire.message(wire.turn(response)))
 
 

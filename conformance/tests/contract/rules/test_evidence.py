@@ -1,4 +1,4 @@
-"""What refusing rules rest on: something that can be opened, for every rule, and links and recordings that are well formed."""
+"""The evidence of refusing rules: every rule has some that can be opened, and links and recordings are well formed."""
 
 import json
 import re
@@ -18,7 +18,7 @@ PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
 
 def books():
-    """Every wire format as its author has it, and as each vendor that is known has it."""
+    """Returns every wire format's book, of its own provider and of each known provider."""
     for wire in rules.WIRES:
         author = rules.book(wire)
         yield author
@@ -134,7 +134,7 @@ def evidence_of_responses(id):
 
 
 def test_evidence_is_found_by_looking(monkeypatch, tmp_path):
-    """For a rule that rests on nothing, a refusal in its words; not for one that rests on something already."""
+    """A rule without evidence gets a refusal with its text; a rule with evidence does not."""
     monkeypatch.setattr(
         evidence_search, "evidence_of", lambda book, rule: [] if rule.id == "SYS-004" else ["https://x.org"]
     )
