@@ -139,7 +139,7 @@ def block(part: Part) -> Json:
         case PDF(filename=filename):
             source = {"type": "base64", "media_type": "application/pdf", "data": base64_of(part)}
             return {"type": "document", "source": source, "title": filename}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 class Anthropic(BridgeAdapter):

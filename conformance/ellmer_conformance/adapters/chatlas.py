@@ -140,7 +140,7 @@ def _content(part: Part) -> Any:
             return types.ContentPDF(data=data, filename=filename)
         case ToolCall(id, name, arguments):
             return types.ContentToolRequest(id=id, name=name, arguments=dict(arguments))
-    raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
+    raise TypeError(f"{type(part).__name__} is not supported in a turn that the caller writes")
 
 
 def _turn(turn: Turn, calls: Mapping[str, ToolCall]) -> Any:

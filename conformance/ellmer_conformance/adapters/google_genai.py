@@ -153,7 +153,7 @@ def _part(part: Part) -> types.Part:
             return types.Part(file_data=types.FileData(file_uri=url, mime_type="image/png"))
         case Image(data) | PDF(data) | Audio(data):
             return types.Part(inline_data=types.Blob(data=data, mime_type=media_type(part)))
-    raise TypeError(f"{type(part).__name__} has no place in a user content")
+    raise TypeError(f"{type(part).__name__} is not supported in a user content")
 
 
 class GoogleGenAI(BridgeAdapter):

@@ -169,7 +169,7 @@ def _block(part: Part) -> Any:
         case PDF(filename=filename):
             media = {"base64": base64_of(part), "mime_type": media_type(part)}
             return {"type": "file", "filename": filename, **media}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 def _tool(tool: Tool) -> Any:

@@ -132,7 +132,7 @@ def _part(part: Part) -> Any:
             return llm.Attachment(url=url)
         case Image(data) | PDF(data):
             return llm.Attachment(type=media_type(part), content=data)
-    raise TypeError(f"{type(part).__name__} has no place in a message that the caller writes")
+    raise TypeError(f"{type(part).__name__} is not supported in a message that the caller writes")
 
 
 def _tool(tool: Tool) -> Any:

@@ -218,7 +218,7 @@ def response_input(part: Part) -> Json:
             return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}
         case PDF(filename=filename):
             return {"type": "input_file", "filename": filename, "file_data": data_url(part)}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 def _output(result: Answered) -> str | list[Json]:

@@ -168,7 +168,7 @@ def _content(part: Part) -> Any:
             return messages.ImageUrl(url)
         case Image(data) | PDF(data):
             return messages.BinaryContent(data, media_type=media_type(part))
-    raise TypeError(f"{type(part).__name__} has no place in a prompt")
+    raise TypeError(f"{type(part).__name__} is not supported in a prompt")
 
 
 def _tool(tool: Tool) -> Any:

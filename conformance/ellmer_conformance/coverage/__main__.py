@@ -16,7 +16,7 @@ FILE = Path(__file__).with_name("reached.json")
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Compare the table with what a run finds, and write nothing.")
+@click.option("--check", is_flag=True, help="Compare the table with a run, and write nothing.")
 def command(*, check: bool) -> None:
     """Find out which rules each case can show to be broken, from the cassettes in the working folder."""
     found = measured(Path("cassettes"))
@@ -27,10 +27,10 @@ def command(*, check: bool) -> None:
     wrong = sorted(rule for rule in {*found, *table} if found.get(rule) != table.get(rule))
     if wrong:
         raise click.ClickException(
-            f"{FILE.name} differs from what a run finds, for {', '.join(wrong)}. "
-            "Write it anew: python -m ellmer_conformance.coverage"
+            f"{FILE.name} differs from a run, for {', '.join(wrong)}. "
+            "Update it: python -m ellmer_conformance.coverage"
         )
-    click.echo(f"{FILE.name} is what a run finds: {len(found)} rules.")
+    click.echo(f"{FILE.name} agrees with a run: {len(found)} rules.")
 
 
 if __name__ == "__main__":

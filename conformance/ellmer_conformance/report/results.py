@@ -116,7 +116,7 @@ class Report:
     transcripts: dict[str, str] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)  # adapter, wire, case, reason
     problems: list[str] = field(default_factory=list)  # of the baseline: each fails the run
-    unjudged: list[str] = field(default_factory=list)  # plays that came to no verdict: the run is not whole
+    unjudged: list[str] = field(default_factory=list)  # plays without a verdict: the run is incomplete
     rules: list[dict[str, Any]] = field(default_factory=list)  # the texts of the rules that were judged
     requirements: str = ""  # the set that the score counts against
     score: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire"

@@ -264,7 +264,7 @@ def test_half_an_object_is_never_read(server, record, flaky, machine, what):
     [half] = [key for key in flaky.find() if (key == KEY) == (what == "cassette")]
     flaky.root.joinpath(half).write_bytes(flaky.get(half)[:-7])
     machine("two")
-    with pytest.raises(StoreError, match=f"{half} in the store flaky://far is not whole"):
+    with pytest.raises(StoreError, match=f"{half} in the store flaky://far is incomplete"):
         use_cassette(KEY, store=flaky).__enter__()
     machine("one")
     with use_cassette(KEY, store=flaky):  # has whole copies

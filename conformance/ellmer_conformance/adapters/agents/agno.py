@@ -163,7 +163,7 @@ def _messages(parts: Sequence[Part], role: str, names: Mapping[str, str]) -> lis
     ]
     said = [part for part in parts if not isinstance(part, ToolResult)]
     if any(isinstance(part, Audio) for part in said):
-        raise TypeError("this bridge has no place for audio")
+        raise TypeError("this bridge does not support audio")
     calls = [_call(part) for part in said if isinstance(part, ToolCall)]
     text = "".join(part.text for part in said if isinstance(part, Text))
     media = {"images": _images(said) or None, "files": _files(said) or None}

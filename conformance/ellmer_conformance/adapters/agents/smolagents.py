@@ -56,7 +56,7 @@ class Session(SDKSession):
         return _said(agglomerate_stream_deltas(deltas))
 
     async def aask(self, *, stream: bool) -> Said:
-        raise NotImplementedError("smolagents' models block")
+        raise NotImplementedError("smolagents' models have only blocking calls")
 
 
 def _said(message: Any) -> Said:

@@ -141,7 +141,7 @@ def _block(part: Part) -> Any:
         case ToolCall():
             call = call_of(part)
             return {"toolUse": {"toolUseId": call.id, "name": call.name, "input": dict(call.arguments)}}
-    raise TypeError("strands has no place for an image behind a URL")
+    raise TypeError("strands does not support images by URL")
 
 
 def _tool(tool: Tool) -> Any:

@@ -33,7 +33,7 @@ def content(part: Part) -> ec.Content:
             return ec.ContentFile(media_type, base64.b64encode(data).decode(), "sound.wav")
         case ToolCall(id, name, arguments):
             return ec.ContentToolRequest(id, name, arguments)
-    raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
+    raise TypeError(f"{type(part).__name__} is not supported in a turn that the caller writes")
 
 
 def turns_of(history: Sequence[Turn]) -> list[ec.Turn]:

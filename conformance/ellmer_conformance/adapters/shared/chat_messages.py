@@ -96,7 +96,7 @@ def chat_part(part: Part) -> Json:
             return {"type": "input_audio", "input_audio": {"data": base64_of(part), "format": "wav"}}
         case PDF(filename=filename):
             return {"type": "file", "file": {"filename": filename, "file_data": data_url(part)}}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 def chat_tool(tool: Tool) -> Json:

@@ -79,7 +79,7 @@ def call_of(part: Part) -> ToolCall:
     """Returns the call of a part of an assistant turn, or nothing for text."""
     if isinstance(part, ToolCall):
         return part
-    raise TypeError(f"{type(part).__name__} has no place in an assistant turn")
+    raise TypeError(f"{type(part).__name__} is not supported in an assistant turn")
 
 
 def calls_in(history: Sequence[Turn]) -> dict[str, ToolCall]:

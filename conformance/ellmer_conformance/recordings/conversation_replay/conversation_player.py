@@ -109,7 +109,7 @@ class ConversationPlayer:
                 "the request used another API of the provider (InvokeModel, Cloudflare's own)"
             )
         if (request.wire, request.vendor) in VERSIONS.values():
-            raise CannotBeGiven(f"another version of the API was asked ({request.vendor})")
+            raise CannotBeGiven(f"the request used another version of the API ({request.vendor})")
         return place_of(self.adapter, request.wire, self._vendor(request))
 
     def _vendor(self, request: Request) -> str:
@@ -128,7 +128,7 @@ class ConversationPlayer:
         able = self.adapter.capabilities(request.wire, self._vendor(request)).modes
         mode = next((mode for mode in recorded.case.modes if mode in self.modes and mode in able), None)
         if mode is None:
-            raise CannotBeGiven("the adapter, or what was asked for, has no such mode")
+            raise CannotBeGiven("the adapter or the selection does not have its mode")
         return mode
 
     def _check_abilities(self, recorded: RecordedCase) -> None:

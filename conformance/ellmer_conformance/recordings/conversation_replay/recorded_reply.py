@@ -25,9 +25,9 @@ def told_by(recorded: Recorded) -> Told:
     if fails(recorded):
         return Told()
     if request.stream and b"[DONE]" in recording.response and not _says_why(recorded):
-        raise CannotBeGiven("a stream ends without a reason")
+        raise CannotBeGiven("a stream ends without a stop reason")
     if b'"tool_search_call"' in recording.response:
-        raise CannotBeGiven("the provider searches among the tools")
+        raise CannotBeGiven("the provider searches the tools itself")
     if request.wire == "anthropic" and not request.stream and _unpaired(recording.response):
         raise CannotBeGiven("the recorder replaced the ids of the provider's own calls")
     if request.stream:

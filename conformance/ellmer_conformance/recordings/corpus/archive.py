@@ -48,7 +48,7 @@ def extract(archive: Path, to: Path, takes: Callable[[str], bool]) -> int:
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise Corrupt(f"{archive.name} cannot be unpacked: {error}.") from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise Corrupt(f"{archive.name} holds a member twice: {error}.") from error
+        raise Corrupt(f"{archive.name} contains a member twice: {error}.") from error
     return count
 
 

@@ -53,7 +53,7 @@ def _pin(http: httpx.Client, place: str, package: str, version: str, public: str
         extract(archive, inside, lambda member: member == "PKG-INFO" or pin.takes(member))
         found = survey([inside])
         if not found.wires:
-            raise Corrupt(f"{archive.name} holds no recording of a chat.")
+            raise Corrupt(f"{archive.name} contains no recording of a chat.")
         members = patterns(path.relative_to(inside).as_posix() for path in found.files)
         narrow = replace(pin, members=members, licence=_licence(inside / "PKG-INFO"))
         kept = [path for path in found.files if narrow.takes(path.relative_to(inside).as_posix())]
