@@ -13,11 +13,11 @@ from ellmer_conformance.contract.rules import behaviour
 
 CAUSES = {
     "wire": "wire violation: the API refuses the request",
-    "loss": "silent loss: nobody is told, and something is gone or wrong",
-    "error": "error: the library raises where the conversation could go on",
-    "policy": "policy: a choice of the library's, which one may disagree with",
-    "caller": "the caller's own: the library sends what it is given",
-    "follows": "follows from a refused request, or an error, in all its cases",
+    "loss": "silent loss: data is lost or wrong, and no error is reported",
+    "error": "error: the library raises although the conversation could continue",
+    "policy": "policy: a design choice of the library, which the rule does not share",
+    "caller": "caller: the library sends what the caller gives it",
+    "follows": "consequence of a refused request or of an error, in all its cases",
 }
 
 
