@@ -22,9 +22,9 @@ _STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon
 _HERE = "/exchanges/0/response"
 #: The references of the APIs, one for each wire format.
 _REFERENCE = (
-    "https://platform.openai.com/docs/api-reference/chat",
-    "https://platform.openai.com/docs/api-reference/responses",
-    "https://docs.claude.com/en/api/messages",
+    "https://developers.openai.com/api/reference/resources/chat",
+    "https://developers.openai.com/api/reference/resources/responses",
+    "https://platform.claude.com/docs/en/api/messages",
     "https://ai.google.dev/api/generate-content",
     "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
     "https://docs.ollama.com/api/chat",
@@ -170,7 +170,7 @@ def events_are_in_order(heard: Heard) -> Iterator[Finding]:
     LOSS,
     source=[
         "https://platform.claude.com/docs/en/build-with-claude/streaming",
-        "https://platform.openai.com/docs/api-reference/chat",
+        "https://developers.openai.com/api/reference/resources/chat/subresources/completions/streaming-events",
     ],
 )
 def streams_end(heard: Heard) -> Iterator[Finding]:
@@ -183,7 +183,12 @@ def streams_end(heard: Heard) -> Iterator[Finding]:
         yield _found(not problem, _HERE, problem)
 
 
-@book.rule("SRV-014", SHOULD, LOSS, source="https://platform.openai.com/docs/api-reference/chat/create")
+@book.rule(
+    "SRV-014",
+    SHOULD,
+    LOSS,
+    source="https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create",
+)
 def streams_are_counted(heard: Heard) -> Iterator[Finding]:
     """A stream whose counts are asked for has them.
 
@@ -254,7 +259,7 @@ def results_are_taken(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
 
 
-@book.rule("SRV-022", MUST, LOSS, source="https://platform.openai.com/docs/guides/structured-outputs")
+@book.rule("SRV-022", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/structured-outputs")
 def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
     """An answer to a question with a schema is JSON that fits it; one that the token limit ended is not asked.
 
@@ -287,7 +292,7 @@ def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
     MUST,
     LOSS,
     source=[
-        "https://platform.openai.com/docs/guides/error-codes",
+        "https://developers.openai.com/api/docs/guides/error-codes",
         "https://platform.claude.com/docs/en/api/errors",
     ],
 )

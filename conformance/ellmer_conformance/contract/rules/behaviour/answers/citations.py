@@ -19,7 +19,7 @@ _SPANS = {"openai-chat", "openai-responses", "gemini", "cohere"}
     MUST,
     LOSS,
     source=[
-        "https://platform.openai.com/docs/guides/tools-web-search",
+        "https://developers.openai.com/api/docs/guides/tools-web-search",
         "https://github.com/openai/openai-agents-python/pull/4222",
     ],
 )

@@ -34,7 +34,7 @@ _NAMELESS = {
     LOSS,
     source=[
         "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
-        "https://docs.claude.com/en/api/rate-limits",
+        "https://platform.claude.com/docs/en/api/rate-limits",
     ],
 )
 def retries_wait_as_told(run: Run) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from .._rulebook import LOSS, MUST, book, found
     MUST,
     LOSS,
     source=[
-        "https://platform.openai.com/docs/guides/structured-outputs",
+        "https://developers.openai.com/api/docs/guides/structured-outputs",
         "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
     ],
 )

@@ -86,7 +86,7 @@ def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
     MUST,
     LOSS,
     source=[
-        "https://platform.openai.com/docs/api-reference/authentication",
+        "https://developers.openai.com/api/reference/overview#authentication",
         "https://platform.claude.com/docs/en/api/overview",
         "https://ai.google.dev/gemini-api/docs/api-key",
     ],

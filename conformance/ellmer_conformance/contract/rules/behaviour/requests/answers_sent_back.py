@@ -24,7 +24,7 @@ _BLOCKS = {"anthropic", "bedrock"}
     MUST,
     LOSS,
     source=[
-        "https://platform.openai.com/docs/guides/conversation-state",
+        "https://developers.openai.com/api/docs/guides/conversation-state",
         "https://github.com/langchain-ai/langchain-google/issues/1706",
     ],
 )

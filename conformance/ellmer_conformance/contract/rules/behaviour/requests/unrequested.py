@@ -149,7 +149,7 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {wanted}")
 
 
-@book.rule("OPT-003", MUST, LOSS, source="https://platform.openai.com/docs/guides/function-calling")
+@book.rule("OPT-003", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/function-calling")
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
     """Every request of a conversation declares each tool with its own name and description.
 

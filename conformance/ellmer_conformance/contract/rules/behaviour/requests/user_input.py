@@ -20,7 +20,7 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
     MUST,
     LOSS,
     source=[
-        "https://docs.claude.com/en/api/messages",
+        "https://platform.claude.com/docs/en/api/messages",
         "https://github.com/interviewstreet/hiring-agent/issues/342",
     ],
 )
@@ -121,7 +121,12 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
                 yield found(part.text in texts, "/exchanges/0/request", f"{part.text!r} is gone")
 
 
-@book.rule("USG-003", MUST, LOSS, source="https://platform.openai.com/docs/api-reference/chat/create")
+@book.rule(
+    "USG-003",
+    MUST,
+    LOSS,
+    source="https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create",
+)
 def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
     """A client that reports token counts of streams requests them from Chat Completions (`stream_options`).
 

@@ -19,7 +19,7 @@ _KINDS = {"image": "image", "document": "document", "other": "audio"}
     MUST,
     LOSS,
     source=[
-        "https://platform.openai.com/docs/guides/images-vision",
+        "https://developers.openai.com/api/docs/guides/images-vision",
         "https://github.com/maiphucgiang/codebuddy2api/issues/25",
     ],
 )
@@ -79,7 +79,7 @@ def media_come_alone(run: Run) -> Iterator[Finding]:
                 yield found(True, at(index, item), "")
 
 
-@book.rule("IMG-007", SHOULD, LOSS, source="https://platform.openai.com/docs/guides/images-vision")
+@book.rule("IMG-007", SHOULD, LOSS, source="https://developers.openai.com/api/docs/guides/images-vision")
 def detail_is_the_callers(run: Run) -> Iterator[Finding]:
     """The `detail` of an image is sent only if the caller set it.
 
