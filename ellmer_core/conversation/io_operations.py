@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..contents.content import Content
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
+from ..values import Value
 from ..wire.request_and_stream_merger import Request
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ T = TypeVar("T")
 Callback = Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
-class Send:
+@dataclass(frozen=True, eq=False, repr=False)
+class Send(Value):
     """Post `body`; the outcome is an `Answer`. An answer still open is dropped first. `provider` is the place of the
     provider among those of the chat, whose connections are used."""
 
@@ -46,8 +47,8 @@ class Send:
     provider: int = 0
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Value):
     """The head of an answer: header names in lower case, `at` in Unix time."""
 
     status: int
