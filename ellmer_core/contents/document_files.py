@@ -1,8 +1,7 @@
 """Files of any kind as content: images, PDFs, documents with text in them, audio and video.
 
-A type that the bytes do not show is the one that the name says. Whether a file is text is decided by its bytes. The words
-of Word documents and workbooks are read with python-docx and openpyxl (the extra `documents`), for APIs that do not take
-the file itself.
+If the bytes do not show the type, the file's name decides. The bytes decide whether a file is text. The text of Word documents and workbooks is read with
+python-docx and openpyxl (the extra `documents`), for APIs that do not accept the file itself.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def _text_of(type: str, data: bytes, source: str) -> str:
 
 
 def _of_word(data: bytes, source: str) -> str:
-    """Paragraphs, and the cells of tables, in order."""
+    """Returns the paragraphs and the cells of tables, in order."""
     try:
         import docx  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -117,7 +116,7 @@ def _lines(document: Any) -> Iterator[str]:
 
 
 def _of_workbook(data: bytes, source: str) -> str:
-    """Each sheet under its name, a line a row, tabs between the cells."""
+    """Returns each sheet under its name, with a line for each row and tabs between the cells."""
     try:
         import openpyxl  # noqa: PLC0415 - an extra
     except ImportError as error:

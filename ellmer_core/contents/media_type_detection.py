@@ -18,7 +18,7 @@ SIGNATURES = {
 
 
 def sniffed(data: bytes) -> str | None:
-    """The media type of some bytes; `None` where it is none of these."""
+    """Returns the media type of some bytes, or `None` for an unknown type."""
     return _first(SIGNATURES, data)
 
 
@@ -31,12 +31,12 @@ AUDIO = {
 
 
 def sniffed_audio(data: bytes) -> str | None:
-    """The media type of the bytes of audio; `None` where it is none of these."""
+    """Returns the media type of the bytes of audio, or `None` for an unknown type."""
     return _first(AUDIO, data)
 
 
 def audio_type(data: str) -> str:
-    """The media type of audio in standard base64; raw samples where it is none of these."""
+    """Returns the media type of audio in standard base64, or that of raw samples if it is unknown."""
     try:
         start = b64decode(data[:64], validate=True)
     except ValueError:
@@ -45,7 +45,7 @@ def audio_type(data: str) -> str:
 
 
 def media_type(data: str) -> str | None:
-    """The media type of bytes in standard base64; `None` where they are none of these, or this is no base64."""
+    """Returns the media type of bytes in standard base64, or `None` for an unknown type or invalid base64."""
     try:
         return sniffed(b64decode(data, validate=True))
     except ValueError:
