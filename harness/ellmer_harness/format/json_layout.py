@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic_core import from_json
+from .json_text import BETWEEN, compact
 
 __all__ = ["layout"]
 
@@ -20,7 +20,6 @@ SPARE = 1024
 """A recorder that keeps all headers of an interaction spends about twice as much on them as we do on our list."""
 
 _spaced = json.JSONEncoder(ensure_ascii=False).encode
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def layout(value: Any) -> str:
@@ -33,7 +32,7 @@ def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
         yield _spaced(value)
         return
     if _numbers(value):
-        yield _compact(value)  # an embedding, coordinates: nobody reads them
+        yield compact(value)  # an embedding, coordinates: nobody reads them
         return
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"
@@ -68,14 +67,17 @@ def _dense(form: dict[str, Any]) -> str:
 def _lines(value: Any) -> str:
     """Compact text with each item of a list on a line of its own; in any other value, each object of its lists."""
     if isinstance(value, list) and not _numbers(value):
-        return "[\n" + ",\n".join(map(_compact, value)) + "\n]"
-    text = _compact(value)
-    broken = text.replace('},{"', '},\n{"')
-    try:
-        from_json(broken)
-    except ValueError:  # a string of the value ends in `},{`
-        return text
-    return broken
+        return "[\n" + _items(value) + "\n]"
+    text = compact(value)
+    in_a_string = any(f'}},{{"{after}' in text for after in ",:]}") or text.endswith('},{"')
+    return text if in_a_string else text.replace('},{"', '},\n{"')
+
+
+def _items(values: list[Any]) -> str:
+    text = compact([part for value in values for part in (value, BETWEEN)])
+    if text.count(BETWEEN) != len(values):
+        return ",\n".join(map(compact, values))
+    return text[1 : -len(f',"{BETWEEN}"]')].replace(f',"{BETWEEN}",', ",\n")
 
 
 def _numbers(value: Any) -> bool:

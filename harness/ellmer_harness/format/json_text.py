@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
-__all__ = ["parse", "parse_text", "spell", "write"]
+__all__ = ["BETWEEN", "compact", "parse", "parse_many", "parse_text", "spell", "write"]
 
 Form = dict[str, Any]
+BETWEEN = "the next value of several"
+"""A string between values that are read or written at once: if nothing else contains it, it separates them for certain."""
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
+_BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
 _NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
@@ -53,14 +56,50 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
         value = from_json(text, allow_inf_nan=False)
         if _seems_deep(text) and _too_deep(value, _DEEPEST):
             return None
-        if spell(value, hint) == text:
+        if _spelled(value, hint, text):
             return value, hint
         for style in _guesses(text):
-            if style != hint and spell(value, style) == text:
+            if style != hint and _spelled(value, style, text):
                 return value, style
     except (ValueError, RecursionError):
         return None
     return None
+
+
+def compact(value: Any) -> str:
+    """The compact JSON text of a value, in a third of the time that `json` takes; some floats have another exponent."""
+    try:
+        return to_json(value, inf_nan_mode="constants").decode()
+    except ValueError:  # half a surrogate
+        return spell(value, "")
+
+
+def _spelled(value: Any, style: str, text: str) -> bool:
+    """Whether the style gives the text."""
+    if style == "" and not _has_exponents(text.encode()):
+        return compact(value) == text
+    return spell(value, style) == text
+
+
+def _has_exponents(text: bytes) -> bool:
+    """Whether a number may need an exponent: not all programs write such a number alike."""
+    return b":e" in text.translate(_BEGINNINGS, b"0123456789.-") or b"0.0000" in text
+
+
+def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
+    """JSON texts of one style, proven by spelling all of them at once; raises `ValueError` if they are not."""
+    longest = parse_text(max(texts, key=len))
+    if longest is None or "\n" in texts[0]:
+        raise ValueError
+    comma = ", " if "spaced" in longest[1].split() else ","
+    joined = "[" + f'{comma}"{BETWEEN}"{comma}'.join(texts) + "]"
+    found = parse_text(joined, longest[1])
+    if found is None or joined.count(BETWEEN) != len(texts) - 1:
+        raise ValueError
+    values, style = found
+    if len(values) != 2 * len(texts) - 1 or any(each != BETWEEN for each in values[1::2]):
+        raise ValueError  # a text is none by itself
+    return values[::2], style
 
 
 def spell(value: Any, style: str) -> str:

@@ -34,8 +34,10 @@ def strings(value: Any) -> list[tuple[str, str]]:
     named: dict[tuple[str, str], None] = {}
     level = [value]
     while level:
-        level = [part for item in level for part in _of_bytes(item)] if bytes in set(map(type, level)) else level
-        plain.update(dict.fromkeys(item for item in level if isinstance(item, str)))
+        level = (
+            [part for item in level for part in _of_bytes(item)] if bytes in set(map(type, level)) else level
+        )
+        plain.update(dict.fromkeys([item for item in level if isinstance(item, str)]))
         objects = [item for item in level if isinstance(item, dict)]
         lists = [item for item in level if isinstance(item, list) and not _numbers(item)]
         names = dict.fromkeys(chain.from_iterable(objects))
