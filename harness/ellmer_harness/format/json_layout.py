@@ -8,7 +8,7 @@ one item, event or line of text a line. So a cassette stays as small as its traf
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from math import inf
 from typing import Any
 
 from .json_text import BETWEEN, compact
@@ -24,39 +24,54 @@ _spaced = json.JSONEncoder(ensure_ascii=False).encode
 
 def layout(value: Any) -> str:
     """The text, ending in a newline."""
-    return "".join(_pieces(value, "", WIDTH)) + "\n"
+    text: list[str] = []
+    _add(text, value, "", WIDTH, inf)
+    return "".join(text) + "\n"
 
 
-def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
+class _TooMuchIndentation(Exception):
+    pass
+
+
+def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> float:
+    """Adds the pieces of a value; gives what is left of the bytes that indentation may take."""
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
-        yield _spaced(value)
-        return
+        text.append(_spaced(value))
+        return spare
     if _numbers(value):
-        yield compact(value)  # an embedding, coordinates: nobody reads them
-        return
+        text.append(compact(value))  # an embedding, coordinates: nobody reads them
+        return spare
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    yield opening
+    text.append(opening)
     separator = f"\n{inner}"
     for key, item in value.items() if isinstance(value, dict) else ((None, item) for item in value):
         label = "" if key is None else _spaced(key) + ": "
-        yield separator
-        yield label
-        pieces = _pieces(item, inner, WIDTH - len(inner) - len(label) - 1)
-        yield from _body(item, pieces) if key == "body" and isinstance(item, dict) else pieces
+        text += (separator, label)
+        spare = _spent(separator, spare)
+        room = WIDTH - len(inner) - len(label) - 1
+        if key == "body" and isinstance(item, dict):
+            _add_body(text, item, inner, room)
+        else:
+            spare = _add(text, item, inner, room, spare)
         separator = f",\n{inner}"
-    yield f"\n{indent}{closing}"
+    text.append(end := f"\n{indent}{closing}")
+    return _spent(end, spare)
 
 
-def _body(form: dict[str, Any], pieces: Iterator[str]) -> Iterator[str]:
-    """The pieces, unless they spend too much on indentation."""
-    kept, spent = [], 0
-    for piece in pieces:
-        kept.append(piece)
-        spent += len(piece) if "\n" in piece else 0
-        if spent > SPARE:
-            return iter([_dense(form)])
-    return iter(kept)
+def _spent(piece: str, spare: float) -> float:
+    if len(piece) > spare:
+        raise _TooMuchIndentation
+    return spare - len(piece)
+
+
+def _add_body(text: list[str], form: dict[str, Any], indent: str, room: int) -> None:
+    """Adds a body: densely, if indentation takes too much."""
+    before = len(text)
+    try:
+        _add(text, form, indent, room, SPARE)
+    except _TooMuchIndentation:
+        text[before:] = [_dense(form)]
 
 
 def _dense(form: dict[str, Any]) -> str:

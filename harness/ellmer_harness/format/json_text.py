@@ -24,6 +24,7 @@ _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
+_plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
 _NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
@@ -56,34 +57,14 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
         value = from_json(text, allow_inf_nan=False)
         if _seems_deep(text) and _too_deep(value, _DEEPEST):
             return None
-        if _spelled(value, hint, text):
+        if spell(value, hint) == text:
             return value, hint
         for style in _guesses(text):
-            if style != hint and _spelled(value, style, text):
+            if style != hint and spell(value, style) == text:
                 return value, style
     except (ValueError, RecursionError):
         return None
     return None
-
-
-def compact(value: Any) -> str:
-    """The compact JSON text of a value, in a third of the time that `json` takes; some floats have another exponent."""
-    try:
-        return to_json(value, inf_nan_mode="constants").decode()
-    except ValueError:  # half a surrogate
-        return spell(value, "")
-
-
-def _spelled(value: Any, style: str, text: str) -> bool:
-    """Whether the style gives the text."""
-    if style == "" and not _has_exponents(text.encode()):
-        return compact(value) == text
-    return spell(value, style) == text
-
-
-def _has_exponents(text: bytes) -> bool:
-    """Whether a number may need an exponent: not all programs write such a number alike."""
-    return b":e" in text.translate(_BEGINNINGS, b"0123456789.-") or b"0.0000" in text
 
 
 def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
@@ -104,11 +85,28 @@ def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
 
 def spell(value: Any, style: str) -> str:
     """The JSON text of a value in a style."""
+    if not style:
+        return compact(value)
     encode, escaped = _encoder(style)
     text = encode(value)
     for plain, spelled in escaped:
         text = text.replace(plain, spelled)
     return text
+
+
+def compact(value: Any) -> str:
+    """The JSON text without spaces, as `json` writes it, in a third of the time."""
+    try:
+        text = to_json(value, inf_nan_mode="constants")
+    except ValueError:  # half a surrogate
+        return _plainest(value)
+    return _plainest(value) if _has_exponents(text) else text.decode()
+
+
+def _has_exponents(text: bytes) -> bool:
+    """Whether a number may have an exponent: not all programs write such a number alike."""
+    beginnings = text.translate(_BEGINNINGS, b"0123456789.-")
+    return beginnings.startswith(b"e") or b":e" in beginnings or b"0.0000" in text
 
 
 def _seems_deep(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -39,7 +39,7 @@ def strings(value: Any) -> list[tuple[str, str]]:
         )
         plain.update(dict.fromkeys([item for item in level if isinstance(item, str)]))
         objects = [item for item in level if isinstance(item, dict)]
-        lists = [item for item in level if isinstance(item, list) and not _numbers(item)]
+        lists = [item for item in level if isinstance(item, list | tuple) and not _numbers(item)]
         names = dict.fromkeys(chain.from_iterable(objects))
         plain.update(names)
         named.update(dict.fromkeys(_telling(objects, lists, names)))
@@ -62,7 +62,7 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
             for name, inner in item.items():
                 found["", name].append(place)
                 left.append((inner, (place, name), naming if naming and name in _VALUES else name))
-        elif isinstance(item, list):
+        elif isinstance(item, list | tuple):
             left += _items(item, place, key)
         elif isinstance(item, bytes):
             left += [(inner, place, key) for inner in _of_bytes(item)]
@@ -84,17 +84,18 @@ def _lines(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
-def _numbers(items: list[Any]) -> bool:
+def _numbers(items: Sequence[Any]) -> bool:
     return bool(items) and type(items[0]) in _NUMBERS and _NUMBERS.issuperset(map(type, items))
 
 
 def _telling(
-    objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
+    objects: list[dict[str, Any]], lists: list[Sequence[Any]], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Yields the strings that telling names are for: those of a field, of `{"name": …, "value": …}` and of a pair."""
     for name in filter(telling, names):
         yield from (found for each in objects if name in each for found in _texts(name, each[name]))
-    naming, valued = _NAMING.intersection(names), [one for one in objects if not _VALUES.isdisjoint(one)]
+    valued = [] if _VALUES.isdisjoint(names) else [one for one in objects if not _VALUES.isdisjoint(one)]
+    naming = _NAMING.intersection(names) if valued else ()
     if hinted("\n".join({one[name] for name in naming for one in valued if isinstance(one.get(name), str)})):
         for each in valued:
             if name := _named(each):
@@ -109,7 +110,7 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         item = left.pop()
         if isinstance(item, str):
             yield name, item
-        elif isinstance(item, list):
+        elif isinstance(item, list | tuple):
             left += item
         elif isinstance(item, bytes):
             left += _of_bytes(item)
@@ -170,7 +171,7 @@ def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
         at = end
 
 
-def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
+def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
     if key == "text" and _lines(items):
         yield "".join(items), (place, 0), key
         return
@@ -178,7 +179,7 @@ def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Plac
     yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in _NUMBERS)
 
 
-def _pair(items: list[Any]) -> bool:
+def _pair(items: Sequence[Any]) -> bool:
     """Whether this is a header, or a field of a form, of a telling name."""
     return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
 
