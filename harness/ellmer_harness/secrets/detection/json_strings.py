@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, compress, repeat
+from operator import is_
 from typing import Any
 
 from pydantic_core import from_json
@@ -20,6 +21,7 @@ _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
 _NAMING = frozenset(_NAMES)
 _NUMBERS = frozenset((int, float, bool, type(None)))
+_KINDS = _NUMBERS | {str, dict, list}
 _FIELDS = 12  # an object that names its value has few others
 _RUN = 16
 _PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
@@ -34,13 +36,14 @@ def strings(value: Any) -> list[tuple[str, str]]:
     named: dict[tuple[str, str], None] = {}
     level = [value]
     while level:
-        level = (
-            [part for item in level for part in _of_bytes(item)] if bytes in set(map(type, level)) else level
-        )
-        plain.update(dict.fromkeys([item for item in level if isinstance(item, str)]))
-        objects = [item for item in level if isinstance(item, dict)]
-        lists = [item for item in level if isinstance(item, list | tuple) and not _numbers(item)]
+        kinds = [*map(type, level)]
+        if not _KINDS.issuperset(kinds):
+            level = [part for item in level for part in _readable(item)]
+            kinds = [*map(type, level)]
+        texts, objects, lists = (_only(kind, level, kinds) for kind in (str, dict, list))
+        lists = [items for items in lists if not _numbers(items)]
         names = dict.fromkeys(chain.from_iterable(objects))
+        plain.update(dict.fromkeys(texts))
         plain.update(names)
         named.update(dict.fromkeys(_telling(objects, lists, names)))
         level = [*_values(objects, names), *chain.from_iterable(lists)]
@@ -69,6 +72,21 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
     return found
 
 
+def _only(kind: type, level: list[Any], kinds: list[type]) -> list[Any]:
+    return [*compress(level, map(is_, kinds, repeat(kind)))]
+
+
+def _readable(item: Any) -> list[Any]:
+    """What is to be searched in an item that may be of another type."""
+    if type(item) in _KINDS:
+        return [item]
+    if isinstance(item, bytes):
+        return _of_bytes(item)
+    if isinstance(item, dict):
+        return [{**item}]
+    return [[*item]] if isinstance(item, list | tuple) else [str(item)]
+
+
 def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[Any]:
     if "text" not in names:
         return chain.from_iterable(map(dict.values, objects))
@@ -89,13 +107,13 @@ def _numbers(items: Sequence[Any]) -> bool:
 
 
 def _telling(
-    objects: list[dict[str, Any]], lists: list[Sequence[Any]], names: Iterable[str]
+    objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Yields the strings that telling names are for: those of a field, of `{"name": …, "value": …}` and of a pair."""
     for name in filter(telling, names):
         yield from (found for each in objects if name in each for found in _texts(name, each[name]))
-    valued = [] if _VALUES.isdisjoint(names) else [one for one in objects if not _VALUES.isdisjoint(one)]
-    naming = _NAMING.intersection(names) if valued else ()
+    naming = _NAMING.intersection(names)
+    valued = [one for one in objects if not _VALUES.isdisjoint(one)] if naming else []
     if hinted("\n".join({one[name] for name in naming for one in valued if isinstance(one.get(name), str)})):
         for each in valued:
             if name := _named(each):
@@ -116,12 +134,9 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
             left += _of_bytes(item)
 
 
-def _of_bytes(item: Any) -> list[Any]:
-    """What is to be read in bytes; anything else as it is."""
-    if not isinstance(item, bytes):
-        return [item]
-    whole = parsed(item)
-    return [*readable(item)] if whole is None else [whole]
+def _of_bytes(data: bytes) -> list[Any]:
+    whole = parsed(data)
+    return [*readable(data)] if whole is None else [whole]
 
 
 def pointer(place: Place) -> str:
