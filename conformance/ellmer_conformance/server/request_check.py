@@ -15,8 +15,9 @@ from zlib import crc32
 
 from ..contract import readers
 from ..contract.exchange import Request
-from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
+from ..contract.rule import Kind, Level, Refusal, Rule
 from ..contract.rules import book
+from ..contract.verdict import Verdict, Violation, objection, verdict
 from ..scenarios.script import Answer, Say
 from .dialect_lookup import dialect_of
 from .dialects.base import Ticket, pretty
@@ -107,7 +108,9 @@ def _forged(request: Request, case: str, body: bytes) -> Refusal | None:
 def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
-    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    """Returns the request and what the rules say of it. Raises ValueError or RecursionError where it is no
+    JSON object.
+    """
     request, judged = _examined(way, method, headers, body)
     return request, judged.verdicts
 
@@ -123,7 +126,7 @@ def _judge(request: Request) -> tuple[Verdict, ...]:
 
 @lru_cache(256)
 def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
-    """The rules that are in force for a model today."""
+    """Returns the rules that are in force for a model today."""
     return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..contract import readers
 from ..contract.exchange import Request
 from ..contract.readers.read_cache import reading_once
-from ..contract.rule import Verdict
+from ..contract.verdict import Verdict
 
 __all__ = ["Alike", "Judged", "without_repeats", "without_words"]
 
@@ -62,12 +62,14 @@ class _Deferred(Sequence[Verdict]):
 
 
 def without_words(body: bytes) -> bytes:
-    """A body with its plain texts left out; as it is, where one may tell a rule something."""
+    """Returns a body with its plain texts left out; as it is, where one may tell a rule something."""
     return _MESSAGE.join(_bare_pieces(body))
 
 
 def without_repeats(pieces: list[bytes]) -> list[bytes]:
-    """The pieces of a body without its words; of turns that are alike and say no more than words, the first three."""
+    """Returns the pieces of a body without its words; of turns that are alike and say no more than words, the
+    first three.
+    """
     found = pieces[:7]
     for place in range(7, len(pieces), 2):
         pair = pieces[place : place + 2]
@@ -102,7 +104,7 @@ def _without_words(body: bytes) -> bytes:
 
 @lru_cache(1024)
 def _is_words_only(piece: bytes) -> bool:
-    """Whether a message has a text in it, and nothing else that could be counted."""
+    """Tells whether a message has a text in it, and nothing else that could be counted."""
     return len(piece) <= _SHORT and _WORDS_ONLY.fullmatch(piece) is not None
 
 

@@ -16,7 +16,7 @@ _NOWHERE = object()
 
 
 def references(schema: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
-    """The references within a schema to places of its own: where each stands, and where it leads."""
+    """Yields the references within a schema to places of its own: where each stands, and where it leads."""
     if isinstance(schema, list):
         for index, each in enumerate(schema):
             yield from references(each, (*place, str(index)))
@@ -31,12 +31,12 @@ def references(schema: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
 
 
 def dangling(schema: Any) -> list[tuple[Place, str]]:
-    """The references that lead nowhere."""
+    """Returns the references that lead nowhere."""
     return [(place, name) for place, name in references(schema) if not _leads(schema, name)]
 
 
 def _leads(schema: Any, reference: str) -> bool:
-    """Whether there is something at the JSON pointer; an anchor (`#name`) is left to others."""
+    """Tells whether there is something at the JSON pointer. An anchor (`#name`) is left to others."""
     if not reference.startswith("#/"):
         return True
     found = schema

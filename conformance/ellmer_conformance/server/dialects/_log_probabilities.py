@@ -17,12 +17,12 @@ __all__ = ["chosen_candidates", "log_probabilities", "of_tokens"]
 
 
 def log_probabilities(text: str, alternatives: int = 0) -> list[Json]:
-    """Each token of a text with its log probability, and as many `alternatives` as were asked for."""
+    """Returns each token of a text with its log probability, and as many `alternatives` as were asked for."""
     return [_token(piece, alternatives) for piece in words(Say(text))]
 
 
 def chosen_candidates(text: str, alternatives: int = 0) -> Json:
-    """The same as Google has it."""
+    """Returns the same as Google has it."""
     pieces = words(Say(text))
     return {
         "topCandidates": [
@@ -33,12 +33,12 @@ def chosen_candidates(text: str, alternatives: int = 0) -> Json:
 
 
 def of_tokens(text: str) -> list[Json]:
-    """The same as Cohere has it."""
+    """Returns the same as Cohere has it."""
     return [{"text": piece, "token_ids": [_id(piece)], "logprobs": [0]} for piece in words(Say(text))]
 
 
 def _ranked(piece: str, alternatives: int) -> list[tuple[str, float]]:
-    """A token and the next likely ones."""
+    """Returns a token and the next likely ones."""
     return [(piece if not rank else f"{piece}{rank}", -9.0 * rank) for rank in range(alternatives)]
 
 

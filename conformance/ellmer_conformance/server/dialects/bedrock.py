@@ -104,7 +104,7 @@ class Bedrock(Dialect):
         return utf8(compact(self.transformed() | reply))
 
     def named_settings(self, *names: str) -> Json:
-        """Settings of the request that the answer repeats."""
+        """Returns settings of the request that the answer repeats."""
         return {name: self.asked[name] for name in names if name in self.asked}
 
     def transformed(self) -> Json:
@@ -117,7 +117,7 @@ class Bedrock(Dialect):
         }
 
     def blocks(self, answer: Answer) -> Iterator[Json]:
-        """The parts as whole blocks."""
+        """Yields the parts as whole blocks."""
         for index, part in enumerate(self.shown(answer)):
             match part:
                 case Say(text) if part.sources:
@@ -132,7 +132,7 @@ class Bedrock(Dialect):
                     yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
 
     def shown(self, answer: Answer) -> list[Said]:
-        """The parts that are sent: reasoning only where the model shows it, and no empty text."""
+        """Returns the parts that are sent: reasoning only where the model shows it, and no empty text."""
         parts = [self.seen(part) if isinstance(part, Think) else part for part in answer.parts]
         shown: list[Said] = [
             part
@@ -142,14 +142,16 @@ class Bedrock(Dialect):
         return list(self.signed(shown)) if self.signs else shown
 
     def seen(self, part: Think) -> Think | None:
-        """What is seen of a thought: all, or of Claude its signature alone, or nothing."""
+        """Returns what is seen of a thought: all, or of Claude its signature alone, or nothing."""
         if not self.signs:
             return part if part.text and _SHOWS_REASONING.search(self.model) else None
         text = thought_shown(part.text, self.more.get("thinking"), self.model)
         return None if text is None else Think(text)
 
     def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
-        """The parts, thoughts with their signatures: where they are bound, each records the one before."""
+        """Yields the parts, thoughts with their signatures: where they are bound, each records the one
+        before.
+        """
         prefix = self.conversation.prefix if binds(self.model) else None
         for part in parts:
             if isinstance(part, Think):
@@ -195,11 +197,11 @@ class Bedrock(Dialect):
                     yield Frame("arguments", self.delta(index, {"toolUse": {"input": text}}))
 
     def delta(self, index: int, delta: Json) -> bytes:
-        """A piece of a block."""
+        """Returns a piece of a block."""
         return self.event("contentBlockDelta", {"contentBlockIndex": index, "delta": delta})
 
     def event(self, kind: str, payload: Json) -> bytes:
-        """An event, padded against guessing tokens by their length: `p` is as long as chance has it."""
+        """Returns an event, padded against guessing tokens by their length: `p` is as long as chance has it."""
         pad = padding(f"{self.ticket.seed}{kind}{payload}", _PAD)
         padded = dict(sorted({**payload, "p": pad}.items()))
         headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
@@ -266,7 +268,7 @@ class Bedrock(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """An exception in place of an event; nothing follows."""
+        """Yields an exception in place of an event; nothing follows."""
         failure = self.failures[kind]
         name = str(failure.type)
         headers = {

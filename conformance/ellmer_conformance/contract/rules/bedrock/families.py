@@ -1,4 +1,4 @@
-"""Fields and blocks that some families of models do not take, in Bedrock's own sentences."""
+"""Fields and blocks that some families of models do not accept, in Bedrock's own sentences."""
 
 from __future__ import annotations
 
@@ -151,12 +151,12 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
 
 
 def _image(request: Request) -> str | None:
-    """An image among the blocks of a message."""
+    """Returns the place of an image among the blocks of a message."""
     return next((place for place, block in _all_blocks(request) if "image" in block), None)
 
 
 def _image_of_a_tool(request: Request) -> str | None:
-    """An image in the result of a tool."""
+    """Returns the place of an image in the result of a tool."""
     for place, block in _all_blocks(request):
         for index, part in enumerate(items_of(object_of(block.get("toolResult")).get("content"))):
             if "image" in object_of(part):

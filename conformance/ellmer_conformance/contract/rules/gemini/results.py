@@ -51,7 +51,7 @@ def _display_name(part: Any) -> Any:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """The names that the values of `$ref` are, at any depth."""
+    """Yields the names that the values of `$ref` are, at any depth."""
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]

@@ -54,7 +54,7 @@ class Compatible(OpenAIChat):
         return message | ({"tool_calls": made} if made else {})
 
     def whole(self, call: Call, index: int) -> Json:
-        """A call with all its arguments."""
+        """Returns a call with all its arguments."""
         function = {"name": call.name, "arguments": arguments_text(call)}
         return {"id": self.call_id(call, index), "type": "function", "function": function}
 
@@ -67,7 +67,7 @@ class Compatible(OpenAIChat):
         yield from self.closing(answer)
 
     def others(self) -> Iterator[Self]:
-        """The other choices that are asked for."""
+        """Yields the other choices that are asked for."""
         for index in range(1, self.count):
             other = copy(self)
             other.index = index
@@ -105,7 +105,7 @@ class Compatible(OpenAIChat):
         return self.event({"choices": [choice | {"finish_reason": finish}]})
 
     def unless_reasoning(self, **fields: Any) -> Json:
-        """Only what is asked for: a field without a value is left out."""
+        """Returns only what is asked for: a field without a value is left out."""
         return {name: each for name, each in fields.items() if each is not None}
 
     def event(self, rest: Json) -> bytes:

@@ -121,7 +121,7 @@ class DeepSeek(OpenAIChat):
         return 1
 
     def probabilities(self, text: str | None, thinking: str | None = None) -> Json:
-        """Those of the reasoning stand beside those of the text."""
+        """Returns those of the reasoning beside those of the text."""
         said = {"content": text, "reasoning_content": thinking}
         if not self.asked.get("logprobs") or not any(said.values()):
             return {"logprobs": None}
@@ -155,5 +155,5 @@ class DeepSeek(OpenAIChat):
 
 
 def without(value: Json, *keys: str) -> Json:
-    """The object without some of its keys."""
+    """Returns the object without some of its keys."""
     return {key: each for key, each in value.items() if key not in keys}

@@ -1,4 +1,4 @@
-"""Fireworks: an error has its fields at the top, fields of others are refused, and text models take no images."""
+"""Fireworks: error fields are at the top level, unknown fields are refused, and text models accept no images."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
 
 
 def _lost(request: Request) -> str | None:
-    """The first reference in the schema of a function that leads nowhere."""
+    """Returns the place of the first reference in the schema of a function that leads nowhere."""
     for pointer, tool in tools(request.body):
         for place, _ in dangling(object_of(tool.get("function")).get("parameters")):
             return "/".join([f"{pointer}/function/parameters", *place, "$ref"])

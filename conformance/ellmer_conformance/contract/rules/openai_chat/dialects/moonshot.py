@@ -16,7 +16,7 @@ from . import elsewhere
 
 
 def _referring(**more: object) -> dict[str, object]:
-    """A tool whose schema refers to the definition `X`."""
+    """Returns a tool whose schema refers to the definition `X`."""
     properties = {"x": {"$ref": "#/$defs/X"}}
     parameters = {"type": "object", "properties": properties, **more}
     return {"type": "function", "function": {"name": "add", "parameters": parameters}}
