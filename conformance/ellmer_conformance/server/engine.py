@@ -22,8 +22,8 @@ from ..scenarios.script import Script
 from . import status_page
 from .dialect_lookup import dialect_of
 from .dialects.base import Dialect, Ticket
+from .http.http_request import HttpRequest
 from .http.reply import Reply, is_short, plain
-from .http.request_parser import HttpRequest
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
 from .models_files_and_batches import Services

@@ -20,11 +20,11 @@ from ..contract.rules import book
 from ..scenarios.script import Answer, Say
 from .dialect_lookup import dialect_of
 from .dialects.base import Ticket, pretty
+from .http.http_request import HttpRequest
 from .http.reply import Reply
-from .http.request_parser import HttpRequest
-from .http.routes import OPEN_CASE, Route, route
-from .journal import without_secrets
+from .http.routes import OPEN_CASE, Route
 from .replies.rendering import refuse, render
+from .request_head import LENGTH, request_head
 from .verdict_cache import Alike, Judged
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
@@ -67,19 +67,17 @@ def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
 
 @lru_cache(1024)
 def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
-    way = route(http.target, http.host)
-    bare = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
-    dialect = dialect_of(Ticket(bare, way.case, 0))
-    if not way.wire or http.method != "POST":
-        return CheckedRequest(bare, refusal=dialect.no_such(http.method, way.path))
-    locked = dialect.locked(http.headers, dict(way.query))
-    if locked and not observe:
-        return CheckedRequest(bare, refusal=locked)
+    head = request_head(http)
+    headers = head.headers | {name: http.headers[name] for name in (LENGTH,) if name in http.headers}
+    way, locked = head.way, head.locked
+    if head.missing or (locked and not observe):
+        return CheckedRequest(head.bare(headers), refusal=head.missing or locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
-        request, judged = _examined(way, http.method, bare.headers, http.body)
+        request, judged = _examined(way, http.method, headers, http.body)
     except (ValueError, RecursionError) as error:
-        return CheckedRequest(bare, unlocked, dialect.no_json(str(error)))
+        bare = head.bare(headers)
+        return CheckedRequest(bare, unlocked, dialect_of(Ticket(bare, way.case, 0)).no_json(str(error)))
     if unlocked:
         judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
     return _judged(request, judged, _forged(request, way.case, http.body), observe=observe)

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
-from ..exchange import Item, Json, Request
+from ..exchange import Item, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .provider_hosts import vendor_of
@@ -105,21 +105,14 @@ def request(
     value = _read(body)
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
-    found = detect(url, value, headers)
-    if found is None:
+    place = _endpoint(url, _header(headers, "host") or "", vendor)
+    if place is None:
         known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
         raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({known})")
-    return Request(
-        wire=_spoken(found[0], vendor or found[1]),
-        vendor=vendor or found[1],
-        body=value,
-        url=url,
-        method=method,
-        headers=headers,
-        model=_model(url, value),
-        stream=value.get("stream", found[0] == "ollama") is True or bool(_STREAMS.search(urlsplit(url).path)),
-        when=when,
-    )
+    model = value.get("model")
+    named = model.removeprefix("models/") if isinstance(model, str) and model else place.model
+    stream = place.streams or value.get("stream", place.streams_by_default) is True
+    return Request(place.wire, place.vendor, value, url, method, headers, named, stream, when)
 
 
 @once_per_request
@@ -127,6 +120,26 @@ def read(request: Request) -> list[Item]:
     """Returns what a request says, in its wire format's order."""
     found: list[Item] = MODULES[request.wire].read(request)
     return found
+
+
+class _Endpoint(NamedTuple):
+    """What a URL says of the requests that go there."""
+
+    wire: str
+    vendor: str
+    model: str
+    streams: bool
+    streams_by_default: bool
+
+
+@lru_cache(1024)
+def _endpoint(url: str, host: str, vendor: str | None) -> _Endpoint | None:
+    found = _detected(url, host)
+    if found is None:
+        return None
+    wire, served_by = found[0], vendor or found[1]
+    streams = bool(_STREAMS.search(urlsplit(url).path))
+    return _Endpoint(_spoken(wire, served_by), served_by, _model(url), streams, wire == "ollama")
 
 
 @lru_cache(1024)
@@ -150,15 +163,12 @@ def _read(body: bytes) -> Any:
         return bounded(json.loads(body))
 
 
-def _model(url: str, body: Json) -> str:
-    """The model the body names, else the one the URL does (Gemini's, Bedrock's, an Azure deployment)."""
-    model = body.get("model")
-    if isinstance(model, str) and model:
-        return model.removeprefix("models/")
+def _model(url: str) -> str:
+    """The model that the URL names (Gemini's, Bedrock's, an Azure deployment)."""
     path = urlsplit(url).path
     match = _BEDROCK_MODEL.search(path) or _MODEL.search(unquote(path))
     return unquote(match["model"]) if match else ""
 
 
 def _header(headers: Mapping[str, str], name: str) -> str | None:
-    return next((value for key, value in headers.items() if key.lower() == name), None)
+    return headers.get(name) or next((value for key, value in headers.items() if key.lower() == name), None)

@@ -14,8 +14,8 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal, objection
 from ...contract.rules import book
 from ..dialects.base import Dialect, compact, utf8
+from ..http.http_request import HttpRequest
 from ..http.reply import Reply, plain
-from ..http.request_parser import HttpRequest
 from ..http.routes import Route
 from ..replies.rendering import refuse
 
