@@ -21,7 +21,7 @@ from .http.reply import Broken, Relayed, Reply, plain
 from .http.request_parser import MAX_BODY
 from .http.routes import Route, found
 from .journal import Entry, without_secrets
-from .request_check import examined, notes
+from .judging.request_check import examined, notes
 
 __all__ = ["Proxy"]
 

@@ -25,7 +25,7 @@ from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, 
 from .provider_hosts import vendor_of
 from .read_cache import once_per_request
 
-__all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
+__all__ = ["MODULES", "detect", "is_beside", "parsed", "read", "request", "request_of", "vendor_of"]
 
 MODULES: Mapping[str, ModuleType] = {
     module.WIRE: module
@@ -102,7 +102,19 @@ def request(
 
     Raises ValueError, with a sentence, where the URL is not a chat endpoint of a known wire format or the body is not a JSON object.
     """
-    value = _read(body)
+    return request_of(method, url, headers, parsed(body), vendor, when=when)
+
+
+def request_of(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    value: Any,
+    vendor: str | None = None,
+    *,
+    when: date | None = None,
+) -> Request:
+    """The same of a body that is parsed."""
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
     place = _endpoint(url, _header(headers, "host") or "", vendor)
@@ -155,7 +167,7 @@ def _spoken(wire: str, vendor: str) -> str:
     return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
 
 
-def _read(body: bytes) -> Any:
+def parsed(body: bytes) -> Any:
     """JSON that is not too deep: what pydantic refuses (half characters, say, and more than 200 levels) is read again."""
     try:
         return from_json(body)

@@ -13,26 +13,25 @@ from functools import cached_property, lru_cache
 from urllib.parse import quote
 from zlib import crc32
 
-from ..contract import readers
-from ..contract.exchange import Request
-from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
-from ..contract.rules import book
-from ..scenarios.script import Answer, Say
-from .dialect_lookup import dialect_of
-from .dialects.base import Ticket, pretty
-from .http.http_request import HttpRequest
-from .http.reply import Reply
-from .http.routes import OPEN_CASE, Route
-from .replies.rendering import refuse, render
+from ...contract.exchange import Request
+from ...contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
+from ...contract.rules import book
+from ...scenarios.script import Answer, Say
+from ..dialect_lookup import dialect_of
+from ..dialects.base import Ticket
+from ..http.http_request import HttpRequest
+from ..http.reply import Reply
+from ..http.routes import OPEN_CASE, Route
+from ..replies.rendering import refuse, render
+from .conversation_check import ConversationCheck
 from .request_head import LENGTH, request_head
-from .verdict_cache import Alike, Judged
+from .verdict_cache import Judged
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 
 #: What anybody is told whose request is legal.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
-_ALIKE = Alike()
 #: What stands in the body of a request that sends signed thoughts back; an escape may hide it.
 _SIGNED = (b"ignature", b"hinking", b"encrypted", b"reasoning", b"\\u")
 _NOTED = 50  # violations that a header names; the report has all
@@ -49,12 +48,12 @@ class CheckedRequest:
     refusal: Refusal | None = None
     noted: str = ""
     turn: int = 0  # the last one that the request has
+    sum: int = 0  # the check sum of its body
 
     @cached_property
     def reply(self) -> Reply:
         """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
-        salt = f"-{crc32(pretty(self.request.body))}"
-        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, salt))
+        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, f"-{self.sum}"))
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
 
@@ -74,24 +73,27 @@ def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
         return CheckedRequest(head.bare(headers), refusal=head.missing or locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
-        request, judged = _examined(way, http.method, headers, http.body)
+        request, judged = _CONVERSATIONS.examined(way, http.method, headers, http.body)
     except (ValueError, RecursionError) as error:
         bare = head.bare(headers)
         return CheckedRequest(bare, unlocked, dialect_of(Ticket(bare, way.case, 0)).no_json(str(error)))
     if unlocked:
         judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
-    return _judged(request, judged, _forged(request, way.case, http.body), observe=observe)
+    forged = _forged(request, way.case, http.body)
+    return _judged(request, judged, forged, crc32(http.body), observe=observe)
 
 
-def _judged(request: Request, judged: Judged, forged: Refusal | None, *, observe: bool) -> CheckedRequest:
+def _judged(
+    request: Request, judged: Judged, forged: Refusal | None, sum: int, *, observe: bool
+) -> CheckedRequest:
     verdicts, fine, turn = judged
     if observe:
         violations = [] if fine else [violation for verdict in verdicts for violation in verdict.violations]
-        return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn)
+        return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn, sum=sum)
     broken = None if fine else objection(verdicts)
     missing = dialect_of(Ticket(request, "", 0)).no_model(request.model)
     return CheckedRequest(
-        request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn
+        request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn, sum=sum
     )
 
 
@@ -106,13 +108,8 @@ def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
     """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
-    request, judged = _examined(way, method, headers, body)
+    request, judged = _CONVERSATIONS.examined(way, method, headers, body)
     return request, judged.verdicts
-
-
-def _examined(way: Route, method: str, headers: Mapping[str, str], body: bytes) -> tuple[Request, Judged]:
-    request = readers.request(method, way.url, headers, body, way.vendor)
-    return request, _ALIKE.judged(request, body, _judge)
 
 
 def _judge(request: Request) -> tuple[Verdict, ...]:
@@ -123,6 +120,9 @@ def _judge(request: Request) -> tuple[Verdict, ...]:
 def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
     """The rules that are in force for a model today."""
     return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
+
+
+_CONVERSATIONS = ConversationCheck(_judge)
 
 
 def keyless(wire: str, refusal: Refusal) -> Verdict:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..contract.exchange import Request
-from ..contract.rule import Refusal
-from .dialect_lookup import dialect_of
-from .dialects.base import Ticket
-from .http.http_request import HttpRequest
-from .http.routes import Route, route
-from .journal import without_secrets
+from ...contract.exchange import Request
+from ...contract.rule import Refusal
+from ..dialect_lookup import dialect_of
+from ..dialects.base import Ticket
+from ..http.http_request import HttpRequest
+from ..http.routes import Route, route
+from ..journal import without_secrets
 
 __all__ = ["LENGTH", "RequestHead", "request_head"]
 

@@ -1,0 +1,98 @@
+"""The part of a long conversation that decides about its next request.
+
+What stood in a request that no rule objects to was judged there. Behind it, rules look at the new messages, at those that they
+answer, and at whether something new is there already: an id, a document's name, a mark for the cache. So a window of the
+conversation is judged: what stands before the first question, and the last units. A unit is a question of the user with what
+follows, or one round of calls and results. Where the window is objected to, or something new is there already, the whole is judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ...contract.exchange import Item
+
+__all__ = ["Marks", "Units", "by_message", "marks"]
+
+_ID = re.compile(rb'"(?:id|[A-Za-z_]*_id|[A-Za-z]*Id)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_NAME = re.compile(rb'"name"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_DOCUMENT = b'"document"'  # has a name that no other one may have
+_CACHED = re.compile(rb"cache_control|cachePoint")  # may be there a few times
+_HIDDEN = re.compile(rb"\\u00[2-7]")  # an escape that may hide a key
+
+
+class Units(NamedTuple):
+    """How the first `count` messages are divided.
+
+    `lead` is the number of messages before the first question, -1 where there is none yet. `starts` has those of the last two
+    units, each with the question that it belongs to. `open` counts the calls without a result.
+    """
+
+    count: int = 0
+    lead: int = -1
+    starts: tuple[tuple[int, int], ...] = ()
+    open: int = 0
+    answered: bool = False  # the last message has results
+
+    def followed_by(self, messages: Iterable[Sequence[Item]]) -> Units:
+        """The division of the conversation with more messages."""
+        units = self
+        for message in messages:
+            units = units._with(message)
+        return units
+
+    def _with(self, message: Sequence[Item]) -> Units:
+        calls = sum(item.kind == "call" for item in message)
+        results = sum(item.kind == "result" for item in message)
+        role = next((item.role for item in message), "system")
+        count, lead, starts, open, answered = self
+        if not (open or results):
+            if role == "user":
+                lead, starts = (lead if lead >= 0 else count), (*starts[-1:], (count, count))
+            elif role == "assistant" and answered and starts:
+                starts = (*starts[-1:], (count, starts[-1][1]))
+        return Units(count + 1, lead, starts, max(0, open + calls - results), results > 0)
+
+    def window(self, count: int) -> Sequence[int] | None:
+        """The places that are looked at of a conversation of `count` messages that goes on behind this one; None where it is
+        all of them, or where the division cannot be told."""
+        if len(self.starts) < 2:
+            return None
+        start, question = self.starts[0]
+        lead = range(min(self.lead, question))
+        places = [*lead, *([question] if question < start else []), *range(start, count)]
+        return places if len(places) < count else None
+
+
+class Marks(NamedTuple):
+    """What a conversation has that may not be there twice, or only a few times."""
+
+    names: frozenset[bytes]
+    cached: bool
+
+    def allow(self, new: Marks) -> bool:
+        """Whether nothing new is there already."""
+        return not (self.cached and new.cached) and self.names.isdisjoint(new.names)
+
+    def joined(self, new: Marks) -> Marks:
+        """Those of both."""
+        return Marks(self.names | new.names, self.cached or new.cached)
+
+
+def marks(text: bytes) -> Marks | None:
+    """The ids and names in a piece of a request; None where an escape may hide one."""
+    names = frozenset(_ID.findall(text) + (_NAME.findall(text) if _DOCUMENT in text else []))
+    if _HIDDEN.search(text) or any(b"\\" in name or not name.isascii() for name in names):
+        return None
+    return Marks(names, _CACHED.search(text) is not None)
+
+
+def by_message(items: Iterable[Item], count: int) -> list[list[Item]]:
+    """What each of so many messages says."""
+    said: list[list[Item]] = [[] for _ in range(count)]
+    for item in items:
+        if 0 <= item.turn < count:
+            said[item.turn].append(item)
+    return said
