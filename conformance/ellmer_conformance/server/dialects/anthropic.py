@@ -139,7 +139,8 @@ class Anthropic(Dialect):
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
         """Each part with its block as it starts in a stream and as it is in the end."""
-        prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
+        binding = binds(self.ticket.request.model) and any(isinstance(part, Think) for part in answer.parts)
+        prefix = self.conversation.prefix if binding else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:

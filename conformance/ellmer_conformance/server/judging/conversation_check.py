@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,12 +10,14 @@ import orjson
 
 from ...contract import readers
 from ...contract.exchange import Request
+from ...contract.rule import Refusal
 from ..http.routes import Route
+from ..thinking_prefix import binds
 from .conversation_window import Marks, Units, by_message, marks
 from .known_conversations import Continued, KnownConversations, Place, place_of
 from .verdict_cache import DeferredVerdicts, Judge, Judged, VerdictCache
 
-__all__ = ["ConversationCheck"]
+__all__ = ["ConversationCheck", "Examined"]
 
 _FEW = 3  # messages of a conversation that is not worth remembering
 
@@ -27,31 +29,51 @@ class _History(NamedTuple):
     marks: Marks
 
 
+_UNKNOWN = _History(Units(), Marks(frozenset(), cached=False))
+
+
+class Examined(NamedTuple):
+    """A request, what the rules say of it, and what is said of what the model signed."""
+
+    request: Request
+    judged: Judged
+    forged: Refusal | None
+
+
 class ConversationCheck:
     """Reads requests and judges them; remembers the verdicts, and the conversations."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, judge: Judge, forged: Callable[[Request, bytes], Refusal | None]) -> None:
+        self._judge, self._forged = judge, forged
         self._verdicts = VerdictCache()
         self._conversations: KnownConversations[_History] = KnownConversations()
 
-    def examined(
-        self, way: Route, method: str, headers: Mapping[str, str], body: bytes
-    ) -> tuple[Request, Judged]:
-        """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    def examined(self, way: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
+        """What is found out about a request. Raises ValueError or RecursionError where it is no JSON object."""
         kind = way.url, way.vendor, headers.get("anthropic-beta", "")
         found = self._conversations.find(kind, body)
         value = found.value if found else readers.parsed(body)
         request = readers.request_of(method, way.url, headers, value, way.vendor)
-        history = _next(found, request) if found else None
-        result = self._of_window(request, found, history) if found and history else None
+        new = _new(found, request) if found else None
+        history = _with(found.known, new, found.place.name, found.text) if found and new else None
+        result = self._of_window(request, found) if found and history else None
         if result is None:
             result, history = self._verdicts.judged(request, body, self._judge), None
-        if result.fine:
-            self._remember(kind, request, body, found if history else None, history)
-        return request, result
+        forged = self._changed(request, new, body, found) if history else self._forged(request, body)
+        if result.fine and not forged:
+            place = found.place if found and history else _place(request, body)
+            self._remember(kind, request, place, history)
+        return Examined(request, result, forged)
 
-    def _of_window(self, request: Request, found: Continued[_History], history: _History) -> Judged | None:
+    def _changed(
+        self, request: Request, new: Request | None, body: bytes, found: Continued[_History] | None
+    ) -> Refusal | None:
+        """What is said of what the model signed: what is known of a conversation was looked at."""
+        if new and found and not binds(request.model) and not self._forged(new, found.text):
+            return None
+        return self._forged(request, body)
+
+    def _of_window(self, request: Request, found: Continued[_History]) -> Judged | None:
         """What the rules say of the window; None where the whole must be judged."""
         name = found.place.name
         messages = request.body[name]
@@ -70,15 +92,10 @@ class ConversationCheck:
         return Judged(DeferredVerdicts(request, self._judge), fine=True, turn=turn)
 
     def _remember(
-        self,
-        kind: object,
-        request: Request,
-        body: bytes,
-        found: Continued[_History] | None,
-        history: _History | None,
+        self, kind: object, request: Request, place: Place | None, history: _History | None
     ) -> None:
-        place = found.place if found else _place(request, body)
-        history = history or (_first(request, place) if place else None)
+        if place and not history:
+            history = _with(_UNKNOWN, request, place.name, place.before)
         if place and history:
             self._conversations.keep(kind, place, request.body, history)
 
@@ -88,19 +105,14 @@ def _place(request: Request, body: bytes) -> Place | None:
     return place_of(body, request.body) if long else None
 
 
-def _first(request: Request, place: Place) -> _History | None:
-    """What is known of a conversation that has been judged as a whole."""
-    return _with(_History(Units(), Marks(frozenset(), cached=False)), request, place, place.before)
+def _new(found: Continued[_History], request: Request) -> Request:
+    """The request without the messages that are known."""
+    return replace(request, body={**request.body, found.place.name: found.new})
 
 
-def _next(found: Continued[_History], request: Request) -> _History | None:
-    """What will be known when the next request has been judged; None where something new is there already."""
-    new = replace(request, body={**request.body, found.place.name: found.new})
-    return _with(found.known, new, found.place, found.text)
-
-
-def _with(known: _History, new: Request, place: Place, text: bytes) -> _History | None:
-    messages: Sequence[Any] = new.body[place.name]
+def _with(known: _History, new: Request, name: str, text: bytes) -> _History | None:
+    """What is known of a conversation when more messages have been judged; None where something new is there already."""
+    messages: Sequence[Any] = new.body[name]
     marked = marks(text)
     if marked is None or not known.marks.allow(marked) or not all(isinstance(one, dict) for one in messages):
         return None

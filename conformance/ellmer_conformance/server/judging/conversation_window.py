@@ -24,15 +24,16 @@ _HIDDEN = re.compile(rb"\\u00[2-7]")  # an escape that may hide a key
 
 
 class Units(NamedTuple):
-    """How the first `count` messages are divided.
+    """How the first `size` messages are divided.
 
-    `lead` is the number of messages before the first question, -1 where there is none yet. `starts` has those of the last two
-    units, each with the question that it belongs to. `open` counts the calls without a result.
+    `lead` is the number of messages before the first question, `start` the first message of the last unit, and `question` the
+    one that this unit belongs to; -1 where there is none yet. `open` counts the calls without a result.
     """
 
-    count: int = 0
+    size: int = 0
     lead: int = -1
-    starts: tuple[tuple[int, int], ...] = ()
+    start: int = -1
+    question: int = -1
     open: int = 0
     answered: bool = False  # the last message has results
 
@@ -47,22 +48,21 @@ class Units(NamedTuple):
         calls = sum(item.kind == "call" for item in message)
         results = sum(item.kind == "result" for item in message)
         role = next((item.role for item in message), "system")
-        count, lead, starts, open, answered = self
+        size, lead, start, question, open, answered = self
         if not (open or results):
             if role == "user":
-                lead, starts = (lead if lead >= 0 else count), (*starts[-1:], (count, count))
-            elif role == "assistant" and answered and starts:
-                starts = (*starts[-1:], (count, starts[-1][1]))
-        return Units(count + 1, lead, starts, max(0, open + calls - results), results > 0)
+                lead, start, question = (lead if lead >= 0 else size), size, size
+            elif role == "assistant" and answered and question >= 0:
+                start = size
+        return Units(size + 1, lead, start, question, max(0, open + calls - results), results > 0)
 
     def window(self, count: int) -> Sequence[int] | None:
         """The places that are looked at of a conversation of `count` messages that goes on behind this one; None where it is
         all of them, or where the division cannot be told."""
-        if len(self.starts) < 2:
+        if self.question < 0:
             return None
-        start, question = self.starts[0]
-        lead = range(min(self.lead, question))
-        places = [*lead, *([question] if question < start else []), *range(start, count)]
+        lead = range(min(self.lead, self.question))
+        places = [*lead, *([self.question] if self.question < self.start else []), *range(self.start, count)]
         return places if len(places) < count else None
 
 

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from urllib.parse import quote
 from zlib import crc32
 
+from ...contract import readers
 from ...contract.exchange import Request
 from ...contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ...contract.rules import book
@@ -21,11 +22,11 @@ from ..dialect_lookup import dialect_of
 from ..dialects.base import Ticket
 from ..http.http_request import HttpRequest
 from ..http.reply import Reply
-from ..http.routes import OPEN_CASE, Route
+from ..http.routes import OPEN_CASE, Route, route
 from ..replies.rendering import refuse, render
 from .conversation_check import ConversationCheck
 from .request_head import LENGTH, request_head
-from .verdict_cache import Judged
+from .verdict_cache import Judged, VerdictCache
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 
@@ -73,13 +74,12 @@ def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
         return CheckedRequest(head.bare(headers), refusal=head.missing or locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
-        request, judged = _CONVERSATIONS.examined(way, http.method, headers, http.body)
+        request, judged, forged = _CONVERSATIONS.examined(way, http.method, headers, http.body)
     except (ValueError, RecursionError) as error:
         bare = head.bare(headers)
         return CheckedRequest(bare, unlocked, dialect_of(Ticket(bare, way.case, 0)).no_json(str(error)))
     if unlocked:
         judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
-    forged = _forged(request, way.case, http.body)
     return _judged(request, judged, forged, crc32(http.body), observe=observe)
 
 
@@ -97,10 +97,11 @@ def _judged(
     )
 
 
-def _forged(request: Request, case: str, body: bytes) -> Refusal | None:
+def _forged(request: Request, body: bytes) -> Refusal | None:
     """What is said of what the model signed; most requests hold nothing of the kind, and are not looked through."""
     if not any(word in body for word in _SIGNED):
         return None
+    case = route(request.url, "").case
     return dialect_of(Ticket(request, case, 0)).forged(strict=case != OPEN_CASE)
 
 
@@ -108,8 +109,8 @@ def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
     """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
-    request, judged = _CONVERSATIONS.examined(way, method, headers, body)
-    return request, judged.verdicts
+    request = readers.request(method, way.url, headers, body, way.vendor)
+    return request, _PROXIED.judged(request, body, _judge).verdicts
 
 
 def _judge(request: Request) -> tuple[Verdict, ...]:
@@ -122,7 +123,8 @@ def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
     return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
 
 
-_CONVERSATIONS = ConversationCheck(_judge)
+_CONVERSATIONS = ConversationCheck(_judge, _forged)
+_PROXIED = VerdictCache()
 
 
 def keyless(wire: str, refusal: Refusal) -> Verdict:

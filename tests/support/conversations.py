@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 Json = dict[str, Any]
 KINDS = ("plain", "call", "parallel", "image", "shown", "thinking", "long")
@@ -35,7 +35,7 @@ def asked(number: int, kind: str) -> str:
 class OpenAIChat:
     path, list = "/v1/chat/completions", "messages"
     model = "gpt-4.1"
-    headers: Json = {}
+    headers: ClassVar[dict[str, str]] = {}
     id = "call_{}_{}"
 
     def head(self) -> Json:
@@ -82,12 +82,12 @@ class OpenAIChat:
 
 class Groq(OpenAIChat):
     path, model = "/openai/v1/chat/completions", "meta-llama/llama-4-scout-17b-16e-instruct"
-    headers = {"host": "api.groq.com"}
+    headers: ClassVar[dict[str, str]] = {"host": "api.groq.com"}
 
 
 class Mistral(OpenAIChat):
     model = "mistral-large-latest"
-    headers = {"host": "api.mistral.ai"}
+    headers: ClassVar[dict[str, str]] = {"host": "api.mistral.ai"}
     id = "c{:04}{:04}"
 
     def blank(self) -> Any:
