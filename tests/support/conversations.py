@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 Json = dict[str, Any]
-KINDS = ("plain", "call", "parallel", "image", "shown", "thinking", "long")
+KINDS = ("plain", "call", "parallel", "image", "shown", "thinking", "long", "document", "cached")
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SIGNATURE = "EqQBCgIYAhIMAQIDBAUGBwgJCgsMGgwBAgMEBQYHCAkKCww="
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -149,7 +149,7 @@ class Responses(OpenAIChat):
         return [
             {
                 "type": "function_call",
-                "id": f"fc_{number}_{i}",
+                "id": f"fc_{number:024x}{i:024x}",
                 "call_id": self.id.format(number, i),
                 "name": TOOL,
                 "arguments": json.dumps({"city": city}),
@@ -191,6 +191,12 @@ class Anthropic(OpenAIChat):
 
     def pictured(self, text: str) -> Any:
         return [self.picture(), {"type": "text", "text": text}]
+
+    def question(self, number: int, kind: str) -> list[Json]:
+        if kind != "cached":
+            return super().question(number, kind)
+        text = {"type": "text", "text": asked(number, kind), "cache_control": {"type": "ephemeral"}}
+        return [{"role": "user", "content": [text]}]
 
     def calls(self, number: int, kind: str) -> list[Json]:
         thought = {"type": "thinking", "thinking": words(number, "nobody"), "signature": SIGNATURE}
@@ -280,8 +286,10 @@ class Bedrock(OpenAIChat):
         return {"image": {"format": "png", "source": {"bytes": PNG}}}
 
     def question(self, number: int, kind: str) -> list[Json]:
-        content = [{"text": asked(number, kind)}, *([self.picture()] if kind == "image" else [])]
-        return [{"role": "user", "content": content}]
+        document = {"format": "txt", "name": f"page {number}", "source": {"bytes": "UmFpbi4="}}
+        more: Json = {"image": [self.picture()], "document": [{"document": document}]}
+        more["cached"] = [{"cachePoint": {"type": "default"}}]
+        return [{"role": "user", "content": [{"text": asked(number, kind)}, *more.get(kind, [])]}]
 
     def calls(self, number: int, kind: str) -> list[Json]:
         text = {"text": words(number, "nobody"), "signature": SIGNATURE}

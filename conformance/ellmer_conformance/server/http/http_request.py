@@ -46,6 +46,9 @@ class KnownRequests:
         self._requests: dict[bytes, HttpRequest] = {}
         self._heads: dict[bytes, HttpRequest] = {}
 
+    def __len__(self) -> int:
+        return len(self._requests)
+
     def find(self, data: bytes) -> HttpRequest | None:
         """The request that the bytes are, where all of it or its head came before."""
         return self._requests.get(data) or self._with_known_head(data)

@@ -53,7 +53,7 @@ class Reader:
     def feed(self, data: bytes) -> None:
         """Reads on; the receiver is told in between."""
         known = self._known if self._between else None
-        if known and (request := known.find(data)):
+        if known is not None and (request := known.find(data)):
             self._receiver.came(request)
             return
         self._came.clear()
@@ -68,7 +68,7 @@ class Reader:
         self._unfinished += len(data) if self._body_size == body else -self._unfinished
         if self._unfinished > MAX_HEAD and not self._between:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
-        if known and self._between and len(self._came) == 1:
+        if known is not None and self._between and len(self._came) == 1:
             known.remember(data, self._came[0])
 
     # from the parser --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ _KEPT, _ALIKE = 256, 64  # conversations in all, and of those that start alike
 _BYTES = 64 * 1024 * 1024  # of all of them
 _PROBE = 7_770_777
 _TRIES = 4
+_BLANK = b" \t\r\n"
 
 
 class Place(NamedTuple):
@@ -100,12 +101,14 @@ def place_of(body: bytes, value: Json) -> Place | None:
     if name is None:
         return None
     for end in _ends(body, [*value], name):
+        before = body[:end].rstrip(_BLANK)
+        after = body[len(before) :]
         try:
-            probed = readers.parsed(b"%b,%d%b" % (body[:end], _PROBE, body[end:]))
+            probed = readers.parsed(b"%b,%d%b" % (before, _PROBE, after))
         except (ValueError, RecursionError):
             continue
         if isinstance(probed, dict) and probed.get(name) == [*value[name], _PROBE]:
-            return Place(name, body[:end], body[end:])
+            return Place(name, before, after)
     return None
 
 
@@ -121,10 +124,10 @@ def _ends(body: bytes, keys: list[str], name: str) -> Iterator[int]:
 
 def _elements(text: bytes) -> list[Any]:
     """What is appended to a list by a text; nothing where that is no JSON."""
-    if not text.lstrip().startswith(b","):
+    if not text.lstrip(_BLANK).startswith(b","):
         return []
     try:
-        found = readers.parsed(b"[[%b]]" % text.lstrip()[1:])  # as deep as it is in a body
+        found = readers.parsed(b"[[%b]]" % text.lstrip(_BLANK)[1:])  # as deep as it is in a body
     except (ValueError, RecursionError):
         return []
     inner: list[Any] = found[0] if len(found) == 1 else []

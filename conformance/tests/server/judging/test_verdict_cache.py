@@ -7,7 +7,8 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.rule import Verdict
-from ellmer_conformance.server.verdict_cache import Alike, without_repeats, without_words
+from ellmer_conformance.server.judging.plain_words import without_words
+from ellmer_conformance.server.judging.verdict_cache import VerdictCache
 
 
 def outcome(book, body):
@@ -56,7 +57,7 @@ def asked(alike, text, judged, **more):
 
 
 def test_another_question_is_not_judged_again_but_another_option_is():
-    alike, judged = Alike(), []
+    alike, judged = VerdictCache(), []
     first, second = asked(alike, "Hi", judged), asked(alike, "How do you do?", judged)
     assert first is second
     assert isinstance(first.verdicts[0], Verdict)
@@ -65,67 +66,8 @@ def test_another_question_is_not_judged_again_but_another_option_is():
 
 
 def test_what_is_objected_to_is_judged_each_time():
-    alike, judged = Alike(), []
+    alike, judged = VerdictCache(), []
     for text in ("Hi", "Ho"):
         found = asked(alike, text, judged, temperature=9)
         assert [v.rule.id for verdict in found.verdicts for v in verdict.violations]
     assert judged == ["Hi", "Ho"]
-
-
-def turns(wire, count):
-    """Messages of plain text, of the user and of the model, and the name of their list."""
-    if wire == "gemini":
-        said = [{"role": role, "parts": [{"text": "Hello."}]} for role in ("user", "model")]
-        return "contents", said * count
-    content = [{"text": "Hello."}] if wire == "bedrock" else "Hello."
-    said = [{"role": role, "content": content} for role in ("user", "assistant")]
-    return ("input" if wire == "openai-responses" else "messages"), said * count
-
-
-def behind(wire, body, count):
-    name, said = turns(wire, count)
-    return {**body, name: [*said, *body[name]]}
-
-
-@pytest.mark.parametrize("wire", rules.WIRES)
-def test_turns_of_words_that_are_repeated_change_no_verdict(wire):
-    book = rules.book(wire)
-    name, seen = turns(wire, 0)[0], 0
-    bodies = [body for rule in book.rules.values() for body in (*rule.examples, *rule.counterexamples)]
-    for body in bodies:
-        if isinstance(body.get(name), list):
-            few, many = (
-                {id for id, _, places in outcome(book, behind(wire, body, n)) if places} for n in (4, 7)
-            )
-            assert few == many, json.dumps(body)
-            seen += 1
-    assert seen > 20, "there was no conversation"
-
-
-@pytest.mark.parametrize("wire", rules.WIRES)
-def test_who_goes_on_with_a_conversation_is_judged_by_its_first_turns(wire):
-    book, alike, judged = rules.book(wire), Alike(), []
-
-    def judge(request):
-        judged.append(request)
-        return tuple(book.judge(request))
-
-    def request(count):
-        name, said = turns(wire, count)
-        more = {"max_tokens": 9} if wire == "anthropic" else {}
-        return Request(wire, "", {"model": "m", **more, name: said[:-1]}, model="m")
-
-    def heard(count):
-        return alike.judged(request(count), json.dumps(request(count).body).encode(), judge)
-
-    found = [heard(count) for count in range(1, 12)]
-    assert [one.turn for one in found] == list(range(0, 21, 2))
-    assert all(one.fine for one in found)
-    assert len(judged) <= 5, "the longer ones were judged, too"
-    assert list(found[-1].verdicts) == book.judge(request(11))
-
-
-def test_turns_that_hold_more_than_words_are_not_left_out():
-    call = b': "assistant", "tool_calls": [{"id": "a"}]}, {'
-    pieces = [b"{", *(b': "user", "content":"x"}, {', call) * 9, b': "user", "content":"x"}]}']
-    assert without_repeats(pieces) == pieces
