@@ -33,7 +33,7 @@ WORKERS = ("-n", "2", "--dist", "worksteal")
 
 
 def group(name: str) -> list[str]:
-    """The packages of a dependency group."""
+    """Returns the packages of a dependency group."""
     return list(nox.project.dependency_groups(PYPROJECT, name))
 
 

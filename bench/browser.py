@@ -73,7 +73,7 @@ def streamed(page: Page) -> list[float]:
 
 
 async def answer(_request: Request) -> StreamingResponse:
-    """The model: 2,000 chunks of Markdown."""
+    """Returns the model: 2,000 chunks of Markdown."""
     return StreamingResponse(events(), media_type="text/event-stream")
 
 
@@ -90,14 +90,14 @@ async def events() -> AsyncIterator[bytes]:
 
 
 def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
-    """One chunk of the stream."""
+    """Returns one chunk of the stream."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return b"data: " + json.dumps({"id": "1", "model": "m", "choices": [choice]}).encode() + b"\n\n"
 
 
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
-    """The app at an address of its own."""
+    """Yields the app at an address of its own."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

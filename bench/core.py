@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def rows(url: str, times: int) -> Iterator[Row]:
-    """All measurements, in order."""
+    """Yields all measurements, in order."""
     python = python_of("ellmer_core", ".")
     yield from imports(python, url, times)
     yield memories(python)
@@ -96,7 +96,7 @@ def imports(python: str, url: str, times: int) -> Iterator[Row]:
 
 
 def conversations(url: str, times: int) -> Iterator[Row]:
-    """One call, and a stream read to its end."""
+    """Yields one call, and a stream read to its end."""
     (turn, stream), (our_turn, our_stream) = bare(url), ellmer_core(url)
     assert turn() == our_turn() == "Hello."
     assert stream() == our_stream() == "".join(WORDS)
@@ -107,7 +107,7 @@ def conversations(url: str, times: int) -> Iterator[Row]:
 
 
 def histories(url: str, times: int) -> Iterator[Row]:
-    """One turn after many, against a program that posts the same bytes, which it has ready."""
+    """Yields one turn after many, against a program that posts the same bytes, which it has ready."""
     client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
     chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
     for count in (100, 1000):
@@ -148,7 +148,7 @@ def scaling(python: str, url: str) -> Iterator[Row]:
 
 
 def memories(python: str) -> Row:
-    """The most memory of a process, interpreter included."""
+    """Returns the most memory of a process, interpreter included."""
     theirs, mine = memory(python, "import httpx"), memory(python, "import ellmer_core; ellmer_core.Chat")
     return Row("memory after import", f"{theirs:.0f} MB", f"{mine:.0f} MB", mine, 30, " MB")
 

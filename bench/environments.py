@@ -12,7 +12,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def python_of(name: str, package: str) -> str:
-    """A Python that has `package` (a path is from the project's folder), in `build/bench/NAME`; made when needed."""
+    """Returns a Python that has `package` (a path is from the project's folder), in `build/bench/NAME`; made
+    when needed.
+    """
     folder = ROOT / "build" / "bench" / name
     python = folder / "bin" / "python"
     done = folder / "installed"

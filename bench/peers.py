@@ -56,7 +56,9 @@ def row(name: str, url: str, times: int) -> list[str]:
 
 
 def many(name: str, python: str, url: str) -> str:
-    """The processor time of 500 prompts with 100 in work, and how many times that of 10 it is; of who has such a call."""
+    """Returns the processor time of 500 prompts with 100 in work, and how many times that of 10 it is; of who
+    has such a call.
+    """
     if name not in {"ellmer_core", "chatlas"}:
         return "–"
     cost = scaled(python, name, url)

@@ -36,7 +36,7 @@ def chatlas(url: str) -> Callable[[int], object]:
 
 
 def users(url: str, *, forks: bool) -> Callable[[], object]:
-    """All of them at once, on forks of one chat or on chats of their own."""
+    """Returns all of them at once, on forks of one chat or on chats of their own."""
     from ellmer_core import chat_openai_completions
 
     def new() -> Any:
@@ -55,7 +55,7 @@ def users(url: str, *, forks: bool) -> Callable[[], object]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The least that it took of three times; the machine may be busy."""
+    """Returns the least that it took of three times; the machine may be busy."""
     found = []
     for _ in range(3):
         began = time.process_time()

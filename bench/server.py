@@ -25,7 +25,7 @@ HEAD = {
 
 
 def whole() -> bytes:
-    """The answer at once: "Hello."."""
+    """Returns the answer at once: "Hello."."""
     message = {"role": "assistant", "content": "Hello.", "refusal": None, "annotations": []}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     body = json.dumps({**HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE}).encode()
@@ -78,7 +78,7 @@ async def head_of(reader: asyncio.StreamReader) -> bytes:
 
 @contextmanager
 def serving(*command: str) -> Iterator[str]:
-    """The URL of this server, or of one that prints its URL as this one does."""
+    """Yields the URL of this server, or of one that prints its URL as this one does."""
     asked = command or (sys.executable, str(Path(__file__)))
     with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

@@ -104,7 +104,7 @@ def mocking(folder: Path) -> Iterator[int | None]:
 
 
 def connect(port: int, *, patience: float = 1) -> socket.socket:
-    """A connection; waits for a server that is about to start."""
+    """Returns a connection; waits for a server that is about to start."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -187,14 +187,14 @@ def growth(port: int) -> float:
 
 
 def request(path: str, text: str, *, stream: bool = False) -> bytes:
-    """An HTTP request for a simple completion."""
+    """Returns an HTTP request for a simple completion."""
     return posted(
         path, {"model": "gpt-4.1", "messages": [{"role": "user", "content": text}], "stream": stream}
     )
 
 
 def posted(path: str, asked: dict[str, Any]) -> bytes:
-    """An HTTP request with a body."""
+    """Returns an HTTP request with a body."""
     body = json.dumps(asked).encode()
     lines = (
         f"POST {path} HTTP/1.1",
@@ -209,7 +209,7 @@ def posted(path: str, asked: dict[str, Any]) -> bytes:
 
 
 def whole(response: bytes) -> bool:
-    """Whether all of a response is here. It must be a completion."""
+    """Tells whether all of a response is here. It must be a completion."""
     head, end, body = response.partition(b"\r\n\r\n")
     if not end:
         return False
@@ -230,7 +230,7 @@ def streams(port: int) -> int:
 
 
 def read(connection: socket.socket) -> bytes:
-    """A whole response."""
+    """Returns a whole response."""
     received = b""
     while not whole(received):
         received += connection.recv(65536)

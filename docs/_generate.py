@@ -38,7 +38,7 @@ MIRRORED = {
 CONFORMANCE = (
     *("adapters", "adapters.shared.base_adapter", "pytest.suite"),
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
-    *("contract.exchange", "contract.rule", "contract.rulebook", "server"),
+    *("contract.exchange", "contract.rule", "contract.verdict", "contract.rulebook", "server"),
 )
 
 
@@ -58,7 +58,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Every generated page: its path and its Markdown."""
+    """Yields every generated page: its path and its Markdown."""
     for path, source in MIRRORED.items():
         yield path, linked((ROOT / source).read_text("utf-8"))
     yield "providers.md", _providers.page()
@@ -86,7 +86,7 @@ def linked(markdown: str) -> str:
 
 
 def peer_pages() -> Iterator[tuple[str, str]]:
-    """A page for each other library that the suite was run with; the overview is committed."""
+    """Yields a page for each other library that the suite was run with; the overview is committed."""
     sys.path.append(str(ROOT / "conformance" / "peers"))  # scripts beside each other
     yield from list(import_module("page").pages())[1:]
 
@@ -95,7 +95,7 @@ def peer_pages() -> Iterator[tuple[str, str]]:
 
 
 def by_module(package: Any) -> dict[str, list[str]]:
-    """The names a package offers, by the module that each lives in."""
+    """Returns the names a package offers, by the module that each lives in."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in package.__all__:
         found[getattr(getattr(package, name), "__module__", package.__name__)].append(name)
@@ -107,7 +107,7 @@ def exported(module: str) -> list[str]:
 
 
 def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
-    """Every name, under the first sentence of its module."""
+    """Returns every name, under the first sentence of its module."""
     parts = [f"# {title}", summary(title)]
     for module, names in offered.items():
         parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]
@@ -116,5 +116,5 @@ def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
 
 
 def summary(module: str) -> str:
-    """The first paragraph of a module's docstring."""
+    """Returns the first paragraph of a module's docstring."""
     return prose((import_module(module).__doc__ or "").strip().split("\n\n")[0])

@@ -25,5 +25,5 @@ def cell(text: str) -> str:
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])

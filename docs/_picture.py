@@ -29,13 +29,13 @@ QUESTION: Message = {"role": "user", "content": "What is the weather in Oslo and
 
 
 def call(number: int, city: str) -> dict[str, Any]:
-    """A tool call of the assistant."""
+    """Returns a tool call of the assistant."""
     function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
     return {"id": f"call_{number}", "type": "function", "function": function}
 
 
 def result(number: int, text: str) -> Message:
-    """A tool message."""
+    """Returns a tool message."""
     return {"role": "tool", "tool_call_id": f"call_{number}", "content": text}
 
 

@@ -65,7 +65,7 @@ class Seen:
 
 
 def page() -> str:
-    """Both tables."""
+    """Returns both tables."""
     told = report()
     able = [line(vendor, seen(told).get(vendor.key, Seen())) for vendor in vendors()]
     settings = [
@@ -106,14 +106,14 @@ def thinking(wire: Wire) -> str:
 
 
 def images(wire: Wire) -> str:
-    """The media types that it takes of a user."""
+    """Returns the media types that it takes of a user."""
     types = (*IMAGES, "image/heic", "image/heif")
     taken = [type for type in types if not wire.refuses(ec.ContentImageInline(type))]
     return ", ".join(type.removeprefix("image/") for type in taken)
 
 
 def largest(wire: Wire) -> str:
-    """The most tokens that an answer may have."""
+    """Returns the most tokens that an answer may have."""
     _, most = wire.profile.ranges.get("max_tokens", (0, 0))
     return f"{most:,}" if most else ""
 
@@ -132,7 +132,7 @@ PROFILE_COLUMNS: Mapping[str, Callable[[Wire], str]] = {
 
 
 def line(vendor: Vendor, seen: Seen) -> list[str]:
-    """A vendor's line of the first table."""
+    """Returns a vendor's line of the first table."""
     return [
         f"`chat_{vendor.name}()`",
         f"`{vendor.wire.name}`",
@@ -165,7 +165,7 @@ class Column:
     refusable: bool = True  # what it does not take is refused; what it does not give is not there
 
     def cell(self, vendor: Vendor, rows: Iterable[Row]) -> str:
-        """Whether it is as it was declared."""
+        """Tells whether it is as it was declared."""
         verdicts = {row["verdict"] for row in rows if self.shown(vendor, row)}
         if verdicts & FAILED:
             return "✗"
@@ -175,7 +175,7 @@ class Column:
 
 
 def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> Column:
-    """A capability that cases rest on: those that show it need nothing else that is refused."""
+    """Returns a capability that cases rest on: those that show it need nothing else that is refused."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
         needs = all_cases()[row["case"]].needs
@@ -246,7 +246,7 @@ def seen(told: Mapping[str, Any]) -> Mapping[Place, Seen]:
 
 
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 

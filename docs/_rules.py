@@ -15,10 +15,11 @@ from _markdown import cell, linking, prose, table
 
 from ellmer_conformance.cli.list import all_rules, as_data
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.rule import Rule, verdict
+from ellmer_conformance.contract.rule import Rule
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules_by_error_text import known_texts
+from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.corpus.evidence import Evidence, evidence_of
 
@@ -85,7 +86,9 @@ form does, and `requirements` names the dated set of rules.
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index, the data, a page for each wire format, one for rules about whole conversations, and one a rule."""
+    """Yields the index, the data, a page for each wire format, one for rules about whole conversations, and
+    one a rule.
+    """
     books = [*map(rules.book, rules.WIRES), behaviour.book]
     yield "rules/index.md", index(books)
     yield "rules/rules.json", json.dumps(as_data(all_rules()), indent=1, ensure_ascii=False)
@@ -114,7 +117,7 @@ def index(books: Iterable[RuleBook]) -> str:
 
 
 def wire_page(book: RuleBook) -> str:
-    """The rules of a wire format, by group."""
+    """Returns the rules of a wire format, by group."""
     parts = [f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
     for group, found in sorted(by_group(book).items()):
         parts += [f"## {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
@@ -123,13 +126,13 @@ def wire_page(book: RuleBook) -> str:
 
 
 def entry(book: RuleBook, rule: Rule) -> str:
-    """A line of a wire format's page, with the anchor that older links have."""
+    """Returns a line of a wire format's page, with the anchor that older links have."""
     link = f"[{rule.id}]({title(book)}/{rule.id.lower()}.md)"
     return f'<a id="{rule.id.lower()}"></a>{link} {prose(rule.sentence)} <small>{status(rule)}</small>'
 
 
 def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
-    """The rules of a book."""
+    """Returns the rules of a book."""
     groups: dict[str, list[Rule]] = defaultdict(list)
     for rule in book.rules.values():
         groups[rule.group].append(rule)
@@ -137,7 +140,7 @@ def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
 
 
 def rule_page(book: RuleBook, rule: Rule) -> str:
-    """One rule: the sentence, why, the source, the evidence, and the smallest request that breaks it."""
+    """Returns one rule: the sentence, why, the source, the evidence, and the smallest request that breaks it."""
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
     facts = [rule.id, status(rule), *([f"models: {', '.join(rule.models)}"] if rule.models else [])]
@@ -156,7 +159,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
 
 
 def opened(book: RuleBook, rule: Rule) -> str:
-    """The evidence besides the source, each with a page that shows it."""
+    """Returns the evidence besides the source, each with a page that shows it."""
     found = [
         each for each in evidence_of(book, rule) if not any(str(each) in source for source in rule.source)
     ]
@@ -164,7 +167,7 @@ def opened(book: RuleBook, rule: Rule) -> str:
 
 
 def evidence(each: Evidence) -> str:
-    """A link, or a recording of the corpus with the page of its archive's member."""
+    """Returns a link, or a recording of the corpus with the page of its archive's member."""
     if isinstance(each, str):
         return f"<{each}>"
     link = PINS[each.pin].link(each.member)
@@ -172,7 +175,7 @@ def evidence(each: Evidence) -> str:
 
 
 def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
-    """A request that breaks the rule, the finding, and the API's answer."""
+    """Returns a request that breaks the rule, the finding, and the API's answer."""
     violation = verdict(rule, book.request(counterexample)).violations[0]
     lines = ["## A request that breaks it", "", "```json"]
     lines += [*json.dumps(counterexample, indent=2, ensure_ascii=False).splitlines(), "```", ""]
@@ -208,10 +211,10 @@ def preamble(book: RuleBook) -> str:
 
 
 def title(book: RuleBook) -> str:
-    """The name of a book's pages."""
+    """Returns the name of a book's pages."""
     return "behaviour" if book is behaviour.book else book.wire
 
 
 def status(rule: Rule) -> str:
-    """The level and the kind."""
+    """Returns the level and the kind."""
     return f"{rule.level} · {'preview' if rule.preview else rule.kind}"

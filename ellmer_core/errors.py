@@ -58,19 +58,19 @@ __all__ = [
 ]
 
 
-#: Control characters, also those of 8 bits, but tab and the ends of lines.
-_OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
+#: Control characters, also those of 8 bits, but tab and the ends of lines. (Said as what they are not: `re` is faster so.)
+_OBEYED = re.compile("[^ -~\\t\\n\\xa0-\\U0010ffff](?<!\\r(?=\\n))")
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey (escape sequences, above all), and half characters, as escapes."""
+    """Returns the text with terminal control characters and lone surrogates as escapes."""
     if not text.isprintable():
         text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class EllmerError(Exception):
-    """Base class. `str()` shows what others wrote so that a terminal does not obey it."""
+    """Base class. `str()` escapes control characters in texts from elsewhere."""
 
     def __str__(self) -> str:
         return printable(super().__str__())
@@ -89,7 +89,7 @@ class ContentError(UsageError):
 
 
 class ContentFieldError(ContentError, TypeError):
-    """A field of a content is not of its kind: `ContentText(5)`."""
+    """A field of a content has a wrong type: `ContentText(5)`."""
 
 
 class ToolResultError(UsageError):
@@ -97,7 +97,7 @@ class ToolResultError(UsageError):
 
 
 class AsyncToolError(UsageError):
-    """An async tool or callback met a blocking call; use the `_async` twin of the method."""
+    """An async tool or callback was used in a blocking call; use the `_async` method."""
 
 
 class ToolReject(EllmerError):
@@ -146,7 +146,7 @@ class ProviderError(EllmerError):
         self.body = body
 
     def at(self, vendor: str, model: str, keys: tuple[str, ...] = ()) -> Self:
-        """Adds to the error whose it is, and returns it.
+        """Adds the provider and the model to the error, and returns it.
 
         Args:
             vendor: Name of the provider.
@@ -200,7 +200,7 @@ class AuthenticationError(ProviderError):
 
 
 class RateLimitError(ProviderError):
-    """Too many requests or tokens: 429. `retry_after` says when to come back, where the provider did."""
+    """Too many requests or tokens: 429. `retry_after` is the provider's waiting time, if it gave one."""
 
     def what_to_do(self) -> str:
         when = "in a while" if self.retry_after is None else f"in {self.retry_after:g} seconds"
@@ -208,7 +208,7 @@ class RateLimitError(ProviderError):
 
 
 class ServerError(ProviderError):
-    """The provider failed or is overloaded: 408, 409, 424 (the model behind it did), 5xx, 529."""
+    """The provider failed or is overloaded: 408, 409, 424 (the model's host failed), 5xx, 529."""
 
     def what_to_do(self) -> str:
         return "The provider failed. Retry later, or set a larger max_tries= to retry automatically."
@@ -236,11 +236,11 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
 
 
 class ToolRoundsError(EllmerError):
-    """The model asked for tools again and again; the last requests were not run."""
+    """The model called tools in too many rounds; the last requests were not run."""
 
 
 class UsageLimitError(EllmerError):
-    """The conversation was stopped at one of its `UsageLimits`; what was answered is in the history."""
+    """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history."""
 
 
 class ApprovalRequiredError(EllmerError):
@@ -264,11 +264,11 @@ class ApprovalRequiredError(EllmerError):
 
 
 class ResponseError(EllmerError):
-    """The answer is not what the wire format says an answer is."""
+    """The answer does not follow the wire format."""
 
 
 class IncompleteResponseError(ResponseError):
-    """The answer stopped before the wire format's terminal marker; what came is in the partial turn."""
+    """The answer stopped before the wire format's end marker; the partial turn has its received part."""
 
 
 class ConversionError(ResponseError, ValueError):
@@ -276,7 +276,7 @@ class ConversionError(ResponseError, ValueError):
 
 
 def error_message(error: str | BaseException) -> str:
-    """Returns what an error says of itself, in a line a model can use; never raises."""
+    """Returns an error's message as one line for the model. It never raises."""
     if isinstance(error, str):
         return error
     kind = type(error).__name__

@@ -68,7 +68,7 @@ def main() -> int:
 
 @contextlib.contextmanager
 def answering() -> Iterator[str]:
-    """A server in a process of its own, so that this one has a single thread and may fork."""
+    """Yields a server in a process of its own, so that this one has a single thread and may fork."""
     server = HTTPServer(("127.0.0.1", 0), Echo)
     server.socket.listen(64)
     child = forked(server.serve_forever)
@@ -81,7 +81,9 @@ def answering() -> Iterator[str]:
 
 
 def killed(folder: Path, url: str, case: int) -> bool:
-    """A process that records the same cassette again and again is killed; the file is whole, and so are its media."""
+    """Returns a process that records the same cassette again and again is killed; the file is whole, and so
+    are its media.
+    """
     path = folder / "c.json"
     record(path, url, case, mode="rewrite")
     child = forked(lambda: [record(path, url, n, mode="rewrite") for n in range(10_000)])
@@ -123,7 +125,7 @@ def record(path: Path, url: str, number: int, **options: str) -> None:
 
 
 def whole(path: Path) -> list[str]:
-    """The URLs of a cassette of which every body can be read; `[]` if one cannot."""
+    """Returns the URLs of a cassette of which every body can be read; `[]` if one cannot."""
     found = read(path)
     assert found is not None
     bodies = [json.loads(one.content or b"null") for one in found.interactions]
@@ -132,7 +134,7 @@ def whole(path: Path) -> list[str]:
 
 
 def forked(task: Callable[[], object]) -> int:
-    """The id of a process that does this, and ends with 0 if it went well."""
+    """Returns the id of a process that does this, and ends with 0 if it went well."""
     child = os.fork()
     if child == 0:
         try:

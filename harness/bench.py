@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def rows(folder: Path, *, quick: bool) -> Iterator[Row]:
-    """All measurements, in order."""
+    """Yields all measurements, in order."""
     yield imports()
     for size, count in ((1, 100 if quick else 1000), (70, 10 if quick else 100)):
         yield against_vcrpy(folder, size, count)
@@ -193,7 +193,7 @@ def recorded(folder: Path, url: str, bodies: list[bytes], *, ours: bool) -> floa
 
 @contextmanager
 def answering(pause: float) -> Iterator[str]:
-    """A server of this process, by its address."""
+    """Yields a server of this process, by its address."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -250,7 +250,7 @@ def laps(client: httpx.Client, bodies: list[Json]) -> list[float]:
 
 
 def child(code: str) -> float:
-    """The least number that the code prints, in several processes of its own."""
+    """Returns the least number that the code prints, in several processes of its own."""
     runs = [
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True) for _ in range(REPEATS)
     ]

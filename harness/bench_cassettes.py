@@ -80,7 +80,7 @@ def response(number: int) -> Json:
 
 
 def cassettes(folder: Path, kilobytes: int, count: int, *, yaml: bool = True) -> tuple[Path, Path]:
-    """The same interactions as a cassette of ours and as one of vcrpy's."""
+    """Returns the same interactions as a cassette of ours and as one of vcrpy's."""
     return write(folder / f"{kilobytes}-{count}", requests(kilobytes, count), yaml=yaml)
 
 

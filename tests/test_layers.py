@@ -129,7 +129,9 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imported(module: str) -> frozenset[str]:
-    """Every module that a module imports, at any depth of its code; modules of ours by their full names."""
+    """Returns every module that a module imports, at any depth of its code; modules of ours by their full
+    names.
+    """
     path = modules()[module]
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     names = set()
@@ -145,7 +147,7 @@ def imported(module: str) -> frozenset[str]:
 
 
 def room(module: str) -> str:
-    """The folder, or the module, of its package's first level that a module is in."""
+    """Returns the folder, or the module, of its package's first level that a module is in."""
     return module.split(".")[1] if "." in module else ""
 
 

@@ -155,7 +155,7 @@ def download(suite: Suite) -> None:
 
 
 def python_of(suite: Suite, way: Way) -> Path:
-    """An environment for the suite with what the way needs; made once."""
+    """Returns an environment for the suite with what the way needs; made once."""
     kind = "cassetter" if way.installs == CASSETTER else "vcrpy"
     folder = FOLDER / f"env-{suite.name}-{kind}"
     python = folder / "bin" / "python"

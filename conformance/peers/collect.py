@@ -126,7 +126,7 @@ def refusals(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def reproduced(report: Report, failing: Sequence[Row]) -> Row | None:
-    """The first row whose script shows the failure again; three are tried."""
+    """Returns the first row whose script shows the failure again; three are tried."""
     for row in failing[:3]:
         done = run(as_python(report, row, with_adapter=True))
         shown = any(line.startswith(f"{row.rule} ") for line in done.splitlines())
@@ -157,7 +157,7 @@ def run(script: str) -> str:
 
 
 def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str, str]) -> dict[str, Any]:
-    """One rule at one wire format: where it fails, and the evidence."""
+    """Returns one rule at one wire format: where it fails, and the evidence."""
     after = [refused[each.place] for each in failing if each.place in refused and each.kind != "reject"]
     follows = Counter(after).most_common(1)[0][0] if len(after) == len(failing) else ""
     return {
@@ -178,7 +178,7 @@ def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str,
 
 
 def exchange(kept: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The exchange without what is long."""
+    """Returns the exchange without what is long."""
     if kept is None:
         return {}
     short = {"method": kept["method"], "path": kept["url"].split("/", 6)[-1], "body": shortened(kept["body"])}
@@ -188,7 +188,7 @@ def exchange(kept: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def shortened(value: Any) -> Any:
-    """The JSON value, long strings cut."""
+    """Returns the JSON value, long strings cut."""
     if isinstance(value, dict):
         return {key: shortened(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -12,7 +12,7 @@ from prose import CAUSES, anchor, fenced, folded, linked, prose, sentence
 
 
 def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
-    """All failing cells of a library, with the evidence."""
+    """Returns all failing cells of a library, with the evidence."""
     used = who(result)[2]
     parts = [f"# {result['peer']}", f"Played on {result['date']} with Python {result['python']}, {used}."]
     parts += [f"`{score}`: {counted(counts)}" for score, counts in result.get("score", {}).items()]
@@ -22,7 +22,7 @@ def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """The score in words."""
+    """Returns the score in words."""
     return (
         f"MUST {counts['must_passed']} of {counts['must_applicable']}, "
         f"SHOULD {counts['should_passed']} of {counts['should_applicable']}"
@@ -30,7 +30,7 @@ def counted(counts: Mapping[str, int]) -> str:
 
 
 def section(cell: Json) -> str:
-    """One failing cell."""
+    """Returns one failing cell."""
     shown = cell["shown"]
     plays = ", ".join(f"`{play}`" for play in cell["plays"][:8])
     more = f" and {len(cell['plays']) - 8} more" if len(cell["plays"]) > 8 else ""
@@ -50,7 +50,7 @@ def section(cell: Json) -> str:
 
 
 def kind(cell: Json) -> str:
-    """The kind of failure, and why; or what the kind is."""
+    """Returns the kind of failure, and why; or what the kind is."""
     name, _, meaning = CAUSES[cell["cause"]].partition(": ")
     return f"**{name.capitalize()}.** {cell['why'] or f'{meaning[0].upper()}{meaning[1:]}.'}"
 

@@ -33,14 +33,14 @@ Json = dict[str, Any]
 
 
 def loaded(peer: str) -> Json:
-    """The result of a peer; nothing where there is none yet."""
+    """Returns the result of a peer; nothing where there is none yet."""
     file = HERE / "results" / f"{peer}.json"
     found: Json = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return found
 
 
 def placed(result: Json, results: Mapping[str, Json]) -> dict[tuple[str, str], Json]:
-    """The failing cells, each with its cause, and with the SDK that fails alike."""
+    """Returns the failing cells, each with its cause, and with the SDK that fails alike."""
     entries, cells = causes(), {}
     for cell in result["cells"]:
         cause, why = caused(result["peer"], cell, entries)
@@ -65,7 +65,7 @@ def causes() -> list[Json]:
 
 
 def caused(peer: str, cell: Json, entries: Sequence[Json]) -> tuple[str, str]:
-    """The kind of failure, and why where somebody wrote it down."""
+    """Returns the kind of failure, and why where somebody wrote it down."""
     cases = {play.partition("[")[0] for play in cell["plays"]}
     for entry in entries:
         here = fits(peer, entry, "peer") and fits(cell["rule"], entry, "rule")
@@ -79,13 +79,13 @@ def caused(peer: str, cell: Json, entries: Sequence[Json]) -> tuple[str, str]:
 
 
 def fits(value: str, entry: Json, name: str) -> bool:
-    """Whether an entry's globs let a value through."""
+    """Tells whether an entry's globs let a value through."""
     globs = entry.get(name, "*")
     return any(fnmatchcase(value, glob) for glob in ([globs] if isinstance(globs, str) else globs))
 
 
 def inherited(peer: str, cell: Json, results: Mapping[str, Json]) -> str:
-    """The raw SDK, where it breaks the same rule in one of the same plays, of its own doing."""
+    """Returns the raw SDK, where it breaks the same rule in one of the same plays, of its own doing."""
     control = CONTROL[cell["wire"]]
     if control == peer or (peer, cell["wire"]) in OWN:
         return ""
@@ -100,6 +100,6 @@ def inherited(peer: str, cell: Json, results: Mapping[str, Json]) -> str:
 
 
 def varied(cell: Json) -> bool:
-    """Whether it failed in a variation of the case."""
+    """Tells whether it failed in a variation of the case."""
     pointer: str = cell["shown"]["pointer"]
     return pointer.startswith("/varied/")

@@ -51,7 +51,7 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
 
 
 def who(result: Json) -> list[str]:
-    """A row about a library: when and with what it was played."""
+    """Returns a row about a library: when and with what it was played."""
     date = result["date"].replace("-", "\N{NON-BREAKING HYPHEN}")
     if "not_installed" in result:
         return [result["peer"], date, f"could not be installed: {result['not_installed']}"]
@@ -77,7 +77,7 @@ def matrix(
 
 
 def mark(peer: str, wire: str, rule: str, result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
-    """One cell."""
+    """Returns one cell."""
     cell = cells.get((wire, rule))
     if cell is None:
         return OTHER[result["verdicts"][wire].get(rule, "not-applicable")]

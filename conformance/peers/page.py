@@ -28,13 +28,13 @@ def main() -> None:
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Every page: its path below docs/, and its Markdown, half characters in it as escapes."""
+    """Yields every page: its path below docs/, and its Markdown, half characters in it as escapes."""
     for path, text in written():
         yield path, text.encode("utf-8", "backslashreplace").decode()
 
 
 def written() -> Iterator[tuple[str, str]]:
-    """Every page, as it comes."""
+    """Yields every page, as it comes."""
     results = {peer: result for peer in PEERS if (result := loaded(peer))}
     known = {name: placed(result, results) for name, result in results.items()}
     yield "peers.md", overview(results, known)

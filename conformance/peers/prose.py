@@ -22,7 +22,7 @@ CAUSES = {
 
 
 def linked(rule: str, wire: str, up: str = "") -> str:
-    """The rule, as a link to its page, with its sentence to be read on the way."""
+    """Returns the rule, as a link to its page, with its sentence to be read on the way."""
     own = rule in rules.book(wire).rules
     title = sentence(rule, wire).replace('"', "'").replace("|", "/")
     return f'[{rule}]({up}rules/{wire if own else "behaviour"}.md#{rule.lower()} "{title}")'
@@ -40,7 +40,7 @@ def anchor(cell: Json) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -52,7 +52,7 @@ def prose(text: str) -> str:
 
 
 def fenced(language: str, text: str) -> str:
-    """A code block, whatever is in it."""
+    """Returns a code block, whatever is in it."""
     return f"````{language}\n{text}\n````"
 
 

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def build(wire: str, sources: list[Source], corrections: Json) -> Json:
-    """One shape, as it is stored."""
+    """Returns one shape, as it is stored."""
     root = Joiner().node((source, source.schema) for source in sources)
     mine = corrections.get(wire, [])
     for correction in mine:
@@ -85,7 +85,7 @@ def _objects(node: Json) -> list[Json]:
 
 
 def at(node: Json, path: str) -> Json:
-    """The node at `messages[]<user>.content[]<text>.text`: fields, elements, variants."""
+    """Returns the node at `messages[]<user>.content[]<text>.text`: fields, elements, variants."""
     for step in path.replace("[]", ".[]").replace("<", ".<").split("."):
         if step == "[]":
             node = node["array"]["items"]
@@ -132,7 +132,7 @@ class _Named:
             self.count(each)
 
     def stored(self, node: Any) -> Any:
-        """The node, with references to what has a name."""
+        """Returns the node, with references to what has a name."""
         if id(node) in self._names:
             return {"ref": self._names[id(node)]}
         if self._seen[id(node)] > 1 and len(json.dumps(_flat(node))) > 60:

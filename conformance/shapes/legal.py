@@ -23,8 +23,8 @@ from nodes import Json
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rule import Violation, objection
 from ellmer_conformance.contract.rules._shape_faults import IDS
+from ellmer_conformance.contract.verdict import Violation, objection
 
 
 class Variation(NamedTuple):
@@ -48,7 +48,7 @@ class Count:
 
 
 def variations(body: Json, node: Json) -> Iterator[Variation]:
-    """Each legal change of one thing."""
+    """Yields each legal change of one thing."""
     for place, path, value in _changes(body, node, "", ()):
         changed = copy.deepcopy(body)
         holder: Any = changed
@@ -87,7 +87,7 @@ def _of_object(value: Json, spec: Json, place: str, path: Path_) -> Iterator[tup
 
 
 def _least(node: Json) -> Any:
-    """The smallest legal value of a node; None where there is none but null."""
+    """Returns the smallest legal value of a node; None where there is none but null."""
     if "object" in node:
         spec = node["object"]
         inner = next(iter(spec["variants"].values())) if "tag" in spec else spec
@@ -107,7 +107,7 @@ def _least(node: Json) -> Any:
 
 
 def judged(requests: Sequence[Request], root: Json, most: int, seed: int) -> Count:
-    """The variations of some requests, one for each place, and what the rules say to them."""
+    """Returns the variations of some requests, one for each place, and what the rules say to them."""
     found: dict[str, tuple[Request, Json]] = {}
     for request in requests:
         for variation in variations(request.body, root):
@@ -130,7 +130,7 @@ def _refused(request: Request, body: Json) -> Violation | None:
 
 
 def table(counts: dict[str, Count]) -> str:
-    """The counts in Markdown."""
+    """Returns the counts in Markdown."""
     lines = ["| shape | legal variations | refused by the shape | by other rules |", "|---|--:|--:|--:|"]
     for name, count in counts.items():
         others = sum(map(len, count.refused.values())) - count.by_shape

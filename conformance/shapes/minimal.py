@@ -9,7 +9,7 @@ from nodes import Json
 
 
 def minimal(root: Json) -> Json:
-    """The same shape with each part that is alike only once."""
+    """Returns the same shape with each part that is alike only once."""
     parts = list(_parts(root))
     colours = {id(part): 0 for part in parts}
     count = 0

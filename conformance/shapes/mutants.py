@@ -26,10 +26,10 @@ from sources import SOURCES
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
 from ellmer_conformance.contract.shapes import FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
+from ellmer_conformance.contract.verdict import objection
 from ellmer_conformance.recordings.recorded_requests import Skip, request_of
 from ellmer_conformance.recordings.recording_files import Unreadable, find, read
 from ellmer_conformance.recordings.refusals_behind_200 import refusal, status_of
@@ -64,7 +64,9 @@ class Official:
         self.checkers.append(Checker({"root": corrected, **reader}))
 
     def agree(self, body: Json) -> bool:
-        """Whether every source refuses a request, and so does what is left of all of them by real traffic."""
+        """Tells whether every source refuses a request, and so does what is left of all of them by real
+        traffic.
+        """
         return all(checker.faults(body) for checker in self.checkers)
 
 
@@ -75,7 +77,7 @@ def _alone(sources: Iterable[Source], package: str) -> Json:
 
 
 def judged(requests: Sequence[Request], official: Official, most: int, seed: int) -> Count:
-    """The mutants of some requests, one for each kind and place, and what the rules say to them."""
+    """Returns the mutants of some requests, one for each kind and place, and what the rules say to them."""
     found: dict[tuple[FaultKind, str], tuple[Request, Mutant]] = {}
     for request in requests:
         for mutant in mutants(request.body, official.root):
@@ -95,7 +97,7 @@ _ANSWERED = re.compile(r"\.(messages\[\]<assistant>|input\[\]<(?!message>|item_r
 
 
 def _goes_back(mutant: Mutant) -> bool:
-    """Whether an SDK may have added the field, or left it out, of what the API answered."""
+    """Tells whether an SDK may have added the field, or left it out, of what the API answered."""
     added = mutant.kind in {FaultKind.UNKNOWN_FIELD, FaultKind.MISSING_FIELD}
     return added and bool(_ANSWERED.match(mutant.place))
 
@@ -114,7 +116,7 @@ def _count(count: Count, request: Request, mutant: Mutant) -> None:
 
 
 def shape_of(request: Request) -> str:
-    """The shape that a request is judged by; "" where it is none of ours."""
+    """Returns the shape that a request is judged by; "" where it is none of ours."""
     own = {
         "openai-chat": "openai",
         "openai-responses": "openai",
@@ -127,7 +129,7 @@ def shape_of(request: Request) -> str:
 
 
 def accepted(paths: Iterable[Path]) -> Iterator[Request]:
-    """The requests that were answered with 200, today's."""
+    """Yields the requests that were answered with 200, today's."""
     for path in find(paths):
         try:
             recordings = list(read(path) or ())
@@ -163,7 +165,7 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def table(counts: dict[str, Count]) -> str:
-    """The counts in Markdown."""
+    """Returns the counts in Markdown."""
     lines = [
         "| shape | derived | all sources agree | refused | | in the provider's words |",
         "|---|--:|--:|--:|--:|--:|",
@@ -177,7 +179,7 @@ def table(counts: dict[str, Count]) -> str:
 
 
 def parser_of(page: str | None, derived: str) -> argparse.ArgumentParser:
-    """The options of a program that derives requests from accepted ones."""
+    """Returns the options of a program that derives requests from accepted ones."""
     parser = argparse.ArgumentParser(description=(page or "").partition("\n")[0])
     parser.add_argument("requests", nargs="+", type=Path)
     parser.add_argument("--schemas", type=Path)

@@ -28,7 +28,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(body: Json, node: Json, place: str = "") -> Iterator[Mutant]:
-    """Each way to make one thing wrong; places that the shape does not know stay as they are."""
+    """Yields each way to make one thing wrong; places that the shape does not know stay as they are."""
     for kind, where, path, change in _changes(body, node, place, ()):
         changed = copy.deepcopy(body)
         yield Mutant(kind, where, _changed(changed, path, change))

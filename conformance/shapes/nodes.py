@@ -53,7 +53,7 @@ class Joiner:
         self._kept: list[Any] = []  # ids are only good as long as what they stand for lives
 
     def node(self, found: Iterable[tuple[Source, Json]]) -> Json:
-        """The node of a place that these schemas describe."""
+        """Returns the node of a place that these schemas describe."""
         leaves = [leaf for source, schema in found for leaf in self.leaves(source, schema)]
         key = frozenset(map(id, leaves))
         if key not in self._nodes:
@@ -62,7 +62,7 @@ class Joiner:
         return self._nodes[key]
 
     def leaves(self, source: Source, schema: Json) -> list[Leaf]:
-        """The leaves of a schema."""
+        """Returns the leaves of a schema."""
         if id(schema) not in self._leaves:
             self._kept.append(schema)
             self._leaves[id(schema)] = list(self._taken_apart(source, schema))
@@ -148,7 +148,7 @@ _NULL: Json = {"type": "null"}
 
 
 def _inheriting(schema: Json, branch: Any) -> Any:
-    """A branch of a union that has fields of its own around it (OpenAPI's way of sharing them)."""
+    """Returns a branch of a union that has fields of its own around it (OpenAPI's way of sharing them)."""
     if "properties" not in schema or not isinstance(branch, dict) or "properties" in branch:
         return branch
     own = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
@@ -156,7 +156,7 @@ def _inheriting(schema: Json, branch: Any) -> Any:
 
 
 def _merged(source: Source, schema: Json) -> Json:
-    """The parts of an `allOf` as one schema."""
+    """Returns the parts of an `allOf` as one schema."""
     merged: Json = {key: value for key, value in schema.items() if key != "allOf"}
     for part in schema["allOf"]:
         whole = part
@@ -201,7 +201,7 @@ def _others(leaf: Leaf) -> tuple[Source, Any] | None:
 
 
 def _tag_values(leaf: Leaf, tag: str) -> list[str]:
-    """The values of a tag that mark this object; none where it has no such field."""
+    """Returns the values of a tag that mark this object; none where it has no such field."""
     found = leaf.schema.get("properties", {}).get(tag)
     while isinstance(found, dict) and "$ref" in found:
         found = leaf.source.defs[found["$ref"].rpartition("/")[2]]
@@ -211,7 +211,7 @@ def _tag_values(leaf: Leaf, tag: str) -> list[str]:
 
 
 def _told_apart(leaves: Sequence[Leaf], tag: str) -> bool:
-    """Whether a field tells these objects apart: wherever there is one, its values are listed."""
+    """Tells whether a field tells these objects apart: wherever there is one, its values are listed."""
     marked = [leaf for leaf in leaves if tag in leaf.schema.get("properties", {})]
     sets = {frozenset(_tag_values(leaf, tag)) for leaf in marked}
     open_ones = [leaf for leaf in leaves if _others(leaf) is not None and leaf not in marked]
@@ -219,7 +219,7 @@ def _told_apart(leaves: Sequence[Leaf], tag: str) -> bool:
 
 
 def _bounds(type: str, leaves: Sequence[Leaf]) -> Json:
-    """The widest bounds of those sources that would name one."""
+    """Returns the widest bounds of those sources that would name one."""
     found: Json = {}
     speaking = [leaf for leaf in leaves if leaf.source.bounds]
     for key, widest in _BOUNDS.get(type, ()):

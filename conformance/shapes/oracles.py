@@ -91,7 +91,7 @@ def _checker(module: str, name: str) -> Checker | None:
 
 
 def _parsed(text: str) -> Any:
-    """A whole answer; None for a stream, and for what breaks off on purpose."""
+    """Returns a whole answer; None for a stream, and for what breaks off on purpose."""
     try:
         return json.loads(text)
     except ValueError:
@@ -99,7 +99,7 @@ def _parsed(text: str) -> Any:
 
 
 def events(text: str) -> Iterator[Any]:
-    """The JSON of each event of a stream."""
+    """Yields the JSON of each event of a stream."""
     for line in text.splitlines():
         if line.startswith("data:") and (event := _parsed(line[5:].strip())) is not None:
             yield event

@@ -50,13 +50,13 @@ def _wide(schema: Any) -> Any:
 
 
 def of_discovery(document: Json) -> dict[str, Json]:
-    """The schemas of a discovery document."""
+    """Returns the schemas of a discovery document."""
     found = {name: {**schema, "title": name} for name, schema in document["schemas"].items()}
     return as_read({name: _free(schema) for name, schema in found.items()})
 
 
 def _free(schema: Any) -> Any:
-    """A schema of a discovery document without what is Google's own way to say `anything`."""
+    """Returns a schema of a discovery document without what is Google's own way to say `anything`."""
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "any":
@@ -69,7 +69,7 @@ def _free(schema: Any) -> Any:
 
 
 def of_message(root: Any) -> tuple[Json, dict[str, Json]]:
-    """The schemas of a protobuf message and of all that it is made of."""
+    """Returns the schemas of a protobuf message and of all that it is made of."""
     defs: dict[str, Json] = {}
     _message(root, defs)
     return {"$ref": root.full_name}, as_read(defs)
@@ -107,7 +107,9 @@ def _one(field: Any, defs: dict[str, Json]) -> Json:
 
 
 def of_sdk(schema: Callable[[Any], Json]) -> tuple[Json, dict[str, Json]]:
-    """The messages that google-genai has types for. Its own request is another one: the parts are put together here."""
+    """Returns the messages that google-genai has types for. Its own request is another one: the parts are put
+    together here.
+    """
     types = import_module("google.genai.types")
     one = ("Content", "ToolConfig", "GenerationConfig")
     many = ("Content", "Tool", "SafetySetting")
@@ -131,7 +133,7 @@ def of_sdk(schema: Callable[[Any], Json]) -> tuple[Json, dict[str, Json]]:
 
 
 def _pydantic(schema: Json) -> Json:
-    """A schema of pydantic's with unions of one type and null, which null is anyway, as that type."""
+    """Returns a schema of pydantic's with unions of one type and null, which null is anyway, as that type."""
     if not isinstance(schema, dict):
         return schema
     made = {key: _pydantic(value) if isinstance(value, dict) else value for key, value in schema.items()}

@@ -8,7 +8,7 @@ from nodes import Json
 
 
 def converse() -> tuple[Json, dict[str, Json]]:
-    """The body of a request to Converse, and the shapes it is made of."""
+    """Returns the body of a request to Converse, and the shapes it is made of."""
     from botocore.loaders import Loader  # type: ignore[import-untyped]  # it has no types
 
     shapes = Loader().load_service_model("bedrock-runtime", "service-2")["shapes"]

@@ -1,7 +1,7 @@
-"""The contents of a turn: plain, immutable values that know no provider.
+"""The contents of a turn: plain, immutable values that are independent of providers.
 
-Every class is a frozen dataclass and open to subclasses, in this package and in others: a tool may return
-its own kind of `ContentToolResult`, a UI may bring its own `ContentToolRequest`.
+Every class is a frozen dataclass, and other packages can make subclasses: a tool may return its own kind of
+`ContentToolResult`, and a UI may use its own `ContentToolRequest`.
 """
 
 from __future__ import annotations
@@ -285,12 +285,16 @@ class ContentUnknown(Content):
 
 
 def is_media(value: object) -> bool:
-    """Whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON text."""
+    """Tells whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON
+    text.
+    """
     return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
 
 
 def replaced(content: C, **changes: Any) -> C:
-    """A copy with other field values; unlike `dataclasses.replace` for every subclass, whatever its `__init__`."""
+    """Returns a copy with other field values. Unlike `dataclasses.replace`, it works for every subclass and
+    `__init__`.
+    """
     changed = copy(content)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)

@@ -1,4 +1,4 @@
-"""Tools, requests for their calls, and the results: three values that refer to each other."""
+"""Tools, requests for their calls, and the results, which refer to each other."""
 
 from __future__ import annotations
 
@@ -76,13 +76,14 @@ class ContentToolResult(Content):
 
     @property
     def id(self) -> str:
-        """Id of the request this answers; `""` while no request is attached."""
+        """The id of the request that this result answers; `""` without a request."""
         return self.request.id if self.request else ""
 
     @property
     def decision(self) -> str:
-        """What somebody who was asked decided about the call: `"approved"`, `"edited"` (approved with other
-        arguments) or `"denied"`; `""` where nobody was asked."""
+        """The decision about the call: `"approved"`, `"edited"` (approved with other arguments) or `"denied"`; `""`
+        if nobody was asked.
+        """
         decision = self.extra.get("decision")
         return decision if decision in {"approved", "edited", "denied"} else ""
 
@@ -116,7 +117,7 @@ class ContentProviderCall(ContentUnknown):
 
     @property
     def request(self) -> ContentToolRequest:
-        """The call as a call of ours would look."""
+        """The call in the form of one of our own calls."""
         return ContentToolRequest(self.id, self.name, self.arguments)
 
     @property
@@ -210,7 +211,7 @@ class ToolDef(Displayed):
 
 
 def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
-    """The request with the tool that it asks for, in that tool's class of requests."""
+    """Returns the request with its tool, in that tool's class of requests."""
     if tool is not None and not isinstance(request, tool.request):
         given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
         try:
@@ -221,7 +222,7 @@ def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolReq
 
 
 def in_words(name: str) -> str:
-    """A tool's name for people: `get_current_weather` and `getCurrentWeather` are "Get current weather"."""
+    """Returns a tool's name for people: `get_current_weather` and `getCurrentWeather` become "Get current weather"."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", name)
     words = re.sub(r"[\s_-]+", " ", words).strip() or name
     first, *rest = words.split(" ")

@@ -1,4 +1,4 @@
-"""Limits how much a conversation may use. Pure: the usage is read from the turns themselves."""
+"""Limits how much a conversation may use. It does no I/O: the usage is read from the turns."""
 
 from __future__ import annotations
 

@@ -36,6 +36,6 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def in_plain_words(error: BaseException) -> tuple[str, str]:
-    """A sentence for everybody, and what the provider or the program said itself."""
+    """Returns a plain sentence, and the original message of the provider or the program."""
     words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
     return words, str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""The values that `type_functions.py` makes and that the wire formats write in their dialects of JSON Schema."""
+"""The type values of `type_functions.py`, which wire formats write in their dialects of JSON Schema."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The profile of a model: its parameters, its thinking settings, its media, tools and schemas.
 
-The facts are in the tables of `ellmer_core/models/profiles/`. `Profile()` says that nothing is known, and then nothing
-is left out.
+The facts are in the tables of `ellmer_core/models/profiles/`. `Profile()` means that nothing is known; no parameter
+is then left out.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Chat:
             self.messages += [*results, *said]  # all results first: the API insists
 
     def ask(self, stream: bool) -> Any:
-        """One request."""
+        """Returns one request."""
         tools = {"tools": [tool["schema"] for tool in self.tools.values()]} if self.tools else {}
         body = {"model": self.model, "messages": self.messages, **tools}
         if not stream:
@@ -61,7 +61,7 @@ class Chat:
 
 
 def answered(id: str, value: Any) -> tuple[Any, list[Any]]:
-    """A tool's value: text and JSON in its message, images behind all messages."""
+    """Returns a tool's value: text and JSON in its message, images behind all messages."""
     items = value if isinstance(value, list) else [value]
     media = [image(item) for item in items if isinstance(item, Image)]
     tag = text(f'<content tool-call-id="{id}">')
@@ -71,13 +71,13 @@ def answered(id: str, value: Any) -> tuple[Any, list[Any]]:
 
 
 def result(id: str, value: Any) -> Any:
-    """A tool message."""
+    """Returns a tool message."""
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return {"role": "tool", "tool_call_id": id, "content": shown or "(nothing)"}
 
 
 def text(value: str) -> Any:
-    """A part of a message."""
+    """Returns a part of a message."""
     return {"type": "text", "text": value}
 
 
@@ -106,7 +106,7 @@ class MyLibrary:
         )
 
     def session(self, endpoint: Any, *, system: Any = None, tools: Any = (), history: Any = ()) -> Any:
-        """A fresh conversation with that endpoint."""
+        """Returns a fresh conversation with that endpoint."""
         client = openai.OpenAI(
             base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=endpoint.max_retries
         )
@@ -147,7 +147,7 @@ class Session:
 
 
 def content_of(part: Any) -> Any:
-    """A part of what the user says."""
+    """Returns a part of what the user says."""
     if isinstance(part, Text):
         return text(part.text)
     if isinstance(part, Image):
@@ -156,7 +156,7 @@ def content_of(part: Any) -> Any:
 
 
 def given(turn: Any) -> list[Any]:
-    """A turn of a history, as messages."""
+    """Returns a turn of a history, as messages."""
     results = [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
     calls = [
         {"id": p.id, "type": "function", "function": {"name": p.name, "arguments": json.dumps(p.arguments)}}
@@ -169,6 +169,6 @@ def given(turn: Any) -> list[Any]:
 
 
 def schema(tool: Any) -> Any:
-    """A tool, as the library wants it."""
+    """Returns a tool, as the library wants it."""
     function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
     return {"type": "function", "function": function}

@@ -26,7 +26,7 @@ ACCEPTED = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/p
 
 
 def part(value: Json) -> Json:
-    """A part of what the user says."""
+    """Returns a part of what the user says."""
     if value["type"] == "text":
         return {"type": "text", "text": whole_characters(value["text"])}
     if value["type"] == "image":
@@ -37,28 +37,28 @@ def part(value: Json) -> Json:
 
 
 def whole_characters(text: str) -> str:
-    """The text, half of a surrogate pair replaced."""
+    """Returns the text, half of a surrogate pair replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def image(url: str) -> Json:
-    """An image in a message, by its address."""
+    """Returns an image in a message, by its address."""
     return {"type": "image_url", "image_url": {"url": url}}
 
 
 def inline_image(media_type: str, data: str) -> Json:
-    """An image in a message, its bytes in it."""
+    """Returns an image in a message, its bytes in it."""
     return image(f"data:{media_type};base64,{data}")
 
 
 def pdf(filename: str, data: str) -> Json:
-    """A PDF in a message."""
+    """Returns a PDF in a message."""
     data = f"data:application/pdf;base64,{data}"
     return {"type": "file", "file": {"filename": filename, "file_data": data}}
 
 
 def user(parts: list[Json]) -> list[Json]:
-    """A user turn: results first, each a message of its own, then what the user says."""
+    """Returns a user turn: results first, each a message of its own, then what the user says."""
     results = [p for p in parts if p["type"] == "tool_result"]
     said = [part(p) for p in parts if p["type"] != "tool_result"]
     messages, media = answered([(p["id"], p["value"]) for p in results])
@@ -78,7 +78,7 @@ def answered(results: list[tuple[str, Any]]) -> tuple[list[Json], list[Json]]:
 
 
 def described(value: Any) -> tuple[str, list[Json]]:
-    """A tool's value as text, and the media in it."""
+    """Returns a tool's value as text, and the media in it."""
     items = value if isinstance(value, list) else [value]
     media = [item for item in items if isinstance(item, dict) and "$media" in item]
     if not media:
@@ -89,7 +89,9 @@ def described(value: Any) -> tuple[str, list[Json]]:
 
 
 def checked(name: str, value: Any) -> Any:
-    """The value, or an error where media in it cannot be sent: they are too deep, or of a type that is refused."""
+    """Returns the value, or an error where media in it cannot be sent: they are too deep, or of a type that
+    is refused.
+    """
     for n, item in enumerate(value if isinstance(value, list) else [value]):
         if isinstance(item, list) and "$media" in json.dumps(item):
             return (
@@ -101,7 +103,7 @@ def checked(name: str, value: Any) -> Any:
 
 
 def medium(value: Json) -> Json:
-    """An image or a PDF that a tool returned."""
+    """Returns an image or a PDF that a tool returned."""
     if value["$media"] == "application/pdf":
         return pdf(value["filename"], value["data"])
     return image(value["url"]) if "url" in value else inline_image(value["$media"], value["data"])
@@ -116,7 +118,7 @@ def settings(step: Json) -> Json:
 
 
 def assistant(parts: list[Json]) -> Json:
-    """An assistant turn of the history."""
+    """Returns an assistant turn of the history."""
     calls = [
         {
             "id": p["id"],
@@ -131,7 +133,7 @@ def assistant(parts: list[Json]) -> Json:
 
 
 def history(conversation: Json) -> list[Json]:
-    """The messages that came before."""
+    """Returns the messages that came before."""
     system = conversation["system"]
     messages = [{"role": "system", "content": system}] if system else []
     for turn in conversation["history"]:
@@ -140,7 +142,7 @@ def history(conversation: Json) -> list[Json]:
 
 
 def tool(value: Json) -> Json:
-    """A tool's declaration."""
+    """Returns a tool's declaration."""
     return {"type": "function", "function": {k: value[k] for k in ("name", "description", "parameters")}}
 
 
@@ -158,11 +160,13 @@ class Chat:
         self.pieces: list[str] = []
 
     def reloaded(self) -> "Chat":
-        """A fresh conversation, from what was saved of this one."""
+        """Returns a fresh conversation, from what was saved of this one."""
         return Chat(self.conversation, json.loads(json.dumps(self.messages)))
 
     def say(self, step: Json) -> Json:
-        """A user turn, to its final answer: what is printed. The history stays as it was if that fails."""
+        """Returns a user turn, to its final answer: what is printed. The history stays as it was if that
+        fails.
+        """
         self.ran, self.pieces, before = [], [], list(self.messages)
         try:
             self.messages += [*self.unanswered(step["parts"]), *user(step["parts"])]
@@ -240,7 +244,7 @@ class Chat:
 
 
 def reply(answer: Json) -> Json:
-    """The line that is printed for an answer."""
+    """Returns the line that is printed for an answer."""
     usage = answer["usage"] or {}
     read, wrote = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
     return {

@@ -51,7 +51,7 @@ class GivenUp(ApiError):
 
 
 def ask(messages: list[Json], more: Json, *, give_up: bool = False) -> Json:
-    """The answer's message, stop reason, usage and pieces."""
+    """Returns the answer's message, stop reason, usage and pieces."""
     body: Json = {"model": MODEL, "messages": messages, **more}
     if STREAM:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -66,7 +66,7 @@ def ask(messages: list[Json], more: Json, *, give_up: bool = False) -> Json:
 
 
 def sent(body: bytes) -> Any:
-    """The open response. Raises ApiError."""
+    """Returns the open response. Raises ApiError."""
     for left in reversed(range(TRIES)):
         request = urllib.request.Request(f"{BASE_URL}/chat/completions", body, _HEADERS)  # noqa: S310 - the suite's own server
         try:
@@ -99,7 +99,7 @@ def pause(headers: Any) -> float:
 
 
 def refused(status: int, body: bytes) -> ApiError:
-    """The provider's error, as what it is."""
+    """Returns the provider's error, as what it is."""
     text = body.decode("utf-8", "replace")
     try:
         error = json.loads(text)["error"]
@@ -111,7 +111,7 @@ def refused(status: int, body: bytes) -> ApiError:
 
 
 def whole(response: Any) -> Json:
-    """An answer that is no stream."""
+    """Returns an answer that is no stream."""
     try:
         body = response.read()
         answer = json.loads(body)
@@ -129,7 +129,7 @@ def whole(response: Any) -> Json:
 
 
 def lines(response: Any) -> Iterator[str]:
-    """The lines of a stream, whichever way they end, wherever the network cut them."""
+    """Yields the lines of a stream, whichever way they end, wherever the network cut them."""
     rest = b""
     while chunk := response.read1(65536):
         rest += chunk
@@ -141,7 +141,7 @@ def lines(response: Any) -> Iterator[str]:
 
 
 def events(response: Any) -> Iterator[Json]:
-    """The events of a stream, up to its end."""
+    """Yields the events of a stream, up to its end."""
     data: list[str] = []
     for number, line in enumerate(lines(response)):
         text = line.removeprefix("\ufeff") if not number else line
@@ -191,7 +191,7 @@ class Folded:
 
 
 def folded(response: Any) -> Json:
-    """A stream as one answer. Raises Incomplete where it ends too early."""
+    """Returns a stream as one answer. Raises Incomplete where it ends too early."""
     found = Folded()
     try:
         for event in events(response):

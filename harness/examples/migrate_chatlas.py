@@ -75,24 +75,24 @@ Opened = Callable[[Path], AbstractContextManager[Any]]
 
 
 def stock(path: Path) -> AbstractContextManager[Any]:
-    """A cassette as vcrpy plays it."""
+    """Returns a cassette as vcrpy plays it."""
     opened: AbstractContextManager[Any] = vcr.use_cassette(path, record_mode="none", match_on=MATCH_ON)
     return opened
 
 
 def ours(path: Path) -> AbstractContextManager[Any]:
-    """The same in the harness; loading alone is no fault here."""
+    """Returns the same in the harness; loading alone is no fault here."""
     return use_cassette(path, allow_idle=True, allow_unused=True, secrets={"DATABRICKS_HOST": WORKSPACE})
 
 
 def cassettes(folder: Path) -> dict[Path, list[Interaction]]:
-    """Every cassette of a folder, and what is in it."""
+    """Returns every cassette of a folder, and what is in it."""
     found = {path: read(path) for path in sorted(folder.rglob("*")) if path.suffix in {".yaml", ".json"}}
     return {path: each.interactions for path, each in found.items() if each}
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The median of some runs."""
+    """Returns the median of some runs."""
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
@@ -135,7 +135,7 @@ def size(folder: Path) -> int:
 
 
 def measured(folder: Path, opened: Opened) -> tuple[dict[str, float], list[Answer]]:
-    """The numbers of one side, and the answers it gave."""
+    """Returns the numbers of one side, and the answers it gave."""
     found = cassettes(folder)
     answers = replay(found, opened)
     numbers = {
@@ -147,7 +147,7 @@ def measured(folder: Path, opened: Opened) -> tuple[dict[str, float], list[Answe
 
 
 def download(folder: Path) -> Path:
-    """The source distribution, unpacked."""
+    """Returns the source distribution, unpacked."""
     command = ("-m", "pip", "download", "-q", "--no-binary", ":all:", "--no-deps", "-d", str(folder), SDIST)
     subprocess.run((sys.executable, *command), check=True)
     [archive] = folder.glob("*.tar.gz")
@@ -206,7 +206,7 @@ def run_suite(root: Path, folder: Path) -> None:
 
 
 def pytest(python: Path, root: Path, *arguments: str) -> str:
-    """The last line."""
+    """Returns the last line."""
     command = (str(python), "-m", "pytest", "tests", "-q", "-p", "no:cacheprovider", *arguments)
     result = subprocess.run(
         command, cwd=root, capture_output=True, text=True, check=False

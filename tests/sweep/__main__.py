@@ -27,7 +27,7 @@ errors before anything is sent; *refused* is what the provider would have answer
 
 
 def table(found: dict[str, Count], which: str) -> str:
-    """The outcome by provider, in Markdown."""
+    """Returns the outcome by provider, in Markdown."""
     lines = []
     for name, count in sorted(found.items()):
         declined = sum(count.declined.values())

@@ -31,7 +31,7 @@ class Cell:
 
 
 def dimensions() -> Mapping[str, Sequence[str]]:
-    """The names of the values of each dimension; the first is the usual one."""
+    """Returns the names of the values of each dimension; the first is the usual one."""
     return {
         "params": list(values.PARAMS),
         "user": list(values.CONTENTS),
@@ -45,13 +45,13 @@ def dimensions() -> Mapping[str, Sequence[str]]:
 
 @cache
 def places() -> tuple[Vendor, ...]:
-    """Every provider of the library."""
+    """Returns every provider of the library."""
     return tuple(vendor for vendor in vendors() if vendor.construct)
 
 
 @cache
 def models(vendor: Vendor) -> tuple[str, ...]:
-    """The models that the library has prices for, and those that the rules of the suite name."""
+    """Returns the models that the library has prices for, and those that the rules of the suite name."""
     wire, name = vendor.key
     ruled = (model for rule in book(wire, name).rules.values() for model in rule.models)
     named = [model.replace("*", "").strip("-.") for model in ruled if model[:1] != "!"]
@@ -62,7 +62,7 @@ def models(vendor: Vendor) -> tuple[str, ...]:
 
 
 def singles() -> Iterator[Cell]:
-    """Every provider, every model, everything unusual by itself."""
+    """Yields every provider, every model, everything unusual by itself."""
     for vendor in places():
         for model in models(vendor):
             yield Cell(vendor, model, {})
@@ -81,7 +81,7 @@ def combinations(count: int, seed: int) -> Iterator[Cell]:
 
 
 def sample(count: int, seed: int) -> list[Cell]:
-    """A few of both, drawn by a seed; every provider is among them."""
+    """Returns a few of both, drawn by a seed; every provider is among them."""
     draw = random.Random(seed)
     cells = []
     for n in range(count):
@@ -96,7 +96,7 @@ def _drawn(vendor: Vendor, model: str, draw: random.Random) -> Cell:
 
 
 def _other(vendor: Vendor, model: str) -> bool:
-    """Whether a model is not this provider's, speaks another format there, or does not chat in text."""
+    """Tells whether a model is not this provider's, speaks another format there, or does not chat in text."""
     google, openai = vendor.wire.vendor.startswith("Google/"), "OpenAI" in vendor.wire.vendor
     foreign = not openai and re.match(r"(gpt-(?!oss)|o\d|codex|chatgpt)", model)
     silent = re.search(
@@ -109,5 +109,5 @@ def _other(vendor: Vendor, model: str) -> bool:
 
 
 def named(kind: Mapping[str, Any], cell: Cell, dimension: str) -> Any:
-    """The value of a dimension in a cell."""
+    """Returns the value of a dimension in a cell."""
     return kind[cell.asked.get(dimension, next(iter(kind)))]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import ellmer_core as ec
 from ellmer_conformance.contract.readers import request as read_request
-from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules import book
+from ellmer_conformance.contract.verdict import objection
 from ellmer_core.conversation.io_operations import Send
 from ellmer_core.schemas.type_functions import type_object, type_string
 
@@ -53,7 +53,7 @@ def judged(cell: Cell) -> Outcome:
 
 
 def swept(cells: Iterable[Cell]) -> dict[str, Count]:
-    """The outcomes by provider."""
+    """Returns the outcomes by provider."""
     found: dict[str, Count] = {}
     for cell in cells:
         outcome, count = judged(cell), found.setdefault(cell.vendor.name, Count())
@@ -106,7 +106,7 @@ def _chat(cell: Cell) -> ec.Chat:
 
 
 def _choice(wire: str, choice: str) -> object:
-    """A choice of tools in the words of the format: they are not neutral."""
+    """Returns a choice of tools in the words of the format: they are not neutral."""
     forced = choice == "required"
     return {
         "anthropic": {"type": "any" if forced else "auto"},

@@ -72,11 +72,11 @@ class Session(Parsing):
         return _said(message), message.parsed_output
 
     def client(self) -> Any:
-        """A client of the SDK."""
+        """Returns a client of the SDK."""
         return anthropic.Anthropic(**self._options())
 
     def aclient(self) -> Any:
-        """The same client for async calls."""
+        """Returns the same client for async calls."""
         return anthropic.AsyncAnthropic(**self._options())
 
     def _options(self) -> Json:
@@ -112,13 +112,13 @@ def _counts(usage: Any) -> Mapping[str, int | None]:
 
 
 def _kept(block: Any) -> Json:
-    """A block as it is sent back."""
+    """Returns a block as it is sent back."""
     kept: Json = block.to_dict()
     return {name: value for name, value in kept.items() if value is not None and name != "parsed_output"}
 
 
 def _result(result: Answered) -> Json:
-    """A tool_result; media inside it."""
+    """Returns a tool_result; media inside it."""
     items = result.value if isinstance(result.value, list) else [result.value]
     inside = [block(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
     content = inside if result.media else result.text
@@ -127,7 +127,7 @@ def _result(result: Answered) -> Json:
 
 
 def block(part: Part) -> Json:
-    """A content block."""
+    """Returns a content block."""
     match part:
         case Text(text):
             return {"type": "text", "text": text}

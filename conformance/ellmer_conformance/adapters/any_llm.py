@@ -81,7 +81,7 @@ class Whole:
         return [text] if text else []
 
     def completion(self) -> Any:
-        """All of it."""
+        """Returns all of it."""
         calls = [
             SimpleNamespace(
                 id=call["id"],
@@ -96,7 +96,7 @@ class Whole:
 
 
 def _plain(message: Any) -> Json:
-    """A message that was put together from chunks."""
+    """Returns a message that was put together from chunks."""
     calls = [
         {"id": c.id, "type": "function", "function": vars(c.function), **c.more} for c in message.tool_calls
     ]

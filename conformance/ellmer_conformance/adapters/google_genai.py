@@ -106,7 +106,7 @@ _NO_SIGNATURE = b"skip_thought_signature_validator"
 
 
 def _said(chunks: Sequence[Any]) -> Said:
-    """The answer, whole or in chunks: the SDK leaves it to the caller to add them up."""
+    """Returns the answer, whole or in chunks: the SDK leaves it to the caller to add them up."""
     parts = [part for chunk in chunks for part in _parts(chunk)]
     reasons = [c.finish_reason for chunk in chunks for c in chunk.candidates or () if c.finish_reason]
     usage = next((chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata), None)
@@ -122,7 +122,7 @@ def _said(chunks: Sequence[Any]) -> Said:
 
 
 def _parsed(response: Any) -> tuple[Said, Any]:
-    """The answer and the value. Where there is none, the SDK leaves it to the caller to ask why."""
+    """Returns the answer and the value. Where there is none, the SDK leaves it to the caller to ask why."""
     said = _said([response])
     if response.parsed is None and said.stop != "tool":
         raise ValueError(f"no value: the answer, which ended with {said.stop!r}, is {said.text!r}")

@@ -63,7 +63,7 @@ class Instructor(BridgeAdapter):
         return replace(sdk, structured_with_tools="refused")
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:
-        """A conversation over a patched client."""
+        """Returns a conversation over a patched client."""
         return Chat if endpoint.wire == "openai-chat" else Claude
 
 

@@ -98,7 +98,7 @@ class Chat(_OpenAISession, ChatMessages):
         return self.said(completion), completion.choices[0].message.parsed
 
     def _strict(self) -> Json:
-        """The request with strict tools: the SDK parses beside no others."""
+        """Returns the request with strict tools: the SDK parses beside no others."""
         body = self.body()
         for tool in body.get("tools", []):
             closed = tool["function"]["parameters"] | {"additionalProperties": False}
@@ -200,7 +200,7 @@ class Responses(_OpenAISession):
 
 
 def _kept(item: Any) -> Json:
-    """An item as it is sent back: without what only the SDK's parser adds."""
+    """Returns an item as it is sent back: without what only the SDK's parser adds."""
     kept: Json = item.to_dict(exclude_none=True)
     kept.pop("parsed_arguments", None)
     for part in kept.get("content") or ():
@@ -209,7 +209,7 @@ def _kept(item: Any) -> Json:
 
 
 def response_input(part: Part) -> Json:
-    """A part of a user message in Responses."""
+    """Returns a part of a user message in Responses."""
     match part:
         case Text(text):
             return {"type": "input_text", "text": text}
@@ -221,7 +221,7 @@ def response_input(part: Part) -> Json:
 
 
 def _output(result: Answered) -> str | list[Json]:
-    """The output of a call: text, or a list with media in it."""
+    """Returns the output of a call: text, or a list with media in it."""
     if not result.media:
         return result.text
     items = result.value if isinstance(result.value, list) else [result.value]

@@ -109,7 +109,7 @@ class Session:
         self.loop.close()
 
     def _said(self, parts: Sequence[Part]) -> tuple[list[Any] | None, list[Any]]:
-        """The prompt, and the history before it: with the results for calls that wait for them."""
+        """Returns the prompt, and the history before it: with the results for calls that wait for them."""
         if not any(isinstance(part, ToolResult) for part in parts):
             return [_content(part) for part in parts], self.history
         return None, [*self.history, self._request(parts)]
@@ -151,7 +151,7 @@ class Session:
 
 
 def _text(event: Any) -> str:
-    """The text that an event of a stream brings."""
+    """Returns the text that an event of a stream brings."""
     part = getattr(event, "part", None) or getattr(event, "delta", None)
     if isinstance(event, messages.PartStartEvent) and isinstance(part, messages.TextPart):
         return str(part.content)

@@ -39,11 +39,11 @@ class Entry:
         return f"{'flaky' if self.flaky else 'expect'} entry {self.number} ({names})"
 
     def speaks_of(self, row: Row) -> bool:
-        """Whether the row is one of its own."""
+        """Tells whether the row is one of its own."""
         return all(_matches(getattr(row, name), self.patterns[name]) for name in NAMES)
 
     def in_force(self) -> bool:
-        """Whether its condition holds for what is installed."""
+        """Tells whether its condition holds for what is installed."""
         if not self.when:
             return True
         wanted = Requirement(self.when)
@@ -53,11 +53,11 @@ class Entry:
             return False
 
     def expired(self, today: date) -> bool:
-        """Whether its day has come."""
+        """Tells whether its day has come."""
         return self.until is not None and today >= self.until
 
     def knows(self, row: Row) -> bool:
-        """Whether the row's failure is the one it speaks of."""
+        """Tells whether the row's failure is the one it speaks of."""
         return not self.fingerprints or row.fingerprint in self.fingerprints
 
 
@@ -69,7 +69,7 @@ class Baseline:
     today: date = field(default_factory=date.today)
 
     def expected(self, row: Row) -> Row:
-        """The row, as an expected failure if an entry that is in force and not expired knows it."""
+        """Returns the row, as an expected failure if an entry that is in force and not expired knows it."""
         if row.verdict not in FAILS:
             return row
         for entry in self.entries:
@@ -83,7 +83,7 @@ class Baseline:
         return row
 
     def settled(self, rows: Sequence[Row], *, whole: bool) -> tuple[list[Row], list[str]]:
-        """All rows of a run, with unexpected passes among them, and what is wrong with the entries.
+        """Returns all rows of a run, with unexpected passes among them, and what is wrong with the entries.
 
         `whole` says that nothing was left out of the run: only then is an entry that speaks of no row stale.
         """
@@ -124,7 +124,7 @@ def _matches(value: str, patterns: Iterable[str]) -> bool:
 
 
 def _differing(entry: Entry, rows: Iterable[Row]) -> list[str]:
-    """One sentence for each failure that the entry speaks of and does not know."""
+    """Returns one sentence for each failure that the entry speaks of and does not know."""
     found = {row.fingerprint: row for row in rows if row.verdict in NEW and not entry.knows(row)}
     return [
         f"{entry} expects another failure: {row.id} now fails with {row.fingerprint}: {row.message.splitlines()[0]}"

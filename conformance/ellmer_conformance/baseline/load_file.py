@@ -24,7 +24,7 @@ class BaselineError(ValueError):
 
 
 def load(path: Path, *, today: date | None = None) -> Baseline:
-    """The baseline in a file. Raises BaselineError, with every fault of it."""
+    """Returns the baseline in a file. Raises BaselineError, with every fault of it."""
     try:
         value = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

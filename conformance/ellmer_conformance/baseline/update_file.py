@@ -71,7 +71,7 @@ def _removed(tables: AoT, entry: Entry, name: str, pattern: str) -> str:
 
 
 def _entries(rows: Sequence[Row], report: Report, reason: str, issue: str) -> Iterable[tuple[Table, str]]:
-    """An entry per rule and place, cases and modes that fail alike together."""
+    """Returns an entry per rule and place, cases and modes that fail alike together."""
     cases: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
         cases[row.rule, row.wire, row.vendor, row.case].append(row)
@@ -109,5 +109,5 @@ def _table(sentence: str, value: Mapping[str, Any]) -> Table:
 
 
 def _plain(values: Sequence[str]) -> str | list[str]:
-    """One value as itself, several as a list."""
+    """Returns one value as itself, several as a list."""
     return values[0] if len(values) == 1 else list(values)

@@ -172,7 +172,7 @@ def _folder(folder: Path, *, keep: bool) -> None:
 
 @contextmanager
 def _downloads(size: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on standard error, shown on a terminal, in bytes."""
+    """Yields a progress bar on standard error, shown on a terminal, in bytes."""
     if not size or not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -53,7 +53,7 @@ def catalogue(form: str) -> None:
 
 
 def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:
-    """Each rule, by id, with the wire formats that have it in the same words."""
+    """Returns each rule, by id, with the wire formats that have it in the same words."""
     try:
         books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
@@ -66,7 +66,7 @@ def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, lis
 
 
 def as_data(found: list[tuple[Rule, list[str]]]) -> dict[str, object]:
-    """The rules as a document for programs: `{"version", "requirements", "rules"}`."""
+    """Returns the rules as a document for programs: `{"version", "requirements", "rules"}`."""
     return {"version": VERSION, "requirements": LATEST, "rules": [_row(rule, wires) for rule, wires in found]}
 
 

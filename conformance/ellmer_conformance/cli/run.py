@@ -27,7 +27,7 @@ _REPEATED = {
 
 
 def filters(function: F) -> F:
-    """The options that select cases."""
+    """Returns the options that select cases."""
     for name, text in reversed(_REPEATED.items()):
         aliases = ["--family"] if name == "wire" else []
         function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
@@ -184,6 +184,6 @@ def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
 
 
 def _plugins() -> list[str]:
-    """The pytest plugins of a run: xdist where it is installed, for `--workers`."""
+    """Returns the pytest plugins of a run: xdist where it is installed, for `--workers`."""
     found = ["xdist.plugin"] if find_spec("xdist") else []
     return ["syrupy", *found, "ellmer_conformance.pytest.plugin", "ellmer_conformance.pytest.shard"]

@@ -33,19 +33,19 @@ MARKS = _OF_MODES | {
 
 
 def marks_of(play: Play) -> list[pytest.MarkDecorator]:
-    """The marks of a play."""
+    """Returns the marks of a play."""
     return [getattr(pytest.mark, name) for name in names_of(play)]
 
 
 def names_of(play: Play) -> list[str]:
-    """Their names: its mode, whether it can fail, and the area of its case."""
+    """Returns their names: its mode, whether it can fail, and the area of its case."""
     names = ["streaming" if "stream" in play.mode else "blocking", f"area_{play.case.area}"]
     names += ["asynchronous"] if "async" in play.mode else []
     return [*names, "advisory" if play.case.advisory else "must"]
 
 
 def is_chosen(rule: str, globs: Sequence[str]) -> bool:
-    """Whether a rule is asked for: by its id, its group, or a pattern."""
+    """Tells whether a rule is asked for: by its id, its group, or a pattern."""
     return not globs or rule == ALWAYS or any(_matches(rule, glob) for glob in globs)
 
 

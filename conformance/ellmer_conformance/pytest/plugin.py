@@ -43,7 +43,7 @@ from .snapshots import Transcript
 
 if TYPE_CHECKING:
     from ..contract.observed_run import Run
-    from ..contract.rule import Verdict
+    from ..contract.verdict import Verdict
     from ..server import StrictServer
 
 __all__ = ["PlayContext", "pytest_addoption"]
@@ -145,7 +145,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
 
 @pytest.fixture
 def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
-    """The frozen transcripts; None for an adapter that has none."""
+    """Returns the frozen transcripts; None for an adapter that has none."""
     if not request.getfixturevalue("play").frozen:
         return None
     snapshot: SnapshotAssertion = request.getfixturevalue("snapshot")
@@ -222,7 +222,7 @@ class Collector:
             session.exitstatus = self.report.exit_code
 
     def _judged(self) -> Collection[str]:
-        """The tests with a verdict; none, where nothing met a rule that was asked for."""
+        """Returns the tests with a verdict; none, where nothing met a rule that was asked for."""
         met = any(row.rule != ALWAYS for part in self.parts.values() for row in part.rows)
         return self.parts if met or not self.config.getoption("rule") else ()
 

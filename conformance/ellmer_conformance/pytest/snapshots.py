@@ -35,17 +35,17 @@ class Transcript(SingleFileSnapshotExtension):
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003 - one folder for all tests
-        """The folder of the transcripts."""
+        """Returns the folder of the transcripts."""
         return str(cls.folder)
 
     @classmethod
     def get_file_basename(cls, *, test_location: PyTestLocation, index: Any) -> str:  # noqa: ARG003 - see above
-        """The case's name."""
+        """Returns the case's name."""
         return str(index)
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
-        """A name that syrupy takes for one of the test's."""
+        """Returns a name that syrupy takes for one of the test's."""
         return f"{test_location.methodname}[{index}]"
 
     @classmethod
@@ -54,7 +54,7 @@ class Transcript(SingleFileSnapshotExtension):
         return Path(snapshot_location).parent == cls.folder
 
     def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
-        """The one snapshot of a file."""
+        """Returns the one snapshot of a file."""
         collection = SnapshotCollection(location=snapshot_location)
         collection.add(Snapshot(name=f"test_conformance[{Path(snapshot_location).stem}]"))
         return collection

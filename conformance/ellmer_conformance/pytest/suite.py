@@ -25,8 +25,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from ..adapters import Adapter
 from ..contract.observed_run import Run
-from ..contract.rule import Verdict
 from ..contract.transcripts import normalised
+from ..contract.verdict import Verdict
 from ..report import FAILING, Row
 from ..runner.judgement import judge
 from ..runner.selection import Play
@@ -73,7 +73,7 @@ class ConformanceSuite:
 
 
 def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[Verdict]]:
-    """The run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
+    """Returns the run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
     try:
         run = replace(run, snapshot_diff=_difference(run, transcript))
         return run, judge(run)

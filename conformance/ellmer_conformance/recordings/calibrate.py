@@ -16,7 +16,7 @@ from typing import Any
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
-from ..contract.rule import Verdict, Violation
+from ..contract.verdict import Verdict, Violation
 from .recorded_requests import Skip, request_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
@@ -83,7 +83,7 @@ class Calibration:
         return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
 
     def of(self, kind: str) -> list[Case]:
-        """The cases of a kind."""
+        """Returns the cases of a kind."""
         return [case for case in self.cases if case.kind == kind]
 
 
@@ -179,8 +179,9 @@ def _rejected(found: Calibration, judged: _Judged, error: ApiError) -> None:
 
 
 def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
-    """The rules that refuse with the same status and type of error, and the same text or field; and those with the
-    same text."""
+    """Returns the rules that refuse with the same status and type of error, and the same text or field; and
+    those with the same text.
+    """
     caught, equal = set(), set()
     for verdict in judged.verdicts:
         for violation in verdict.violations:
@@ -196,7 +197,7 @@ def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
 
 
 def agrees(violations: Iterable[Violation], request: Request, error: ApiError) -> bool:
-    """Whether one of the violations is refused with the status, the type and the words of this error."""
+    """Tells whether one of the violations is refused with the status, the type and the words of this error."""
     answers = (ours for violation in violations for ours in _answers(violation, request))
     said = (error.status, error.type, error.stable)
     return any((ours.status, ours.type, ours.stable) == said for ours in answers)
@@ -211,7 +212,7 @@ def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
 
 
 def as_json(found: Calibration) -> dict[str, Any]:
-    """The outcome as JSON: `wires`, `rules`, and what to look at."""
+    """Returns the outcome as JSON: `wires`, `rules`, and what to look at."""
     return {
         "version": 1,
         "wires": {name: vars(tally) for name, tally in sorted(found.wires.items())},

@@ -13,8 +13,8 @@ from typing import Literal
 
 from ..contract import rules
 from ..contract.exchange import Request
-from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
+from ..contract.verdict import Violation
 from . import opentelemetry_spans
 from .processes_and_dask import Engine, mapped
 from .recorded_requests import Skip, request_of

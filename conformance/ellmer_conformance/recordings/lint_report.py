@@ -127,7 +127,7 @@ def _location(file: FileReport, line: int) -> dict[str, Any]:
 
 
 def _line(c: Complaint) -> int:
-    """The line of the file: of a log, the exchange's; of anything else, the first."""
+    """Returns the line of the file: of a log, the exchange's; of anything else, the first."""
     found = re.match(r"line (\d+)", c.place)
     return int(found[1]) if found else 1
 

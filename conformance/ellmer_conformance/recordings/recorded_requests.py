@@ -26,7 +26,7 @@ class Skip:
 
 
 def request_of(recording: Recording) -> Request | Skip:
-    """The request of a recording."""
+    """Returns the request of a recording."""
     wire = _wire_of(recording)
     if isinstance(wire, Skip):
         return wire
@@ -58,7 +58,7 @@ def _plain(recording: Recording) -> Request:
 
 
 def _hosted(wire: str, recording: Recording) -> Request | Skip:
-    """The request inside: in the format that the model's maker gave it."""
+    """Returns the request inside: in the format that the model's maker gave it."""
     body = json.loads(recording.body or b"")
     if not isinstance(body, dict):
         return Skip("the body is not a JSON object")
@@ -71,7 +71,8 @@ def _hosted(wire: str, recording: Recording) -> Request | Skip:
 
 
 def _truly(request: Request) -> Request:
-    """The request with the provider that really answered: a recorder may have written another server's name.
+    """Returns the request with the provider that really answered: a recorder may have written another
+    server's name.
 
     No model of OpenAI's is named `owner/model`: what answers to that under its host is a server of one's own.
     """

@@ -39,7 +39,8 @@ class Recording:
 
 
 def read(path: Path) -> Iterator[Recording] | None:
-    """The exchanges of a file, one after the other, so that a log may be long; None where it is no recording at all.
+    """Yields the exchanges of a file, one after the other, so that a log may be long; None where it is no
+    recording at all.
 
     A line of a log that is no exchange has no URL. Raises `Unreadable`, of a log in the middle, too.
     """
@@ -64,7 +65,9 @@ def _recording(it: Interaction, path: Path) -> Recording:
 
 
 def _with_host(url: str, path: Path) -> str:
-    """The URL; without a host, which recorders of mock servers do not keep, that of the provider a folder is named for."""
+    """Returns the URL; without a host, which recorders of mock servers do not keep, that of the provider a
+    folder is named for.
+    """
     scheme, _, rest = url.partition("://")
     if not rest.startswith("/"):
         return url

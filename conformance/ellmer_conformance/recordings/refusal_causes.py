@@ -246,7 +246,7 @@ _COMPILED = [(cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _
 
 
 def cause_of(error: ApiError) -> str:
-    """The cause of a recorded refusal: `shape`, another one, or `unknown`."""
+    """Returns the cause of a recorded refusal: `shape`, another one, or `unknown`."""
     if error.status in _BY_STATUS:
         return _BY_STATUS[error.status]
     if error.status >= 500:

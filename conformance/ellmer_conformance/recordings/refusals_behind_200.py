@@ -18,13 +18,15 @@ __all__ = ["identity", "refusal", "status_of"]
 
 
 def status_of(recording: Recording) -> int | None:
-    """The status that the answer should have had: 400 where a request was refused behind one of 200."""
+    """Returns the status that the answer should have had: 400 where a request was refused behind one of 200."""
     found = refusal(recording)
     return found.status if found else recording.status
 
 
 def refusal(recording: Recording) -> ApiError | None:
-    """The error that a request was refused with; None where it was taken, and where there is no answer."""
+    """Returns the error that a request was refused with; None where it was taken, and where there is no
+    answer.
+    """
     status, body = recording.status, recording.response
     if status is None:
         return None
@@ -38,7 +40,7 @@ def refusal(recording: Recording) -> ApiError | None:
 
 
 def identity(recording: Recording) -> str:
-    """The same for the same request that was taken, or refused in the same words, whatever the file."""
+    """Returns the same for the same request that was taken, or refused in the same words, whatever the file."""
     error = refusal(recording)
     words = error.stable if error else ""
     return sha256(f"{recording.url}\n{words}\n".encode() + (recording.body or b"")).hexdigest()

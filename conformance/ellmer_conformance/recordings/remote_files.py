@@ -30,7 +30,7 @@ class Object:
 
     @contextmanager
     def local(self) -> Iterator[Path]:
-        """A copy of it in a folder like the store, with the blobs that it names. Raises `Unreadable`."""
+        """Yields a copy of it in a folder like the store, with the blobs that it names. Raises `Unreadable`."""
         with TemporaryDirectory() as folder:
             try:
                 self._copy(open_store(self.url), Path(folder))
@@ -54,7 +54,7 @@ class Object:
 
 @lru_cache
 def _blobs(url: str) -> dict[str, str]:
-    """The blobs of a store: their names, and where they are."""
+    """Returns the blobs of a store: their names, and where they are."""
     paths = map(PurePosixPath, open_store(url).find())
     return {path.name: str(path) for path in paths if path.parent.name == "blobs"}
 
@@ -63,12 +63,12 @@ Source = Path | Object
 
 
 def is_url(path: Path | str) -> bool:
-    """Whether this names a store and no path."""
+    """Tells whether this names a store and no path."""
     return isinstance(path, str) and "://" in path
 
 
 def sources(paths: Iterable[Source | str]) -> Iterator[Source]:
-    """The files under paths and URLs, sorted within each. Raises `Unreadable` for what is not there."""
+    """Yields the files under paths and URLs, sorted within each. Raises `Unreadable` for what is not there."""
     for path in paths:
         if isinstance(path, Object):
             yield path

@@ -11,7 +11,9 @@ __all__ = ["source_of"]
 
 
 def source_of(asked: str) -> str:
-    """The path, from the current folder, of what `--adapter` or `--command` named; empty where there is none."""
+    """Returns the path, from the current folder, of what `--adapter` or `--command` named; empty where there
+    is none.
+    """
     here = Path.cwd().resolve()
     for path in _files(asked):
         if path.is_file() and path.resolve().is_relative_to(here):

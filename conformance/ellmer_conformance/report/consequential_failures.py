@@ -16,7 +16,7 @@ _OUTCOME = ("/replies", "/transcript")
 
 
 def consequences(report: Report) -> dict[str, str]:
-    """The failing rows that follow from another, by id: the id of their cause."""
+    """Returns the failing rows that follow from another, by id: the id of their cause."""
     plays: dict[str, list[Row]] = defaultdict(list)
     for row in [*report.harness_errors, *report.failures]:
         plays[row.place].append(row)

@@ -11,12 +11,12 @@ _SHOWN = 20  # by name; the report has all
 
 
 def is_play(test: str) -> bool:
-    """Whether a test's id is that of a play."""
+    """Tells whether a test's id is that of a play."""
     return _TEST in test
 
 
 def without_verdict(selected: Iterable[str], judged: Collection[str]) -> list[str]:
-    """The plays, by their own ids, that were selected and are not among the tests that were judged."""
+    """Returns the plays, by their own ids, that were selected and are not among the tests that were judged."""
     return [_play_of(test) for test in selected if is_play(test) and test not in judged]
 
 

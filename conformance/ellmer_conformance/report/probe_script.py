@@ -35,7 +35,7 @@ _KEY = 'os.environ.get("KEY", "conformance-key-0000")'
 
 
 def python(exchange: Mapping[str, Any], case: str) -> str:
-    """A script that sends the request again, with the key in the variable KEY, and prints what comes."""
+    """Returns a script that sends the request again, with the key in the variable KEY, and prints what comes."""
     return _SCRIPT.format(
         url=exchange["url"],
         key=repr(WRONG_KEY) if case == "wrong_key" else _KEY,
@@ -45,7 +45,7 @@ def python(exchange: Mapping[str, Any], case: str) -> str:
 
 
 def curl(exchange: Mapping[str, Any], case: str) -> str:
-    """One command that sends the request again."""
+    """Returns one command that sends the request again."""
     key = WRONG_KEY if case == "wrong_key" else "$KEY"
     told = [
         f'"{name}: {value}"'.replace("$KEY", key) for name, value in _headers(str(exchange["wire"])).items()

@@ -36,7 +36,9 @@ class Difference:
 
 
 def differences(old: Report, new: Report) -> list[Difference]:
-    """Every row whose verdict or failure differs, the worst first. Not-applicable is as good as absent."""
+    """Returns every row whose verdict or failure differs, the worst first. Not-applicable is as good as
+    absent.
+    """
     before, after = _by_id(old), _by_id(new)
     found = [
         Difference(sort, before.get(id), after.get(id))
@@ -47,7 +49,7 @@ def differences(old: Report, new: Report) -> list[Difference]:
 
 
 def _sort(old: Row | None, new: Row | None) -> str:
-    """The sort of a difference; empty for none."""
+    """Returns the sort of a difference; empty for none."""
     was, now = (row.verdict if row else "" for row in (old, new))
     if now in FAILING and was in FAILING:
         return "" if old and new and old.fingerprint == new.fingerprint else "differs"

@@ -70,7 +70,7 @@ def write(report: Report, path: Path) -> None:
 
 
 def read(path: Path) -> Report:
-    """A report that was written. Raises UnreadableReport."""
+    """Returns a report that was written. Raises UnreadableReport."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -94,7 +94,7 @@ def read(path: Path) -> Report:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of `report.json`."""
+    """Returns the JSON Schema of `report.json`."""
     text = files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found

@@ -65,7 +65,7 @@ class NotReproducible(LookupError):
 
 
 def row_of(report: Report, id: str) -> Row:
-    """The verdict with this id. Raises NotReproducible, with those that fail."""
+    """Returns the verdict with this id. Raises NotReproducible, with those that fail."""
     found = {row.id: row for row in report.rows}
     if id in found:
         return found[id]
@@ -77,8 +77,9 @@ def row_of(report: Report, id: str) -> Row:
 
 
 def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
-    """The script. `with_adapter` plays the case with the adapter, also where the request alone would show it. Of a server
-    under test, the request is sent to it again."""
+    """Returns the script. `with_adapter` plays the case with the adapter, also where the request alone would
+    show it. Of a server under test, the request is sent to it again.
+    """
     if _is_probed(report, row):
         return _header(report, row, "") + probe_script.python(_exchange(report, row), row.case)
     play = with_adapter or row.rule not in rules.book(row.wire, row.vendor).rules
@@ -99,7 +100,9 @@ def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
 
 
 def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
-    """The request alone, for a strict server that runs on the port. Raises NotReproducible for other rules."""
+    """Returns the request alone, for a strict server that runs on the port. Raises NotReproducible for other
+    rules.
+    """
     if _is_probed(report, row):
         return probe_script.curl(_exchange(report, row), row.case)
     if row.rule not in rules.book(row.wire, row.vendor).rules:
@@ -145,14 +148,14 @@ def _exchange(report: Report, row: Row) -> dict[str, Any]:
 
 
 def _path(exchange: dict[str, Any]) -> str:
-    """The provider's own path, whether the request went there or to a case of the strict server."""
+    """Returns the provider's own path, whether the request went there or to a case of the strict server."""
     parts = urlsplit(str(exchange["url"]))
     path = re.sub(r"^/c/[^/]+/[^/]+", "", parts.path)
     return path + (f"?{parts.query}" if parts.query else "")
 
 
 def _nonce(row: Row) -> str:
-    """A conversation's name that tells the strict server the provider."""
+    """Returns a conversation's name that tells the strict server the provider."""
     return f"1@{row.vendor}"
 
 

@@ -129,7 +129,9 @@ class Report:
 
     @classmethod
     def joined(cls, reports: Iterable[Report]) -> Report:
-        """One report of many: plays of one run, or runs of several adapters. Later rows win over equal ones."""
+        """Returns one report of many: plays of one run, or runs of several adapters. Later rows win over
+        equal ones.
+        """
         parts = list(reports)
         rows = {row.id: row for part in parts for row in part.rows}
         return cls(
@@ -176,7 +178,7 @@ class Report:
         return 2 if self.harness_errors or self.unjudged else int(bool(self.failures or self.problems))
 
     def as_json(self) -> dict[str, Any]:
-        """The document that is written."""
+        """Returns the document that is written."""
         return {
             "version": VERSION,
             "tool": self.tool,
@@ -199,7 +201,7 @@ class Report:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Report:
-        """The report that was written. Fields of a later minor version are left out."""
+        """Returns the report that was written. Fields of a later minor version are left out."""
         return cls(
             rows=[Row(**_known(Row, row)) for row in document["results"]],
             plays=[Play(**_known(Play, play)) for play in document["plays"]],
@@ -219,7 +221,7 @@ class Report:
 
 
 def worst(rows: Iterable[Row]) -> str:
-    """The verdict that a cell of a matrix shows; `not-applicable` for none."""
+    """Returns the verdict that a cell of a matrix shows; `not-applicable` for none."""
     return min((row.verdict for row in rows), key=VERDICTS.index, default="not-applicable")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run
-from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
+from ..contract.verdict import Verdict, Violation
 from .results import FINE, Play, Report, Row
 
 __all__ = ["excerpt", "fingerprint", "judged"]
@@ -27,7 +27,7 @@ _PROBE = "TRM-010"
 
 
 def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
-    """The report of one play: a row per rule that applied, in the order of the books."""
+    """Returns the report of one play: a row per rule that applied, in the order of the books."""
     report = Report()
     transcript = redacted(normalised(run.transcript))
     if transcript:
@@ -84,7 +84,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
 
 
 def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
-    """The verdict's word, and what is wrong."""
+    """Returns the verdict's word, and what is wrong."""
     message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
     if run.trouble and verdict.violations:
         return ("harness-error" if run.trouble.ours else "not-testable"), message
@@ -101,8 +101,9 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
 
 
 def _pointed(run: Run, pointer: str) -> Exchange | None:
-    """The exchange that a pointer leads into. Under a variation it is the first that was answered differently; of what
-    came after the exchanges, the last."""
+    """Returns the exchange that a pointer leads into. Under a variation it is the first that was answered
+    differently; of what came after the exchanges, the last.
+    """
     varied = run.play_at(pointer)
     plain = {each.response.body for each in run.exchanges if each.response}
     for exchange in varied.exchanges if varied is not run else ():
@@ -135,7 +136,7 @@ def _kept(report: Report, exchange: Exchange) -> str:
 
 
 def fingerprint(rule: str, pointer: str, message: str) -> str:
-    """The same for the same mistake: positions, ids and digests do not count, words and values do."""
+    """Returns the same for the same mistake: positions, ids and digests do not count, words and values do."""
     place = re.sub(r"/\d+", "/*", pointer)
     what = _PASSING.sub("*", message)
     return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
@@ -160,7 +161,7 @@ def excerpt(body: object, pointer: str) -> str:
 def _lines(
     value: object, pointer: str, depth: int = 0, label: str = "", comma: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """The value as indented JSON, each line with the pointer of what stands in it."""
+    """Yields the value as indented JSON, each line with the pointer of what stands in it."""
     pad = "  " * depth
     if not isinstance(value, dict | list) or not value:
         yield pointer, f"{pad}{label}{json.dumps(value, ensure_ascii=False, default=str)}{comma}"

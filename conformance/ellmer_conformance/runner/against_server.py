@@ -84,7 +84,9 @@ class Conversation:
         return [self._as_meant(entry) for entry in self.entries]
 
     def _as_meant(self, entry: Entry) -> Exchange:
-        """The exchange with its verdicts; one that went to a path of another format or provider is judged anew."""
+        """Returns the exchange with its verdicts; one that went to a path of another format or provider is
+        judged anew.
+        """
         found, request = entry.exchange, entry.request
         if (request.wire, request.vendor) == (self.wire, self.vendor):
             return replace(found, verdicts=entry.verdicts)
@@ -103,7 +105,9 @@ class Conversation:
 def play_direct(
     adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer
 ) -> Run:
-    """One case, one wire format, one mode, against the server. What prevents a judgement is the run's trouble."""
+    """Returns one case, one wire format, one mode, against the server. What prevents a judgement is the run's
+    trouble.
+    """
     try:
         run = _play(adapter, Conversation(server, adapter, wire, vendor, case), mode)
         if run.trouble or run.refused:
@@ -121,7 +125,7 @@ def play_direct(
 
 
 def play_alone(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode) -> Run:
-    """The same, on a server of this process that is started once and stays."""
+    """Returns the same, on a server of this process that is started once and stays."""
     return play_direct(adapter, wire, vendor, case, mode, server=_own_server())
 
 
@@ -133,7 +137,7 @@ def _own_server() -> StrictServer:
 
 
 def under(case: Case, variation: Variation) -> Case:
-    """The case as the server knows it under a variation."""
+    """Returns the case as the server knows it under a variation."""
     return replace(case, name=f"{case.name}~{variation.name}")
 
 
@@ -182,7 +186,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
 
 
 def _hosts_given(tool_runs: Sequence[ToolRun]) -> set[str | None]:
-    """The hosts of images that tools returned by their addresses."""
+    """Returns the hosts of images that tools returned by their addresses."""
     return {urlsplit(media.url).hostname for run in tool_runs for media in all_media_of(run.value)}
 
 

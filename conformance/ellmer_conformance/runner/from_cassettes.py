@@ -56,7 +56,8 @@ def play(
     server: Callable[[str], str] | None = None,
     live_url: str = "",
 ) -> Run:
-    """One case, one wire format, one mode. `server(case)` gives the strict server's URL to record from.
+    """Returns one case, one wire format, one mode. `server(case)` gives the strict server's URL to record
+    from.
 
     Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
     """
@@ -93,7 +94,7 @@ class _CassettePlay:
         return cassette_path(self.wire, self.vendor, self.case, self.mode)
 
     def play_recorded(self, variation: Variation | None = None) -> Run:
-        """The case once, plainly or under a variation."""
+        """Returns the case once, plainly or under a variation."""
         place = place_for(self.case, self.adapter, self.wire, self.vendor)
         live = self.record and live_key(place) is not None
         refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
@@ -130,7 +131,7 @@ class _CassettePlay:
     def _tape(
         self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
     ) -> AbstractContextManager[Tape]:
-        """The cassette; under a variation the conversation may end before all of it is played."""
+        """Returns the cassette; under a variation the conversation may end before all of it is played."""
         wire, vendor, case = self.wire, self.vendor, self.case
         return use_cassette(
             self.cassettes / self._path,
@@ -153,7 +154,7 @@ def _beside(place: Place, url: str) -> str:
 
 
 def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
-    """A play as a value for the rules."""
+    """Returns a play as a value for the rules."""
     return Run(
         case=case_run.case,
         wire=wire,

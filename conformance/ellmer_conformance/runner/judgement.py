@@ -12,8 +12,8 @@ from ellmer_harness import Sent
 from ..contract import readers, rules
 from ..contract.exchange import Exchange, Request, Response
 from ..contract.observed_run import Run
-from ..contract.rule import Verdict, verdict
 from ..contract.rules import behaviour
+from ..contract.verdict import Verdict, verdict
 
 __all__ = ["complaints", "exchange", "judge"]
 
@@ -35,7 +35,9 @@ def judge(run: Run) -> list[Verdict]:
 
 
 def _advised(found: Verdict) -> Verdict:
-    """The verdict as a preview, which fails nobody: whatever is broken, the provider broke its word first."""
+    """Returns the verdict as a preview, which fails nobody: whatever is broken, the provider broke its word
+    first.
+    """
     return replace(found, rule=replace(found.rule, preview=True)) if found.violations else found
 
 
@@ -48,7 +50,7 @@ def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
 
 
 def _request(wire: str, vendor: str, sent: Sent) -> Request:
-    """The request as rules see it; one that went to no chat endpoint is judged as an empty one."""
+    """Returns the request as rules see it; one that went to no chat endpoint is judged as an empty one."""
     try:
         return readers.request(sent.method, sent.url, sent.headers, sent.body, vendor)
     except ValueError:
@@ -56,7 +58,7 @@ def _request(wire: str, vendor: str, sent: Sent) -> Request:
 
 
 def complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
-    """The MUST rules that what is about to be saved breaks, for the harness to refuse."""
+    """Yields the MUST rules that what is about to be saved breaks, for the harness to refuse."""
     for number, one in enumerate(sent):
         if readers.is_beside(one.method, one.url):
             continue
@@ -67,7 +69,7 @@ def complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
 
 
 def _placed(found: Verdict, index: int) -> Verdict:
-    """The verdict with pointers that lead into the run."""
+    """Returns the verdict with pointers that lead into the run."""
     if not found.violations:
         return found
     place = f"/exchanges/{index}/request"
@@ -75,6 +77,6 @@ def _placed(found: Verdict, index: int) -> Verdict:
 
 
 def _summed(found: Sequence[Verdict]) -> Verdict:
-    """One rule's verdicts on all requests of the run as one."""
+    """Returns one rule's verdicts on all requests of the run as one."""
     violations = tuple(violation for one in found for violation in one.violations)
     return Verdict(found[0].rule, sum(one.checked for one in found), violations)

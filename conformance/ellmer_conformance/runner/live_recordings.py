@@ -41,7 +41,7 @@ _STOPS: dict[str, Stop] = {
 
 
 def as_answered(run: Run) -> Run:
-    """The run with a script and with expectations that are what the provider really said."""
+    """Returns the run with a script and with expectations that are what the provider really said."""
     answers = [answer for each in run.exchanges if (answer := _answer(run.wire, each))]
     if not answers:
         return run
@@ -97,7 +97,7 @@ def as_answer(told: Told) -> Answer:
 
 
 def _steps(case: Case, answers: Sequence[Step]) -> list[Ask]:
-    """The user's side, each step with the answer that ended it."""
+    """Returns the user's side, each step with the answer that ended it."""
     finals = _finals(answers)
     return [_step(ask, next(finals, None)) for ask in case.steps]
 

@@ -53,7 +53,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _elsewhere(address: object, port: int) -> str:
-    """The place, if it is another one; `""` for ours, a local socket, and a wildcard to listen on."""
+    """Returns the place, if it is another one; `""` for ours, a local socket, and a wildcard to listen on."""
     if isinstance(address, tuple):
         ours = _is_local(str(address[0])) and address[1] == port
         return "" if ours else f"{address[0]}:{address[1]}"

@@ -57,7 +57,7 @@ class Replays:
         self._stack.close()
 
     def play(self, variation: Variation | None = None) -> Run:
-        """The case, its answers under a variation."""
+        """Returns the case, its answers under a variation."""
         self._frame = framing(variation, self.wire) if variation else None
         case_run, tape = CaseRun(self.case, self.mode), self._tape
         _forget(tape)
@@ -81,7 +81,7 @@ class Replays:
 
 
 def differences(replays: Replays, variations: Iterable[Variation]) -> Iterator[tuple[Varied, str]]:
-    """Each variation with what is not as it is without it; `""` where all is the same."""
+    """Yields each variation with what is not as it is without it; `""` where all is the same."""
     plain = replays.play()
     for variation in variations:
         varied = Varied(variation, replays.play(variation))

@@ -38,7 +38,7 @@ def play_again(adapter: str, wire: str, vendor: str, case: str, mode: str, *, ru
 
 
 def _shown(run: Run) -> list[str]:
-    """The exchanges, the replies and the transcript, as text."""
+    """Returns the exchanges, the replies and the transcript, as text."""
     lines = [line for number, each in enumerate(run.exchanges) for line in _exchange(number, each)]
     replies = [f"reply {n}: {reply!r}"[:_LONGEST] for n, reply in enumerate(run.replies)]
     text = "\n".join([*lines, *replies, run.transcript])

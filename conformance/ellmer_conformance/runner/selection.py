@@ -65,7 +65,9 @@ class Play:
 def select(
     names: Sequence[str], wanted: Mapping[str, Sequence[str]], *, record: bool = False, live: bool = False
 ) -> list[Play]:
-    """Every play that the filters let through. Raises UnknownChoice for a filter that lets nothing through."""
+    """Returns every play that the filters let through. Raises UnknownChoice for a filter that lets nothing
+    through.
+    """
     adapters = {name: find_adapter(name) for name in names or [OURS]}
     return plays_of(adapters, wanted, record=record, live=live)
 
@@ -90,8 +92,9 @@ def plays_of(
 
 
 def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
-    """An adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a command
-    (`command:node driver.mjs`). One that is at hand is found, too: itself, or what makes it."""
+    """Returns an adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or
+    as a command (`command:node driver.mjs`). One that is at hand is found, too: itself, or what makes it.
+    """
     made: Any
     if not isinstance(name, str):
         made = name
@@ -146,7 +149,7 @@ def _imported(name: str, module: str, attribute: str) -> Any:
 
 
 def _driver(command: str) -> Driver:
-    """A command as an adapter. Raises UnknownChoice where there is none."""
+    """Returns a command as an adapter. Raises UnknownChoice where there is none."""
     try:
         program = next(iter(shlex.split(command)), "")
     except ValueError as error:
@@ -164,7 +167,7 @@ def _driver(command: str) -> Driver:
 
 
 def _adapter(name: object, made: Any) -> Adapter:
-    """The adapter itself, or what the class or function makes. Raises UnknownChoice for what is none."""
+    """Returns the adapter itself, or what the class or function makes. Raises UnknownChoice for what is none."""
     try:
         adapter = made() if callable(made) else made
     except Exception as error:
@@ -202,7 +205,9 @@ def _plays(
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
-    """A wire format that is asked for without a provider is played at its own provider, where an adapter has that."""
+    """Returns a wire format that is asked for without a provider is played at its own provider, where an
+    adapter has that.
+    """
     if not wanted.get("wire") or wanted.get("vendor"):
         return wanted
     spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}
@@ -221,7 +226,7 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
 
 
 def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
-    """The modes to play; one for each cassette when recording (sync and async share theirs)."""
+    """Returns the modes to play; one for each cassette when recording (sync and async share theirs)."""
     modes = [mode for mode in MODES if mode in able.modes]
     return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if record else modes
 

@@ -104,7 +104,9 @@ class CaseRun:
             self.replies += await asyncio.gather(*sending)
 
     def _ready(self, sessions: list[Session], ask: Ask) -> Session:
-        """The session of a step; one that goes on from what was saved, where the step has it and the adapter can."""
+        """Returns the session of a step; one that goes on from what was saved, where the step has it and the
+        adapter can.
+        """
         session = sessions[ask.who]
         reload = getattr(session, "reloaded", None) if ask.reloaded else None
         if reload:
@@ -139,12 +141,12 @@ class CaseRun:
 
 
 async def _uploaded(session: Session, part: Part) -> Any:
-    """The part; of a file to upload, what the session gives for it."""
+    """Returns the part; of a file to upload, what the session gives for it."""
     return await cast("Any", session).aupload(part.file) if isinstance(part, Upload) else part
 
 
 def _noted(approve: Approve, asked: list[tuple[str, Mapping[str, Any]]]) -> Approve:
-    """The same answers, with every question noted."""
+    """Returns the same answers, with every question noted."""
 
     def noting(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
         asked.append((name, dict(arguments)))
@@ -159,7 +161,7 @@ def _options(ask: Ask) -> dict[str, Any]:
 
 
 def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:
-    """The steps that can be taken at the same time: those of different conversations in a row."""
+    """Returns the steps that can be taken at the same time: those of different conversations in a row."""
     found: list[list[Ask]] = []
     for ask in steps:
         if found and ask.who not in {other.who for other in found[-1]}:
@@ -172,7 +174,7 @@ def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:
 def opened(
     adapter: Adapter, endpoint: Endpoint, case: Case, tools: Sequence[Tool], history: Sequence[Turn]
 ) -> list[Session]:
-    """A session for each conversation of the case."""
+    """Returns a session for each conversation of the case."""
     with faults("session"):
         return [
             adapter.session(endpoint, system=case.system, tools=tools, history=history) for _ in case.speakers
@@ -215,7 +217,7 @@ def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
 
 
 def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
-    """Whether the adapter says that its API has no order between texts and media."""
+    """Tells whether the adapter says that its API has no order between texts and media."""
     return getattr(adapter.capabilities(wire, vendor), "interleaved_parts", "native") == "refused"
 
 
@@ -232,7 +234,7 @@ def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> l
 
 
 def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:
-    """The tool, with every call of it noted."""
+    """Returns the tool, with every call of it noted."""
 
     def run(**arguments: Any) -> Any:
         try:
@@ -247,7 +249,7 @@ def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:
 
 
 def our_trouble(error: Exception) -> Trouble:
-    """A fault of the suite or the harness, with the place it comes from."""
+    """Returns a fault of the suite or the harness, with the place it comes from."""
     if isinstance(error, CassetteError):
         return Trouble(str(error), ours=True)
     frames = traceback.format_exception(error)[-3:]

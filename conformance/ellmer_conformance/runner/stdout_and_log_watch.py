@@ -38,7 +38,7 @@ def watching_prints() -> Iterator[list[str]]:
 
 
 def found_in(**texts: str) -> list[str]:
-    """The places, by name, whose text holds a key."""
+    """Returns the places, by name, whose text holds a key."""
     return [name.replace("_", " ") for name, text in texts.items() if is_canary(text)]
 
 
@@ -76,6 +76,7 @@ class _Watched:
 
 @lru_cache(maxsize=4)
 def _watched(stream: TextIO, name: str) -> _Watched:
-    """One for each stream, which outlives the conversation: until Python 3.14, `print` in a thread of a library's crashes
-    the process where `sys.stdout` is freed meanwhile (gh-130163)."""
+    """Returns one for each stream, which outlives the conversation: until Python 3.14, `print` in a thread of
+    a library's crashes the process where `sys.stdout` is freed meanwhile (gh-130163).
+    """
     return _Watched(stream, name)

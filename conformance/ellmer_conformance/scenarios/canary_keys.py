@@ -48,17 +48,18 @@ _STRANGER = re.compile(rf"{PREFIX}([A-Z_]+)")
 
 
 def is_canary(text: str) -> bool:
-    """Whether a secret is none."""
+    """Tells whether a secret is none."""
     return PREFIX in text
 
 
 def strangers(text: str) -> list[str]:
-    """The variables whose canaries are in a text."""
+    """Returns the variables whose canaries are in a text."""
     return _STRANGER.findall(text)
 
 
 def environment(own: Collection[str]) -> dict[str, str]:
-    """A canary for every variable: the session's own key for its provider's, others for those of other providers.
+    """Returns a canary for every variable: the session's own key for its provider's, others for those of
+    other providers.
 
     A provider's second way to log in is left alone: a client may refuse two credentials, and be right.
     """
@@ -66,13 +67,13 @@ def environment(own: Collection[str]) -> dict[str, str]:
 
 
 def rivals(own: Collection[str]) -> set[str]:
-    """The variables of the same provider that hold another credential."""
+    """Returns the variables of the same provider that hold another credential."""
     makers = tuple(f"{name.partition('_')[0]}_" for name in own)
     return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
 
 
 def said_who(text: str, own: Collection[str]) -> str:
-    """A sentence about who set which keys, where an error is about keys."""
+    """Returns a sentence about who set which keys, where an error is about keys."""
     if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
         return ""
     names = ", ".join(sorted(environment(own)))
@@ -81,7 +82,7 @@ def said_who(text: str, own: Collection[str]) -> str:
 
 @contextmanager
 def planted(own: Collection[str]) -> Iterator[None]:
-    """The environment with canaries in it, while the block runs."""
+    """Yields the environment with canaries in it, while the block runs."""
     before = dict(os.environ)
     for name in rivals(own):
         os.environ.pop(name, None)

@@ -40,7 +40,7 @@ DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in _found()}
 
 
 def dialect_of(ticket: Ticket) -> Dialect:
-    """The provider's dialect, for one reply."""
+    """Returns the provider's dialect, for one reply."""
     return _dialect(ticket.request.wire, ticket.request.vendor)(ticket)
 
 

@@ -60,7 +60,7 @@ class Engine:
         self._services = Services(self.answer)
 
     def answer(self, request: HttpRequest) -> Reply:
-        """The reply to a request, whatever it is."""
+        """Returns the reply to a request, whatever it is."""
         way = route(request.target, request.host)
         if way.page == "chat":
             return (None if way.wire else self._serve(request, way)) or self._chat(request, way)
@@ -69,8 +69,9 @@ class Engine:
         return self._page(request, way)
 
     def _called_by_name(self, request: HttpRequest) -> bool:
-        """Whether the client means this server. A web page may have its own name lead here (DNS rebinding), and
-        then read what this server tells."""
+        """Tells whether the client means this server. A web page may have its own name lead here (DNS
+        rebinding), and then read what this server tells.
+        """
         said = request.headers.get("host", "")
         try:
             host = urlsplit(f"//{said}").hostname or ""
@@ -111,13 +112,13 @@ class Engine:
             self.watch(entry)
 
     def too_large(self, request: HttpRequest) -> Reply:
-        """The reply to a request whose body is not worth reading."""
+        """Returns the reply to a request whose body is not worth reading."""
         way = route(request.target, request.host)
         dialect = self._dialect(way, Request(way.wire, way.vendor, {}))
         return refuse(dialect, dialect.too_large())
 
     def _serve(self, http: HttpRequest, way: Route) -> Reply | None:
-        """A service beside chat, where the path is one's."""
+        """Returns a service beside chat, where the path is one's."""
         reply = (
             self._services.answer(http, way, locks=self.mode == "reject")
             if way.case in self.scripts
@@ -147,11 +148,11 @@ class Engine:
         return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
     def _is_open(self, way: Route) -> bool:
-        """Whether it is nobody's conversation, and everybody is told the same."""
+        """Tells whether it is nobody's conversation, and everybody is told the same."""
         return way.case == OPEN_CASE and not way.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
 
     def _next(self, found: CheckedRequest, way: Route) -> Reply:
-        """The next reply of a conversation."""
+        """Returns the next reply of a conversation."""
         dialect = self._dialect(way, found.request)
         if found.refusal:
             return refuse(dialect, found.refusal)

@@ -13,7 +13,8 @@ from threading import Lock
 from typing import Any
 
 from ..contract.exchange import Exchange, Request, Response
-from ..contract.rule import Refusal, Verdict, Violation
+from ..contract.rule import Refusal
+from ..contract.verdict import Verdict, Violation
 from ..scenarios.canary_keys import is_canary
 from .http.reply import Reply
 
@@ -158,18 +159,18 @@ class Journal:
             del self._of_case[entry.case]
 
     def of(self, case: str, nonce: str | None = None) -> Iterator[Entry]:
-        """The entries of a conversation, or of every conversation of a case, oldest first."""
+        """Yields the entries of a conversation, or of every conversation of a case, oldest first."""
         with self._lock:
             kept = list(self._of_case.get(case, ()))
         return (entry for entry in kept if nonce in {None, entry.nonce})
 
     def all(self) -> tuple[list[Entry], int]:
-        """Every entry that is kept, oldest first, and how many there were."""
+        """Returns every entry that is kept, oldest first, and how many there were."""
         with self._lock:
             return [entry for entry, _ in self._kept], self._count
 
     def report(self, case: str, nonce: str | None, last: int = 0) -> bytes:
-        """The same as JSON text; of the `last` exchanges only, unless 0."""
+        """Returns the same as JSON text; of the `last` exchanges only, unless 0."""
         found = list(self.of(case, nonce))
         report = {
             "case": case,
@@ -180,7 +181,7 @@ class Journal:
         return _json(report)
 
     def index(self) -> bytes:
-        """The conversations as JSON text, the latest first."""
+        """Returns the conversations as JSON text, the latest first."""
         with self._lock:
             kept = [entry for entry, _ in self._kept]
         found: dict[tuple[str, str], list[Entry]] = {}
@@ -210,8 +211,9 @@ def _json(value: Any) -> bytes:
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that are known to hold no credential as they are, the value of any other one replaced by its kind. A
-    canary is no credential: it is there to be seen."""
+    """Returns the headers that are known to hold no credential as they are, the value of any other one
+    replaced by its kind. A canary is no credential: it is there to be seen.
+    """
     return {
         name: value if _is_public(name) or is_canary(value) else _kind(value)
         for name, value in headers.items()

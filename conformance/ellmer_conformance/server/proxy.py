@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ..contract.exchange import Request, Response
-from ..contract.rule import Verdict
+from ..contract.verdict import Verdict
 from .dialects.base import compact, utf8
 from .engine import Engine
 from .http.http_request import HttpRequest
@@ -40,7 +40,7 @@ class Proxy:
         self._client: httpx.AsyncClient | None = None
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
-        """The upstream's reply, to come."""
+        """Returns the upstream's reply, to come."""
         way = found(request.target, self._upstream.netloc)  # a key in the query is not remembered
         return self._engine.answer(request) if way.page != "chat" else self._relay(request, way)
 
@@ -92,7 +92,7 @@ class Proxy:
         return f"{base.geturl()}{path}" + (f"?{query}" if query else "")
 
     async def _chunks(self, response: httpx.Response, entry: Entry, size: int) -> AsyncGenerator[bytes, None]:
-        """The body as it comes; what came is noted, however it ends."""
+        """Yields the body as it comes; what came is noted, however it ends."""
         came, ended, entry.left = bytearray(), False, 0
         try:
             async for data in response.aiter_raw():
@@ -121,7 +121,7 @@ class Proxy:
 
 
 def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
-    """The request and the verdicts on it; none where it is no chat request, or no JSON."""
+    """Returns the request and the verdicts on it; none where it is no chat request, or no JSON."""
     headers = without_secrets(http.headers)
     if way.wire and http.method == "POST":
         try:
@@ -132,13 +132,13 @@ def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
 
 
 def kept(headers: Iterable[tuple[str, str]], named: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The headers that are for the far end; `connection` names more that are not."""
+    """Returns the headers that are for the far end; `connection` names more that are not."""
     near = _HOPS | {name.strip().lower() for name in named.get("connection", "").split(",")}
     return [(name, value) for name, value in headers if name.lower() not in near | {"content-length"}]
 
 
 def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:
-    """The answer as a value, decoded as far as it came."""
+    """Returns the answer as a value, decoded as far as it came."""
     headers = without_secrets(response.headers)
     try:
         decoded = httpx.Response(200, headers=response.headers, content=body).content

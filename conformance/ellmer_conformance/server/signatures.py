@@ -19,25 +19,25 @@ _SIZE = sha256().digest_size
 
 
 def sign(text: str) -> bytes:
-    """The blob that stands for a text."""
+    """Returns the blob that stands for a text."""
     data = text.encode()
     return _MARK + hmac.digest(_KEY, data, "sha256") + data
 
 
 def is_ours(blob: bytes) -> bool:
-    """Whether the blob says that it came from here; it may have been changed since."""
+    """Tells whether the blob says that it came from here; it may have been changed since."""
     return blob.startswith(_MARK)
 
 
 def opened(blob: bytes) -> str | None:
-    """The text of an unchanged blob of ours, else None."""
+    """Returns the text of an unchanged blob of ours, else None."""
     mac, data = blob[len(_MARK) : len(_MARK) + _SIZE], blob[len(_MARK) + _SIZE :]
     genuine = is_ours(blob) and hmac.compare_digest(mac, hmac.digest(_KEY, data, "sha256"))
     return data.decode() if genuine else None
 
 
 def encoded(blob: bytes, prefix: str = "") -> str:
-    """The blob in base64."""
+    """Returns the blob in base64."""
     return prefix + b64encode(blob).decode()
 
 

@@ -47,7 +47,9 @@ _OTHERS = (("Mistral", "/c/any/1@mistral"), ("Cohere", ""), ("Ollama", ""), ("Be
 
 
 def named(cases: Iterable[str]) -> list[str]:
-    """The cases that a person would ask for: not those under a variation, of which there are hundreds."""
+    """Returns the cases that a person would ask for: not those under a variation, of which there are
+    hundreds.
+    """
     return sorted(case for case in cases if "~" not in case)
 
 
@@ -91,7 +93,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
 
 
 def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
-    """The same for curl; for a browser the page that shows the conversations as they arrive."""
+    """Returns the same for curl; for a browser the page that shows the conversations as they arrive."""
     text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
     if "text/html" not in headers.get("accept", ""):
         return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())

@@ -12,7 +12,7 @@ from typing import Self
 from urllib.parse import quote
 
 from ..contract.exchange import Exchange
-from ..contract.rule import Verdict
+from ..contract.verdict import Verdict
 from ..scenarios.script import Script
 from .engine import Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler

@@ -52,7 +52,7 @@ class Prefix(NamedTuple):
     thought: str
 
     def after(self, signature: str) -> Prefix:
-        """The same for the next thought of an answer."""
+        """Returns the same for the next thought of an answer."""
         return self._replace(thought=_digest(signature))
 
 
@@ -141,7 +141,7 @@ class Conversation:
         return None
 
     def transformations(self) -> list[Json]:
-        """The same thoughts as a reply lists them: they were left out."""
+        """Returns the same thoughts as a reply lists them: they were left out."""
         return [
             {"type": "thinking_dropped", "path": place, "reason": reason}
             for place, reason, _ in self.mismatches
@@ -177,12 +177,12 @@ class Sealed(NamedTuple):
 
 
 def binds(model: str) -> bool:
-    """Whether the model binds its thoughts to what stood before them."""
+    """Tells whether the model binds its thoughts to what stood before them."""
     return bool(PRESERVES_THINKING.search(model))
 
 
 def sealed(text: str, prefix: Prefix | None) -> str:
-    """The signature of a thought."""
+    """Returns the signature of a thought."""
     record = _RECORD + json.dumps([text, *prefix]) if prefix else text
     return encoded(sign(record))
 
@@ -198,7 +198,7 @@ def unsealed(signature: str) -> Sealed | None:
 
 
 def _reads(model: str, author: str) -> bool:
-    """Whether a model reads the thoughts of one that binds them."""
+    """Tells whether a model reads the thoughts of one that binds them."""
     ours, theirs = PRESERVES_THINKING.search(model), PRESERVES_THINKING.search(author)
     if theirs is None or theirs[1] == "haiku":
         return True
@@ -207,7 +207,7 @@ def _reads(model: str, author: str) -> bool:
 
 
 def _first_difference(before: Sequence[str], now: Sequence[str]) -> int | None:
-    """The first place of `before` that `now` has not so."""
+    """Returns the first place of `before` that `now` has not so."""
     for index, digest in enumerate(before):
         if index >= len(now) or now[index] != digest:
             return index
@@ -219,7 +219,7 @@ def _digest(value: Any) -> str:
 
 
 def _compared(value: Any, key: str = "") -> Any:
-    """A value without what is not compared: cache markers, nulls, and what signs a URL."""
+    """Returns a value without what is not compared: cache markers, nulls, and what signs a URL."""
     if isinstance(value, dict):
         return {
             name: _compared(one, name)

@@ -23,7 +23,7 @@ OPAQUE = {
 
 
 def objects(value, path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Every object with its path (list indices left out) and its keys in order."""
+    """Yields every object with its path (list indices left out) and its keys in order."""
     if isinstance(value, list):
         for each in value:
             yield from objects(each, path)

@@ -1,11 +1,11 @@
-"""Saves exchanges as a cassette: in which order, and under which conditions.
+"""Saves exchanges as a cassette: their order, and the conditions for saving.
 
-Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
+This module imports vcrpy, which imports every HTTP client that it knows. A tape therefore imports it only
+when it is opened.
 """
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,15 +13,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
 from vcr.patch import PATCHER_NAMES
 from vcr.record_mode import RecordMode
 from vcr.request import Request
-from vcr.serialize import serialize
+from vcr.serialize import CASSETTE_FORMAT_VERSION
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
+from ..format.json_layout import layout
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction.placeholders import Masking
@@ -41,7 +41,7 @@ _OURS = {"urllib3", "requests", "boto3", "aiohttp", "httpx", "httpx2"}
 
 @contextmanager
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
-    """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
+    """Yields the cassette of a tape through vcrpy, with vcrpy's patchers for the clients that opted in."""
     blobs = Blobs(tape.blob_folder)
     with PatchedIndex.use(
         path=str(tape.file),
@@ -59,14 +59,11 @@ def opened(tape: TapeState) -> Iterator[CassetteIndex]:
 
 
 def save(tape: TapeState, error: BaseException | None) -> None:
-    """Judges, scans and writes. A failed run writes nothing, or `NAME.failed.json` if it was live (and paid for)."""
+    """Judges, scans and writes the recording. A failed run writes nothing, or `NAME.failed.json` if it used
+    the live API.
+    """
     index = tape.index
     assert index is not None, "only a tape with an index records"
-    with _no_collections():
-        _saved(tape, index, error)
-
-
-def _saved(tape: TapeState, index: CassetteIndex, error: BaseException | None) -> None:
     places = _places(tape, index)
     nothing = not any(place >= index.loaded for place in places)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
@@ -76,26 +73,14 @@ def _saved(tape: TapeState, index: CassetteIndex, error: BaseException | None) -
     if tape.masking:
         _masked(tape.masking, index, [place for place in places if place >= index.loaded], tape.not_secret)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
-    text = _text(tape, index, places)
-    _scanned(tape, index, text)
+    form = _form(tape, index, places)
+    _scanned(tape, index, form)
     try:
-        _written(tape, index, text, error)
+        _written(tape, index, layout(form), error)
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Python's garbage collector walks all that is parsed and searched, again and again: half of what saving costs."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
@@ -111,7 +96,7 @@ def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseExcept
 
 
 def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
-    """The text to write: what other tests of the run have written meanwhile is part of it."""
+    """Returns the text to write, with the recordings that other tests of the run have written meanwhile."""
     again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
     if tape.shared or again or not tape.file.exists():
         return text
@@ -121,7 +106,7 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
-    """Gives the store what was recorded, media first. In mode `record` whoever is first is as good as we are."""
+    """Uploads the recording to the store, media first. In mode `record`, the first upload is kept."""
     if tape.shared is None:
         return
     try:
@@ -151,8 +136,9 @@ def _origin(tape: TapeState, index: CassetteIndex) -> str:
 
 
 def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
-    """The interactions to keep, in order: the one they were sent in, or, where several tasks or threads sent them,
-    one that comes out the same every time."""
+    """Returns the interactions to keep, in the order of sending. If several tasks or threads sent them, the
+    order is a stable one.
+    """
     recorded = [place for place in range(index.loaded, len(index)) if index.data[place][1] is not None]
     if tape.workers.concurrent:
         recorded.sort(
@@ -172,34 +158,40 @@ def _judged(tape: TapeState) -> None:
 
 
 def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted: Sequence[str]) -> None:
-    """Replaces the secrets in what was recorded; what the file held before is as it was."""
+    """Replaces the secrets in new recordings. Recordings from the file stay the same."""
     masking.begin_after(index.data[: index.loaded])
     recorded = [index.data[place] for place in places]
     for place, interaction in zip(places, masking.applied(recorded, accepted), strict=True):
         index.data[place] = interaction
 
 
+def _sent(request: Request) -> dict[str, Any]:
+    """A request as vcrpy writes it."""
+    headers = {name: [value] for name, value in request.headers.items()}
+    return {"method": request.method, "uri": request.uri, "headers": headers, "body": request.body}
+
+
 def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
-    """Asks the hook, if there is one; what it gives is what is saved."""
+    """Calls the hook, if there is one, and returns the data to save."""
     if tape.before_save is None:
         return True
     request, response = index.data[place]
-    sent = {
-        "method": request.method,
-        "uri": request.uri,
-        "headers": dict(request.headers),
-        "body": request.body,
-    }
-    kept = tape.before_save({"request": sent, "response": response})
+    headers = dict(request.headers)
+    kept = tape.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
     if kept is not None:
         index.data[place] = Request(**kept["request"]), kept["response"]
     return kept is not None
 
 
-def _text(tape: TapeState, index: CassetteIndex, places: list[int]) -> str:
-    requests, responses = ([index.data[place][side] for place in places] for side in (0, 1))
-    cassette = {"requests": requests, "responses": responses, "metadata": _metadata(tape, index)}
-    return str(serialize(cassette, index.serializer))
+def _form(tape: TapeState, index: CassetteIndex, places: list[int]) -> dict[str, Any]:
+    kept = [index.data[place] for place in places]
+    return index.serializer.form(
+        {
+            "version": CASSETTE_FORMAT_VERSION,
+            "metadata": _metadata(tape, index),
+            "interactions": [{"request": _sent(request), "response": response} for request, response in kept],
+        }
+    )
 
 
 def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
@@ -212,9 +204,9 @@ def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
     return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
 
 
-def _scanned(tape: TapeState, index: CassetteIndex, text: str) -> None:
+def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any]) -> None:
     secrets = [(value, name) for value, name in tape.scrub.values.items()]
-    findings = [*scan(from_json(text), secrets)]
+    findings = [*scan(form, secrets)]
     for name, data in index.serializer.blobs.fresh.items():
         findings += scan(data, secrets, f"blob {name}")
     left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]

@@ -133,7 +133,7 @@ _STREAM = {"stream": True, "yield_run_output": True}
 
 
 def _heard(event: Any, pieces: list[str]) -> Any:
-    """The run itself, where this is it; a piece of text is kept."""
+    """Returns the run itself, where this is it; a piece of text is kept."""
     if isinstance(event, RunErrorEvent):
         raise RunFailed(event.content)
     if isinstance(event, RunContentEvent) and event.content:
@@ -220,7 +220,9 @@ class Agno(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """A message has a text, images and files, each in a list of its own; what tools return follows the results."""
+        """Returns a message has a text, images and files, each in a list of its own; what tools return
+        follows the results.
+        """
         return Capabilities(structured="native", interleaved_parts="refused")
 
 

@@ -97,7 +97,7 @@ def _model(to: Endpoint) -> Any:
 
 
 def _items(parts: Sequence[Part], role: str) -> list[Any]:
-    """A turn as items of the Responses format, which the library has taken over as its own."""
+    """Returns a turn as items of the Responses format, which the library has taken over as its own."""
     if role == "assistant":
         return [_said(part) for part in parts]
     results = [

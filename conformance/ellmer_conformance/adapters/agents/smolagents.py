@@ -60,7 +60,7 @@ class Session(SDKSession):
 
 
 def _said(message: Any) -> Said:
-    """The answer; why it ended is in the raw one, which streams have not."""
+    """Returns the answer; why it ended is in the raw one, which streams have not."""
     calls = [(c.id, c.function.name, c.function.arguments) for c in message.tool_calls or ()]
     usage, text = message.token_usage, message.content or ""
     stop: Any = message.raw.choices[0].finish_reason if message.raw else "tool" if calls else None
@@ -85,7 +85,7 @@ def _message(role: str, parts: Sequence[Part]) -> Any:
 
 
 def _tool(tool: Tool) -> Any:
-    """A tool by its schema, as `Tool.from_mcp` makes them."""
+    """Returns a tool by its schema, as `Tool.from_mcp` makes them."""
     inputs = {
         name: {"type": "any", "description": "", **of} for name, of in tool.parameters["properties"].items()
     }

@@ -127,7 +127,7 @@ def _reply(result: Any, pieces: Sequence[str]) -> Reply:
 
 
 def _block(part: Part) -> Any:
-    """A content block, as Bedrock's Converse has it and the library for all."""
+    """Returns a content block, as Bedrock's Converse has it and the library for all."""
     match part:
         case Text(text):
             return {"text": text}

@@ -68,7 +68,7 @@ class BrokenAdapter(EllmerCore):
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """Our session, between the hooks."""
+        """Returns our session, between the hooks."""
         self.endpoint, self.tools = endpoint, [self.tool(tool) for tool in tools]
         session = super().session(endpoint, system=system, tools=self.tools, history=history)
         return _Hooked(self, session)
@@ -85,23 +85,23 @@ class BrokenAdapter(EllmerCore):
     # what a broken adapter overrides ------------------------------------------------------------------------
 
     def tool(self, tool: Tool) -> Tool:
-        """A tool, before it is registered."""
+        """Returns a tool, before it is registered."""
         return tool
 
     def body(self, body: Json) -> Json:
-        """A request's body, on the way out."""
+        """Returns a request's body, on the way out."""
         return body
 
     def request(self, request: httpx.Request) -> httpx.Request:
-        """A whole request, on the way out."""
+        """Returns a whole request, on the way out."""
         return request
 
     def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
-        """A request, sent."""
+        """Returns a request, sent."""
         return transport.handle_request(request)
 
     def answer(self, chunks: list[bytes]) -> list[bytes]:
-        """The chunks of an answer's body, as the client's parser takes them."""
+        """Returns the chunks of an answer's body, as the client's parser takes them."""
         return chunks
 
     def reply(self, reply: Reply) -> Reply:
@@ -190,7 +190,7 @@ class _Hooked(Session):
 
 
 def blocks(value: Any) -> Iterator[list[Any]]:
-    """Every list of objects in a body, outermost first."""
+    """Yields every list of objects in a body, outermost first."""
     if isinstance(value, list) and any(isinstance(item, dict) for item in value):
         yield value
     for item in value if isinstance(value, list) else value.values() if isinstance(value, dict) else ():
@@ -198,7 +198,7 @@ def blocks(value: Any) -> Iterator[list[Any]]:
 
 
 def is_media(block: object) -> bool:
-    """Whether a block is an image or a document."""
+    """Tells whether a block is an image or a document."""
     keyed = {"inlineData", "image", "document"}  # Gemini's, Bedrock's
     return isinstance(block, dict) and (
         block.get("type") in _MEDIA or ("type" not in block and bool(keyed & {*block}))
@@ -206,7 +206,7 @@ def is_media(block: object) -> bool:
 
 
 def is_result(block: object) -> bool:
-    """Whether a block or a message is a tool's result."""
+    """Tells whether a block or a message is a tool's result."""
     return isinstance(block, dict) and (
         block.get("type") in _RESULTS or block.get("role") == "tool" or "functionResponse" in block
     )

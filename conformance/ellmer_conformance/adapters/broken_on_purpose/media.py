@@ -16,7 +16,7 @@ _PREFIX = "data:image/png;base64,"
 
 
 def without_media(body: Json) -> Json:
-    """The body, its media gone."""
+    """Returns the body, its media gone."""
     for found in blocks(body):
         found[:] = [block for block in found if not is_media(block)]
     return body

@@ -14,13 +14,13 @@ from .base import BrokenAdapter, blocks, is_result
 
 
 def conversation(body: Json) -> list[Json]:
-    """The messages, items or contents of a body."""
+    """Returns the messages, items or contents of a body."""
     found: list[Json] = body.get("messages") or body.get("input") or body["contents"]
     return found
 
 
 def without_results(body: Json) -> Json:
-    """The body without any tool's result, and without the messages that are empty then."""
+    """Returns the body without any tool's result, and without the messages that are empty then."""
     for found in list(blocks(body)):
         found[:] = [block for block in found if not is_result(block)]
     found = conversation(body)

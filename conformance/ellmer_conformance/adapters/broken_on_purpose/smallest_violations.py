@@ -66,7 +66,7 @@ class Impostor(BrokenAdapter):
 
 
 def impostors() -> Iterator[Impostor]:
-    """One for every rule that must hold and has a body to break it with."""
+    """Yields one for every rule that must hold and has a body to break it with."""
     for wire in rules.WIRES:
         for rule in rules.book(wire).rules.values():
             if must(rule) and rule.counterexamples:
@@ -74,5 +74,5 @@ def impostors() -> Iterator[Impostor]:
 
 
 def must(rule: Rule) -> bool:
-    """Whether a rule must hold today."""
+    """Tells whether a rule must hold today."""
     return rule.level is Level.MUST and not rule.preview and rule.until is None

@@ -73,7 +73,7 @@ class EllmerCore:
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """A chat with the provider's own constructor."""
+        """Returns a chat with the provider's own constructor."""
         vendor = self.vendors[endpoint.wire, endpoint.vendor]
         key = (
             {"api_key": endpoint.api_key}
@@ -110,7 +110,7 @@ class Session:
         self.chat, self.another = chat, another
 
     def reloaded(self) -> Session:
-        """A fresh session that goes on from what was saved of this one."""
+        """Returns a fresh session that goes on from what was saved of this one."""
         fresh = self.another()
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh

@@ -37,7 +37,7 @@ def content(part: Part) -> ec.Content:
 
 
 def turns_of(history: Sequence[Turn]) -> list[ec.Turn]:
-    """The turns, each result with the request that it answers."""
+    """Returns the turns, each result with the request that it answers."""
     made: list[ec.Turn] = []
     for turn in history:
         asked = {request.id: request for before in made for request in requests(before)}

@@ -85,7 +85,7 @@ class Vendor:
 
 
 def vendors() -> Iterator[Vendor]:
-    """Every provider: the modules of `ellmer_core.providers`, and what other packages add to them."""
+    """Yields every provider: the modules of `ellmer_core.providers`, and what other packages add to them."""
     for module in sorted(each.name for each in iter_modules(providers.__path__)):
         found = import_module(f"{providers.__name__}.{module}")
         yield from _vendor(module, vars(found).get(f"chat_{module}"))
@@ -94,7 +94,9 @@ def vendors() -> Iterator[Vendor]:
 
 
 def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
-    """The provider, unless there is none in the module (GitHub's was retired, what they share is none)."""
+    """Yields the provider, unless there is none in the module (GitHub's was retired, what they share is
+    none).
+    """
     if construct:
         for each in vars(import_module(construct.__module__)).values():
             if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:

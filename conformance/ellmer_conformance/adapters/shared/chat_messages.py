@@ -59,7 +59,7 @@ class ChatMessages(SDKSession, ABC):
         )
 
     def kept(self, message: Any) -> Any:
-        """The message as it is sent back."""
+        """Returns the message as it is sent back."""
         calls = {"tool_calls": [_call(call) for call in message.tool_calls]} if message.tool_calls else {}
         return {"role": "assistant", "content": message.content, **calls}
 
@@ -86,7 +86,7 @@ def _call(call: Any) -> Json:
 
 
 def chat_part(part: Part) -> Json:
-    """A part of a user message in Chat Completions."""
+    """Returns a part of a user message in Chat Completions."""
     match part:
         case Text(text):
             return {"type": "text", "text": text}
@@ -100,7 +100,7 @@ def chat_part(part: Part) -> Json:
 
 
 def chat_tool(tool: Tool) -> Json:
-    """A tool in Chat Completions."""
+    """Returns a tool in Chat Completions."""
     function = {"name": tool.name, "description": tool.description, "parameters": parameters(tool)}
     return {"type": "function", "function": function}
 

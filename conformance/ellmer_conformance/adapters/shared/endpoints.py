@@ -73,7 +73,7 @@ def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
 
 
 def live_key(place: Place) -> str | None:
-    """The real key from the environment, if there is one."""
+    """Returns the real key from the environment, if there is one."""
     return next((os.environ[v] for v in place.key_vars if os.environ.get(v)), None)
 
 

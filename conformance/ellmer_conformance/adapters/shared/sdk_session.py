@@ -77,7 +77,7 @@ class SDKSession(ABC):
 
     @abstractmethod
     def assistant(self, parts: Sequence[Part]) -> list[Any]:
-        """An assistant turn of a history that was not had with this session, as messages."""
+        """Returns an assistant turn of a history that was not had with this session, as messages."""
 
     @abstractmethod
     def ask(self, *, stream: bool) -> Said:
@@ -164,6 +164,6 @@ def _said(parts: Sequence[Part]) -> list[Part]:
 
 
 def texts_and_calls(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:
-    """An assistant turn, in two."""
+    """Returns an assistant turn, in two."""
     text = "".join(part.text for part in parts if isinstance(part, Text))
     return text, [part for part in parts if isinstance(part, ToolCall)]

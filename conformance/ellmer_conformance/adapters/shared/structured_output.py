@@ -18,7 +18,9 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "b
 
 
 def model_of(schema: Mapping[str, Any]) -> type[BaseModel]:
-    """The model that a flat schema describes, with every property required, as a caller would write it."""
+    """Returns the model that a flat schema describes, with every property required, as a caller would write
+    it.
+    """
     fields: dict[str, Any] = {name: (_TYPES[of["type"]], ...) for name, of in schema["properties"].items()}
     return create_model("Value", **fields)
 
@@ -35,7 +37,7 @@ class Parsing(SDKSession, ABC):
         """Does the same without blocking."""
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
-        """A value that fits the schema, or the SDK's error."""
+        """Returns a value that fits the schema, or the SDK's error."""
         try:
             with self._asking(parts):
                 said, value = self.parse(model_of(schema))

@@ -31,7 +31,7 @@ _JSON: Mapping[str, Mapping[str, Any]] = {
 
 
 def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a call; the model and the cache are none."""
+    """Returns the parameters of a call; the model and the cache are none."""
     found: dict[str, Any] = {}
     if "tool_choice" in options:
         found["tool_choice"] = _REQUIRED[wire]

@@ -23,7 +23,7 @@ report_option = click.option(
 
 
 def opened(path: Path) -> Report:
-    """The report in a file, or in a folder's `report.json`; a usage error where there is none."""
+    """Returns the report in a file, or in a folder's `report.json`; a usage error where there is none."""
     try:
         return read(path / "report.json" if path.is_dir() else path)
     except UnreadableReport as error:

@@ -1,6 +1,7 @@
-"""Losses that a single request can show, for every wire format: the API answers 200, and data is lost.
+"""Losses that a single request shows, for every wire format: the API answers 200, and data is lost.
 
-They judge the content of a request (`readers.read`), so one function serves every book; `enter()` puts them there.
+The rules judge the content of a request (`readers.read`), so one function serves every book. `enter()` adds them to a
+book.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Render = Callable[[Sequence[Turn]], Json]
 
 
 def enter(book: RuleBook, render: Render | None = None) -> None:
-    """Enters the rules of this module in a book; `render` writes their examples in its wire format."""
+    """Adds the rules of this module to a book; `render` writes their examples in its wire format."""
     for id, (level, source, check, good, bad) in _RULES.items():
         examples, counterexamples = ([render(good)], [render(bad)]) if render else ([], [])
         enter_one = book.rule(
@@ -153,7 +154,9 @@ def results_say_something(request: Request) -> Iterator[Finding]:
 
 
 def _long_runs(text: str) -> Iterator[str]:
-    """What may be a file in base64, of either alphabet: a run of so many letters has one at every so many places."""
+    """Yields long texts that may be base64 of a file, in either alphabet. It looks only at every `_LONG`th character
+    for a run.
+    """
     begin, place = 0, _LONG - 1
     while place < len(text):
         end = _end_of_run(text, place)
@@ -177,7 +180,7 @@ _DUMP = b64encode(_PNG + bytes(400)).decode()
 
 
 def _loop(*results: ToolResult, then: Sequence[Part] = ()) -> list[Turn]:
-    """A conversation in which two calls, `a` and `b`, are answered."""
+    """Returns a conversation in which two calls, `a` and `b`, are answered."""
     calls = (ToolCall("a", "add", {"x": 2}), ToolCall("b", "add", {"x": 3}))
     return [Turn("user", (Text("Add."),)), Turn("assistant", calls), Turn("user", (*results, *then))]
 

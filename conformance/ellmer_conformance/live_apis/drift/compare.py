@@ -30,7 +30,7 @@ class Difference:
 
 
 def differences(request: Request, live: Response, strict: Response) -> Iterator[Difference]:
-    """Every disagreement on one request."""
+    """Yields every disagreement on one request."""
     if live.status != strict.status:
         yield Difference("status", _told(live), _told(strict))
     elif live.status >= 300:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ...adapters.shared.endpoints import place_of
 from ...contract.exchange import Request, Response
 from ...contract.observed_run import Run
-from ...contract.rule import Verdict
+from ...contract.verdict import Verdict
 from ...runner.from_cassettes import attempt
 from ...runner.judgement import judge
 from ...runner.selection import Play
@@ -43,7 +43,7 @@ class Checked:
 
 
 def can_go_live(case: Case) -> bool:
-    """Whether a case shows something live: a provider fails, and cuts its answers, when it wants to."""
+    """Tells whether a case shows something live: a provider fails, and cuts its answers, when it wants to."""
     return not case.on_server and all(isinstance(step, Answer | Sees | Fills) for step in case.script)
 
 
@@ -56,7 +56,9 @@ def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Ite
 
 
 def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
-    """The disagreements on each request. The strict server says what the live provider said: as far as it can."""
+    """Yields the disagreements on each request. The strict server says what the live provider said: as far as
+    it can.
+    """
     engine = Engine({run.case.name: Script(run.case.script)})
     base = urlsplit(place_of(play.adapter, play.wire, play.vendor).origin).path
     for exchange in run.exchanges:

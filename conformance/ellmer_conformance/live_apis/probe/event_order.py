@@ -44,7 +44,7 @@ def _chat(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _named_first(choices: Sequence[Mapping[str, object]]) -> Iterator[str]:
-    """Whether each call has its id and name in its first delta."""
+    """Yields whether each call has its id and name in its first delta."""
     seen = set()
     for choice in choices:
         for call in items_of(object_of(choice.get("delta")).get("tool_calls")):

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import httpx
 
 from ...contract.observed_run import Run, Trouble
-from ...contract.rule import Level, verdict
+from ...contract.rule import Level
+from ...contract.verdict import verdict
 from ...report import Report, finished, judged
 from ...report.report_json import rule_text
 from ...runner.judgement import judge
@@ -23,7 +24,9 @@ _BROKEN = {"fail", "warn", "expected-fail"}
 
 
 def probed(target: Target, *, with_rules: bool = True) -> Report:
-    """The report of a server: a play for each question, and for each request that should be refused or taken."""
+    """Returns the report of a server: a play for each question, and for each request that should be refused
+    or taken.
+    """
     with httpx.Client(timeout=target.timeout, trust_env=False) as client:
         probe = Probe(target, client)
         probe.questions()

@@ -38,7 +38,7 @@ def path(wire: str, model: str, *, stream: bool) -> str:
 
 
 def headers(wire: str, key: str) -> dict[str, str]:
-    """The key in its place, and what else the format wants."""
+    """Returns the key in its place, and what else the format wants."""
     found = {"content-type": "application/json", "accept": "*/*"}
     if wire == "anthropic":
         return found | {"anthropic-version": "2023-06-01", "x-api-key": key}
@@ -46,7 +46,7 @@ def headers(wire: str, key: str) -> dict[str, str]:
 
 
 def body(wire: str, model: str, question: Question) -> Json:
-    """The request's body."""
+    """Returns the request's body."""
     return _BODIES[wire](model, question)
 
 

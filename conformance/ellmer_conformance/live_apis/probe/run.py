@@ -15,7 +15,7 @@ from ...contract.exchange import Exchange, Json, Request, Response
 from ...contract.provider_answers.answer import Told
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read
-from ...contract.rule import objection
+from ...contract.verdict import objection
 from ...report.probe_script import NO_JSON, WRONG_KEY
 from .questions import MALFORMED, QUESTIONS, Question
 from .requests import CONVERSATIONS, body, headers, path
@@ -106,13 +106,15 @@ class Probe:
                     self._note(Question(named), exchange, kind=kind, rule=rule.id)
 
     def _is_refused(self, content: Json) -> bool:
-        """Whether the API would refuse a body for this model."""
+        """Tells whether the API would refuse a body for this model."""
         known = rules.book(self.target.wire, self.target.vendor)
         request = Request(self.target.wire, self.target.vendor, content, model=self.target.model)
         return objection(known.judge(request)) is not None
 
     def _is_beyond(self, content: Json) -> bool:
-        """Whether a body needs a signature of the provider's, or images, which the server was found not to take."""
+        """Tells whether a body needs a signature of the provider's, or images, which the server was found not
+        to take.
+        """
         return _mentions(content, _SEALED) or (
             self.able.get("images") is False and _mentions(content, _IMAGES)
         )
@@ -153,7 +155,7 @@ class Probe:
         return asked[0].told if question.stream and asked else None
 
     def _sent(self, content: bytes, *, model: str, key: str, stream: bool = False) -> Exchange:
-        """The exchange; without an answer where none came."""
+        """Returns the exchange; without an answer where none came."""
         target = self.target
         url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
         request = Request(target.wire, target.vendor, _read(content), url, model=model, stream=stream)
@@ -167,7 +169,7 @@ class Probe:
 
 
 def _malformed(wire: str, name: str, content: Json) -> bytes:
-    """The body of a plain question, made wrong."""
+    """Returns the body of a plain question, made wrong."""
     key = CONVERSATIONS.get(wire, "messages")
     if name == "no_json":
         return NO_JSON.encode()
@@ -181,7 +183,7 @@ def _malformed(wire: str, name: str, content: Json) -> bytes:
 
 
 def _mentions(value: Any, names: Collection[str]) -> bool:
-    """Whether a JSON value has a field, or a part of a type, with one of the names."""
+    """Tells whether a JSON value has a field, or a part of a type, with one of the names."""
     if isinstance(value, dict):
         named = [*value, str(value.get("type"))]
         return any(name in names for name in named) or any(_mentions(each, names) for each in value.values())

@@ -30,7 +30,7 @@ def _type(wire: str) -> Any:
 
 
 def package(wire: str) -> str:
-    """The SDK that is asked; empty where none is installed."""
+    """Returns the SDK that is asked; empty where none is installed."""
     return _TYPES[wire][0].partition(".types")[0] if _type(wire) else ""
 
 

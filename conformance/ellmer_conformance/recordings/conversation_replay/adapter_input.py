@@ -18,7 +18,7 @@ class CannotBeGiven(Exception):
 
 
 def system(items: Sequence[Item]) -> str | None:
-    """The system prompt: all of it stands before the conversation."""
+    """Returns the system prompt: all of it stands before the conversation."""
     first = next((n for n, item in enumerate(items) if item.kind != "system"), len(items))
     if any(item.kind == "system" for item in items[first:]):
         raise CannotBeGiven("a system prompt is in the middle of the conversation")
@@ -35,7 +35,7 @@ def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
 
 
 def history(items: Iterable[Item]) -> list[Turn]:
-    """The turns. Calls without an id are named by their number, and their results likewise."""
+    """Returns the turns. Calls without an id are named by their number, and their results likewise."""
     named = list(_named(items))
     ids = [item.id for item in named if item.kind == "call"]
     if len(set(ids)) < len(ids):
@@ -49,7 +49,7 @@ def history(items: Iterable[Item]) -> list[Turn]:
 
 
 def parts(items: Iterable[Item]) -> Iterator[Part]:
-    """The parts of a turn, each result with all that it holds."""
+    """Yields the parts of a turn, each result with all that it holds."""
     known = list(items)
     within = {id(item) for item in known if item.within is not None}
     for item in known:
@@ -70,7 +70,7 @@ def value_of(result: Item, inside: Sequence[Item]) -> Any:
 
 
 def _named(items: Iterable[Item]) -> Iterator[Item]:
-    """The items, each call and each result with an id."""
+    """Yields the items, each call and each result with an id."""
     open_: list[Item] = []
     for number, item in enumerate(items):
         if item.kind == "call":

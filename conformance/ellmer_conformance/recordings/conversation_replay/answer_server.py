@@ -40,7 +40,7 @@ class Playing:
     other_form: str = ""
 
     def next(self, request: Request) -> Reply:
-        """The answer to a request: the next recorded one, at the end what ends the conversation."""
+        """Returns the answer to a request: the next recorded one, at the end what ends the conversation."""
         number, answers = len(self.exchanges), self.recorded.conversation.recorded
         if number < len(answers):
             return self._recorded(answers[number].recording, request)
@@ -68,7 +68,7 @@ class RecordedAnswers:
         self.open: dict[str, Playing] = {}
 
     def answer(self, request: HttpRequest) -> Reply:
-        """The reply to a whole request."""
+        """Returns the reply to a whole request."""
         way = route(request.target, request.host)
         playing = self.open.get(way.nonce or "")
         if playing is None or not way.wire or request.method != "POST":
@@ -83,7 +83,7 @@ class RecordedAnswers:
         return reply
 
     def too_large(self, request: HttpRequest) -> Reply:
-        """The reply to a request whose body will not be read."""
+        """Returns the reply to a request whose body will not be read."""
         return _plain(413, f"the body of {request.method} is too large")
 
 
@@ -105,7 +105,7 @@ def _headers(recording: Recording, wire: str, *, streams: bool) -> Sequence[tupl
 
 
 def _type(body: bytes, wire: str, *, streams: bool) -> str:
-    """The content type, where the recorder left it out."""
+    """Returns the content type, where the recorder left it out."""
     if not streams or body.lstrip().startswith(b"["):
         return "application/json"
     if wire == "bedrock":
@@ -114,7 +114,7 @@ def _type(body: bytes, wire: str, *, streams: bool) -> str:
 
 
 def _chunks(recording: Recording, wire: str) -> tuple[bytes, ...]:
-    """The body in the chunks in which it came, where they were recorded; else an event each."""
+    """Returns the body in the chunks in which it came, where they were recorded; else an event each."""
     body, sizes = recording.response, recording.chunks
     if sizes and sum(sizes) == len(body):
         starts = [sum(sizes[:n]) for n in range(len(sizes) + 1)]

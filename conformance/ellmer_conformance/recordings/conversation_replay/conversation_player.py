@@ -15,7 +15,8 @@ from ...contract.exchange import Request
 from ...contract.observed_run import Run, Trouble
 from ...contract.previous_response_id import said
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
-from ...contract.rule import Kind, Verdict
+from ...contract.rule import Kind
+from ...contract.verdict import Verdict
 from ...runner.judgement import judge
 from ...runner.network_watch import watching
 from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting
@@ -83,7 +84,7 @@ class ConversationPlayer:
     _count: int = field(default=0)
 
     def play(self, conversation: Conversation) -> Outcome:
-        """The outcome of a conversation."""
+        """Returns the outcome of a conversation."""
         first = conversation.first
         outcome = Outcome(conversation, first.wire, first.vendor)
         try:
@@ -135,7 +136,7 @@ class ConversationPlayer:
             raise CannotBeGiven(f"the adapter declares {', '.join(refused)} as refused")
 
     def _run(self, recorded: RecordedCase, place: Place, mode: Mode) -> tuple[Run, Playing]:
-        """The case once, with the recorded answers."""
+        """Returns the case once, with the recorded answers."""
         self._count += 1
         request, playing = recorded.conversation.first, Playing(recorded)
         nonce = f"{self._count}@{request.vendor}"
@@ -156,7 +157,9 @@ class ConversationPlayer:
 
 
 def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
-    """The run and its verdicts; where a reply is of no form that can be judged, that is the run's trouble."""
+    """Returns the run and its verdicts; where a reply is of no form that can be judged, that is the run's
+    trouble.
+    """
     try:
         return run, _verdicts(recorded, run)
     except Exception as error:  # noqa: BLE001 - whatever an adapter hands over, the other conversations are played

@@ -57,8 +57,9 @@ class Conversation:
 def conversations(
     paths: Iterable[Path], note: Callable[[str], None] = lambda _: None, seen: set[str] | None = None
 ) -> Iterator[Conversation]:
-    """The conversations of the files; a request that is recorded twice, or was `seen`, is taken once. `note` is told why
-    something is left out."""
+    """Yields the conversations of the files; a request that is recorded twice, or was `seen`, is taken once.
+    `note` is told why something is left out.
+    """
     seen = set() if seen is None else seen
     for path in paths:
         try:
@@ -93,7 +94,7 @@ def _is_new(recording: Recording, seen: set[str], note: Callable[[str], None]) -
 
 
 def _grouped(name: str, recorded: Sequence[Recorded]) -> Iterator[Conversation]:
-    """Each exchange behind the one whose conversation it goes on; clients may hold several at a time."""
+    """Yields each exchange behind the one whose conversation it goes on; clients may hold several at a time."""
     open_: list[Conversation] = []
     for each in recorded:
         at = next((n for n in reversed(range(len(open_))) if _goes_on(open_[n], each)), None)

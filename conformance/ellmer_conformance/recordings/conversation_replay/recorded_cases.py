@@ -38,7 +38,9 @@ class RecordedCase:
 
 
 def case_of(conversation: Conversation) -> RecordedCase:
-    """The case. Raises CannotBeGiven where an adapter cannot be told what the recording's client said."""
+    """Returns the case. Raises CannotBeGiven where an adapter cannot be told what the recording's client
+    said.
+    """
     if (conversation.first.body.get("n") or 1) != 1:
         raise CannotBeGiven("several answers were requested at once")
     told = [told_by(each) for each in conversation.recorded]
@@ -70,7 +72,7 @@ def case_of(conversation: Conversation) -> RecordedCase:
 
 
 def _whole(turns: list[Turn], ask: Ask) -> list[Turn]:
-    """The history, in which each call has its result, or gets it now."""
+    """Returns the history, in which each call has its result, or gets it now."""
     given = [part for turn in turns for part in turn.parts] + [*ask.parts]
     open_ = {part.id for part in given if isinstance(part, ToolCall)}
     if open_ - {part.id for part in given if isinstance(part, ToolResult)}:
@@ -136,7 +138,7 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
 
 
 def _ended(made: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
-    """The user's turns, each with the answer that ends it, and the script."""
+    """Returns the user's turns, each with the answer that ends it, and the script."""
     recorded = conversation.recorded
     script, ends = list(_script(told, recorded)), [*made.ends, len(told) - 1]
     asks = [

@@ -39,7 +39,7 @@ def told_by(recorded: Recorded) -> Told:
 
 
 def is_cut(recorded: Recorded, answer: Told) -> bool:
-    """Whether the answer has no reason why it ended, which a stream must have, or says nothing at all."""
+    """Tells whether the answer has no reason why it ended, which a stream must have, or says nothing at all."""
     return answer.stop is None and (recorded.request.stream or not (answer.text or answer.calls))
 
 
@@ -49,7 +49,9 @@ def _says_why(recorded: Recorded) -> bool:
 
 
 def fails(recorded: Recorded) -> bool:
-    """Whether the provider answered with an error, be it behind a status of 200 or in the middle of a stream."""
+    """Tells whether the provider answered with an error, be it behind a status of 200 or in the middle of a
+    stream.
+    """
     recording = recorded.recording
     if (recording.status or 0) >= 300:
         return True
@@ -70,7 +72,7 @@ def _is_error(value: object) -> bool:
 
 
 def _unpaired(response: bytes) -> bool:
-    """Whether a result of a call that the provider ran itself has the id of none of its calls."""
+    """Tells whether a result of a call that the provider ran itself has the id of none of its calls."""
     try:
         blocks = [*map(object_of, items_of(object_of(json.loads(response)).get("content")))]
     except ValueError:

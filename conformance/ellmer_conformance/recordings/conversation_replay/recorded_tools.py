@@ -32,7 +32,7 @@ class RecordedResults:
         self._by_call[call_key(name, arguments)].append(value)
 
     def of(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """The value of the next equal call. Raises ToolFailed where the tool failed."""
+        """Returns the value of the next equal call. Raises ToolFailed where the tool failed."""
         left = self._by_call[call_key(name, arguments)]
         value = left.popleft() if left else NO_RESULT
         if isinstance(value, ToolFailed):
@@ -40,7 +40,7 @@ class RecordedResults:
         return value
 
     def tool(self, name: str, description: str, parameters: Json) -> Tool:
-        """The declared tool."""
+        """Returns the declared tool."""
 
         def run(**arguments: Any) -> Any:
             return self.of(name, arguments)
@@ -49,7 +49,7 @@ class RecordedResults:
 
 
 def declared(request: Request, results: RecordedResults) -> list[Tool]:
-    """The function tools that a request declares, in its order."""
+    """Returns the function tools that a request declares, in its order."""
     return [results.tool(*each) for each in _declared(request) if each[0]]
 
 
@@ -87,7 +87,7 @@ def _schema(tool: Json, place: str) -> Json:
 
 
 def _lower(value: Any) -> Any:
-    """The schema with the names of types as JSON Schema has them: Gemini's are in capitals."""
+    """Returns the schema with the names of types as JSON Schema has them: Gemini's are in capitals."""
     if isinstance(value, list):
         return [_lower(each) for each in value]
     if not isinstance(value, dict):

@@ -66,7 +66,7 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
 
 
 def _judged(adapter: Adapter, asked: str, outcome: Outcome, baseline: Baseline | None) -> list[Report]:
-    """The report of one conversation; none where it was not driven."""
+    """Returns the report of one conversation; none where it was not driven."""
     if outcome.run is None:
         return []
     found = judged(adapter.name, outcome.run, outcome.verdicts)

@@ -26,7 +26,9 @@ class _Turn:
 
 
 def difference(ours: Sequence[Item], theirs: Sequence[Item]) -> str:
-    """The first thing that differs between our request and the one that the API accepted; `""` where nothing does."""
+    """Returns the first thing that differs between our request and the one that the API accepted; `""` where
+    nothing does.
+    """
     if (mine := _system(ours)) != (accepted := _system(theirs)):
         return f"the system prompt is {mine[:80]!r}, and it was {accepted[:80]!r}"
     sent, wanted = list(_turns(ours)), list(_turns(theirs))
@@ -81,7 +83,9 @@ def _alike(part: str, one: Any, other: Any, *, shown: bool = False) -> bool:
 
 
 def _plain(text: str) -> str:
-    """The text; of JSON, what it says, however it is spaced, and whether one name or none is around it."""
+    """Returns the text; of JSON, what it says, however it is spaced, and whether one name or none is around
+    it.
+    """
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -45,7 +45,7 @@ def check_calls(told: Sequence[Told], tools: Mapping[str, Tool], wire: str) -> N
 
 
 def _fits(arguments: Json, schema: Mapping[str, Any]) -> bool:
-    """Whether a client that checks arguments would run the call."""
+    """Tells whether a client that checks arguments would run the call."""
     known = object_of(schema["properties"])
     if not set(items_of(schema["required"])) <= set(arguments) <= set(known):
         return False

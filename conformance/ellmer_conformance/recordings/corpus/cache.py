@@ -19,7 +19,7 @@ _SEAL = ".corpus.json"  # in each folder: which archive it is from, and the hash
 
 
 def home() -> Path:
-    """The cache: the folder in `CONFORMANCE_CORPUS`, else one of the user's."""
+    """Returns the cache: the folder in `CONFORMANCE_CORPUS`, else one of the user's."""
     named = os.environ.get("CONFORMANCE_CORPUS")
     return Path(named) if named else user_cache_path("ellmer-conformance") / "corpus"
 
@@ -30,7 +30,7 @@ def folder_of(pin: Pin) -> Path:
 
 
 def present(pin: Pin) -> bool:
-    """Whether the recordings of just this pin are in the cache."""
+    """Tells whether the recordings of just this pin are in the cache."""
     sealed = _sealed(folder_of(pin))
     return sealed.get("sha256") == pin.sha256 and sealed.get("members") == list(pin.members)
 

@@ -43,7 +43,7 @@ def _problem(pins: Mapping[str, Pin], wire: str, vendor: str, rule: str, cited: 
 
 
 def recorded(pin: Pin, cited: Citation) -> Recording | None:
-    """The recording that is cited, from the cache; None where it is not there."""
+    """Returns the recording that is cited, from the cache; None where it is not there."""
     path = folder_of(pin) / cited.member
     try:
         return next((each for each in read(path) or () if each.place == cited.place), None)
@@ -52,7 +52,7 @@ def recorded(pin: Pin, cited: Citation) -> Recording | None:
 
 
 def exchange(recording: Recording) -> str:
-    """The exchange as a person reads it."""
+    """Returns the exchange as a person reads it."""
     lines = [f"{recording.method} {recording.url}", _text(recording.body or b""), ""]
     return "\n".join([*lines, f"{recording.status}", _text(recording.response)])
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ...contract import rules
 from ...contract.exchange import Request
-from ...contract.rule import Rule, verdict
+from ...contract.rule import Rule
+from ...contract.verdict import verdict
 from ..calibrate import agrees
 from ..recorded_requests import Skip, request_of
 from ..recording_files import Recording, Unreadable, find, read
@@ -61,8 +62,9 @@ def _count(found: dict[str, Dated], path: Path, recording: Recording) -> None:
 
 
 def _refused(rule: Rule, request: Request, recording: Recording) -> bool | None:
-    """Whether a request that breaks the rule, whatever the day, was refused for it; None where it does not break it, or
-    was refused for something else."""
+    """Tells whether a request that breaks the rule, whatever the day, was refused for it; None where it does
+    not break it, or was refused for something else.
+    """
     violations = verdict(rule, request).violations
     if not violations or not rule.chosen(request.model):
         return None

@@ -36,7 +36,7 @@ def download(
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """Returns the SHA-256 of a file, in hexadecimal."""
     found = sha256()
     with path.open("rb") as file:
         while chunk := file.read(1 << 20):

@@ -48,7 +48,7 @@ def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
 
 
 def citations() -> Iterator[tuple[str, str, str, Citation]]:
-    """Every recording that is cited: by a wire format's provider and rule."""
+    """Yields every recording that is cited: by a wire format's provider and rule."""
     for wire in rules.WIRES:
         for vendor, by_rule in _data(wire).items():
             for rule, entries in by_rule.items():

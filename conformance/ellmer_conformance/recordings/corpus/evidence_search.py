@@ -75,7 +75,7 @@ def _public(path: Path) -> dict[str, str]:
 
 
 def _link(source: dict[str, str]) -> str:
-    """The file as it was; of one that has changed since, its history."""
+    """Returns the file as it was; of one that has changed since, its history."""
     shown = "blob" if source.get("at_head", True) else "commits"
     return f"https://github.com/{source['repo']}/{shown}/{source['commit']}/{quote(source['path'])}"
 
@@ -96,7 +96,7 @@ def written(found: Found) -> int:
 
 
 def _array(entries: Iterable[Evidence]) -> Array:
-    """One entry a line; a recording is an inline table."""
+    """Returns one entry a line; a recording is an inline table."""
     found = tomlkit.array().multiline(multiline=True)
     for each in entries:
         table = tomlkit.inline_table()

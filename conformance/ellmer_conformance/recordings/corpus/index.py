@@ -30,7 +30,7 @@ class Missing(Unreachable):
 
 
 def index_url() -> str:
-    """The index: that of the usual environment variables of uv and pip, else PyPI."""
+    """Returns the index: that of the usual environment variables of uv and pip, else PyPI."""
     named = (os.environ.get(name) for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"))
     url = next(filter(None, named), _DEFAULT)
     return re.sub(r"^[\w.-]+=(?=https?:)", "", url).rstrip("/")  # uv's indexes may have a name
@@ -38,7 +38,9 @@ def index_url() -> str:
 
 @contextmanager
 def client() -> Iterator[httpx.Client]:
-    """A client that trusts what the system trusts, or the authorities in `SSL_CERT_FILE` or `PIP_CERT`."""
+    """Yields a client that trusts what the system trusts, or the authorities in `SSL_CERT_FILE` or
+    `PIP_CERT`.
+    """
     trusted = _trusted(os.environ.get("SSL_CERT_FILE") or os.environ.get("PIP_CERT"))
     with httpx.Client(verify=trusted, follow_redirects=True, timeout=60) as found:
         yield found
@@ -59,7 +61,7 @@ def refused(url: str, error: Exception | str) -> Unreachable:
 
 
 def files(http: httpx.Client, package: str) -> dict[str, str]:
-    """The files of a package: their names, and their URLs. Raises `Unreachable`."""
+    """Returns the files of a package: their names, and their URLs. Raises `Unreachable`."""
     url = f"{index_url()}/{canonicalize_name(package)}/"
     try:
         with http.stream("GET", url, headers={"accept": "text/html"}) as answer:

@@ -68,12 +68,12 @@ class Pin:
         return self.archive.startswith(FILES)
 
     def takes(self, member: str) -> bool:
-        """Whether the member of that path, below the top folder, is a recording."""
+        """Tells whether the member of that path, below the top folder, is a recording."""
         named = member.lower().removesuffix(".gz").endswith(SUFFIXES)
         return named and any(fnmatchcase(member, pattern) for pattern in self.members)
 
     def link(self, member: str) -> str:
-        """A page that shows the member to anybody; of an archive elsewhere, the archive."""
+        """Returns a page that shows the member to anybody; of an archive elsewhere, the archive."""
         if not self.indexed:
             return self.archive
         top = self.file.removesuffix(".tar.gz")
@@ -84,12 +84,12 @@ class Pin:
 
 
 def shipped() -> Path:
-    """The file of pins that comes with the suite."""
+    """Returns the file of pins that comes with the suite."""
     return next(place for place in _PLACES if place.is_file())
 
 
 def load(path: Path) -> list[Pin]:
-    """The pins of a file. Raises `PinError`."""
+    """Returns the pins of a file. Raises `PinError`."""
     try:
         pins = tomllib.loads(path.read_text("utf-8")).get("pin", [])
     except (OSError, ValueError) as error:
@@ -118,7 +118,7 @@ def _pin(entry: Any, where: str) -> Pin:
 
 
 def as_toml(pin: Pin) -> str:
-    """The pin as `corpus.toml` has it."""
+    """Returns the pin as `corpus.toml` has it."""
     entry = tomlkit.table()
     for name, value in vars(pin).items():
         if name == "members":

@@ -26,7 +26,7 @@ _FOLDER = re.compile(r"_?(vcr|\w*cassettes?|recordings?|fixtures|testdata|__inli
 
 
 def of_package(http: httpx.Client, package: str, version: str = "") -> Pin:
-    """The pin of a package's source distribution. Raises `Unreachable`, `Corrupt`."""
+    """Returns the pin of a package's source distribution. Raises `Unreachable`, `Corrupt`."""
     found = index.files(http, package)
     chosen = index.newest(package, found, version)
     if chosen is None:
@@ -38,7 +38,7 @@ def of_package(http: httpx.Client, package: str, version: str = "") -> Pin:
 
 
 def of_url(http: httpx.Client, url: str) -> Pin:
-    """The pin of an archive of one's own: a `.tar.gz` behind a URL. Raises `Unreachable`, `Corrupt`."""
+    """Returns the pin of an archive of one's own: a `.tar.gz` behind a URL. Raises `Unreachable`, `Corrupt`."""
     stem = PurePosixPath(urlsplit(url).path).name.removesuffix(".tar.gz").removesuffix(".tgz")
     name, _, version = stem.rpartition("-")
     return _pin(http, url, name or stem, version if name else "0", url)
@@ -61,7 +61,7 @@ def _pin(http: httpx.Client, place: str, package: str, version: str, public: str
 
 
 def counted(pin: Pin, found: Survey, known: set[str]) -> Pin:
-    """The pin with what its recordings hold; `known` are the chats of the pins before it."""
+    """Returns the pin with what its recordings hold; `known` are the chats of the pins before it."""
     days = sorted(found.days)
     return replace(
         pin,
@@ -87,7 +87,7 @@ def _pattern(folder: PurePosixPath) -> str:
 
 
 def _licence(info: Path) -> str:
-    """The licence that the package names for itself."""
+    """Returns the licence that the package names for itself."""
     if not info.is_file():
         return "not told"
     told = HeaderParser().parsestr(info.read_text("utf-8", "replace"))

@@ -21,7 +21,7 @@ _FIELD = re.compile(r"gen_ai\.prompt\.(\d+)\.(\w+)(?:(?<=\.tool_calls)\.(\d+)\.(
 
 
 def conversation(attributes: Mapping[str, Any], events: Iterable[tuple[str, Json]]) -> list[Json] | None:
-    """The messages that were sent; None where none were captured."""
+    """Returns the messages that were sent; None where none were captured."""
     asked = _list(attributes.get("gen_ai.input.messages"))
     if asked is None:
         asked = _of_events(events) or _of_events(_logged(attributes)) or _of_fields(attributes) or None
@@ -33,7 +33,7 @@ def conversation(attributes: Mapping[str, Any], events: Iterable[tuple[str, Json
 
 
 def _of_events(events: Iterable[tuple[str, Json]]) -> list[Json]:
-    """A message an event; or all of them in one."""
+    """Returns a message an event; or all of them in one."""
     found: list[Json] = []
     for name, fields in events:
         if match := _EVENT.fullmatch(name):
@@ -50,7 +50,7 @@ def _logged(attributes: Mapping[str, Any]) -> list[tuple[str, Json]]:
 
 
 def _of_fields(attributes: Mapping[str, Any]) -> list[Json]:
-    """An attribute a field, as OpenLLMetry did."""
+    """Returns an attribute a field, as OpenLLMetry did."""
     found: dict[int, Json] = {}
     calls: dict[int, dict[int, Json]] = {}
     for name, value in attributes.items():
@@ -67,7 +67,7 @@ def _of_fields(attributes: Mapping[str, Any]) -> list[Json]:
 
 
 def _message(given: Json) -> Json:
-    """A message with parts; one of Chat Completions is rewritten."""
+    """Returns a message with parts; one of Chat Completions is rewritten."""
     if "parts" in given:
         return given
     role, content = text_of(given.get("role")) or "user", given.get("content")

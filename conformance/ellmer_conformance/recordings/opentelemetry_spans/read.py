@@ -50,7 +50,7 @@ class Span:
 
 
 def read(path: Path) -> list[Span] | None:
-    """The calls of models in a file of spans; None where there are none.
+    """Returns the calls of models in a file of spans; None where there are none.
 
     Raises ValueError for what is no JSON, OSError for what cannot be read.
     """
@@ -68,7 +68,7 @@ def read(path: Path) -> list[Span] | None:
 
 
 def _documents(text: str) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a text, however many there are, with the lines they begin in."""
+    """Yields the JSON values of a text, however many there are, with the lines they begin in."""
     decoder, at, line = json.JSONDecoder(), 0, 1
     while True:
         start = _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches anything
@@ -81,7 +81,7 @@ def _documents(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _nodes(value: Any, place: str) -> Iterator[Span]:
-    """The spans and log records in a document."""
+    """Yields the spans and log records in a document."""
     for i, each in enumerate(items_of(value)):
         yield from _nodes(each, f"{place}/{i}")
     found = object_of(value)
@@ -106,7 +106,7 @@ def _node(found: Json, place: str) -> Span:
 
 
 def _whole(nodes: Iterable[Span]) -> Iterator[Span]:
-    """The spans, each with its log records."""
+    """Yields the spans, each with its log records."""
     found: dict[str, Span] = {}
     for number, node in enumerate(nodes):
         span = found.setdefault(node.id or f"#{number}", Span(node.place))
@@ -124,7 +124,7 @@ def _is_call(span: Span) -> bool:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """A mapping, or OTLP's list of keys and values."""
+    """Returns a mapping, or OTLP's list of keys and values."""
     if isinstance(value, dict):
         return value
     pairs = (object_of(each) for each in items_of(value))
@@ -132,7 +132,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """A plain value, or OTLP's, which names its type."""
+    """Returns a plain value, or OTLP's, which names its type."""
     match value:
         case {"arrayValue": array}:
             return [_value(each) for each in items_of(object_of(array).get("values"))]

@@ -21,7 +21,7 @@ _SOURCE = "https://github.com/open-telemetry/semantic-conventions-genai"
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A body as `spans` has it."""
+    """Returns a body as `spans` has it."""
     return {
         "messages": [{"role": turn.role, "parts": [_part(part) for part in turn.parts]} for turn in turns]
     }

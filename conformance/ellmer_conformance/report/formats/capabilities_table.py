@@ -12,7 +12,7 @@ __all__ = ["abilities", "rows"]
 
 
 def abilities(able: object) -> dict[str, str]:
-    """An adapter's `Capabilities` as texts."""
+    """Returns an adapter's `Capabilities` as texts."""
     found = {}
     for name, value in vars(able).items():
         found[name] = value if isinstance(value, str) else " ".join(value)

@@ -21,7 +21,7 @@ __all__ = ["page"]
 
 
 def page(report: Report, folder: str) -> str:
-    """The page; the report is kept in the folder."""
+    """Returns the page; the report is kept in the folder."""
     parts = files(__package__).joinpath("page")
     text = parts.joinpath("page.html").read_text(encoding="utf-8")
     for mark, content in (
@@ -46,7 +46,7 @@ class _Table:
         self.values: list[Any] = []
 
     def number(self, key: Hashable, value: Any = None) -> int:
-        """The number of a value, entered if it is new."""
+        """Returns the number of a value, entered if it is new."""
         if key not in self.numbers:
             self.numbers[key] = len(self.values)
             self.values.append(key if value is None else value)
@@ -75,7 +75,9 @@ class _Tables:
             self.plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
 
     def rows(self, report: Report, folder: str) -> Iterator[list[int]]:
-        """Each row: its play, its rule, its verdict, how much was checked, the evidence, whether it follows from others."""
+        """Yields each row: its play, its rule, its verdict, how much was checked, the evidence, whether it
+        follows from others.
+        """
         texts = {(text["wire"], text["vendor"], text["id"]): _said(text) for text in report.rules}
         followed = consequences(report)
         for row in report.rows:
@@ -113,7 +115,7 @@ def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _unknown(row: Row) -> dict[str, Any]:
-    """A rule whose text the report does not hold."""
+    """Returns a rule whose text the report does not hold."""
     known = {"id": row.rule, "level": row.level, "kind": row.kind, "preview": row.preview}
     return {**known, "sentence": "", "explain": "", "source": []}
 

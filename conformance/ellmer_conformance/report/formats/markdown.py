@@ -19,7 +19,7 @@ _SHOWN = 20  # failures; the rest is in the HTML page
 
 
 def markdown(report: Report, folder: str) -> str:
-    """A table of scores, a line of counts, and each failure once; the report is kept in the folder."""
+    """Returns a table of scores, a line of counts, and each failure once; the report is kept in the folder."""
     failed = without_consequences(report)
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in failed:

@@ -28,7 +28,7 @@ _ADVICE = 12  # rules whose findings fail nobody
 
 
 def console(file: IO[str]) -> Console:
-    """A console that breaks no table where the output is no terminal."""
+    """Returns a console that breaks no table where the output is no terminal."""
     found = Console(file=file)
     return found if found.is_terminal else Console(file=file, width=_WIDE)
 
@@ -84,7 +84,7 @@ def _beside(report: Report) -> Iterator[Text]:
 
 
 def _advice(rows: Sequence[Row]) -> Iterator[Text]:
-    """The findings that fail nobody: each rule once, in its first words."""
+    """Yields the findings that fail nobody: each rule once, in its first words."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.verdict == "warn":

@@ -40,7 +40,7 @@ def _found_out(report: Report) -> Iterator[str]:
 
 
 def _not_played(report: Report) -> Iterator[str]:
-    """The cases that a command could not be told, by reason."""
+    """Yields the cases that a command could not be told, by reason."""
     left: dict[str, dict[str, None]] = defaultdict(dict)
     for skip in report.skipped:
         if "rule" not in skip:
@@ -49,7 +49,7 @@ def _not_played(report: Report) -> Iterator[str]:
 
 
 def _not_judged(report: Report) -> Iterator[str]:
-    """The rules that were judged nowhere, by reason."""
+    """Yields the rules that were judged nowhere, by reason."""
     shown = {row.rule for row in report.rows}
     left: dict[str, dict[str, None]] = defaultdict(dict)
     for skip in report.skipped:

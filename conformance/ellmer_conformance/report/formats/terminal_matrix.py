@@ -35,8 +35,9 @@ Place = tuple[str, str]
 
 
 def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
-    """The rows for the matrix, and how many cases are left out: where there is little room and something to look
-    at, those in which all is well."""
+    """Returns the rows for the matrix, and how many cases are left out: where there is little room and
+    something to look at, those in which all is well.
+    """
     cases = {row.case for row in rows}
     wrong = {row.case for row in rows if row.verdict not in FINE}
     if width > _NARROW or not wrong:
@@ -45,7 +46,9 @@ def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
 
 
 def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
-    """The matrix: cases by providers, and the providers of whom only some cases were played by these cases."""
+    """Yields the matrix: cases by providers, and the providers of whom only some cases were played by these
+    cases.
+    """
     cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
     for row in rows:
         cells[row.case, (row.wire, row.vendor), row.mode].append(row)
@@ -76,7 +79,7 @@ def _table(
     rows: Sequence[tuple[str, Sequence[Text]]],
     width: int,
 ) -> Iterator[Table]:
-    """A table, in as many pieces as the width asks for."""
+    """Yields a table, in as many pieces as the width asks for."""
     for some in _fitting(heads, width - max(map(len, [first, *(name for name, _ in rows)])) - _GAP):
         table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column(first, no_wrap=True)
@@ -88,7 +91,7 @@ def _table(
 
 
 def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """The columns, by number, table by table."""
+    """Returns the columns, by number, table by table."""
     tables: list[list[int]] = [[]]
     left = width
     for place, words in enumerate(heads):
@@ -102,13 +105,13 @@ def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
 
 
 def _words(place: Place) -> list[str]:
-    """A heading in short lines: the wire format, and the provider unless that is said already."""
+    """Returns a heading in short lines: the wire format, and the provider unless that is said already."""
     wire, vendor = map(printable, place)
     return [*wire.split("-"), *([] if vendor in wire else re.split("[-_]", vendor))]
 
 
 def _name(place: Place) -> str:
-    """The provider, with the wire format unless it is the one that most providers speak."""
+    """Returns the provider, with the wire format unless it is the one that most providers speak."""
     wire, vendor = map(printable, place)
     return vendor if wire == "openai-chat" else f"{vendor} ({wire})"
 

@@ -34,7 +34,7 @@ class Requirements:
     wires: Mapping[str, Mapping[str, str]]
 
     def level(self, wire: str, vendor: str, rule: str) -> str | None:
-        """The level that the set gives a rule there; None for one it does not have."""
+        """Returns the level that the set gives a rule there; None for one it does not have."""
         for key in (f"{wire}/{vendor}", wire, "*"):
             if rule in self.wires.get(key, {}):
                 return self.wires[key][rule]
@@ -43,7 +43,7 @@ class Requirements:
 
 @cache
 def requirements(id: str = LATEST) -> Requirements:
-    """A published set. Raises LookupError for one that is not."""
+    """Returns a published set. Raises LookupError for one that is not."""
     found = files(__name__).joinpath(f"{id}.json")
     if not found.is_file():
         raise LookupError(f"there is no requirement set {id!r}; the latest is {LATEST}")
@@ -52,7 +52,7 @@ def requirements(id: str = LATEST) -> Requirements:
 
 
 def vendors() -> dict[str, list[str]]:
-    """The providers with whom each wire format is at home."""
+    """Returns the providers with whom each wire format is at home."""
     found: dict[str, list[str]] = {}
     for wire, vendor in sorted(WHERE):
         found.setdefault(wire, []).append(vendor)

@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def as_json(case: Case) -> Json:
-    """The user's side of a case, and what its tools return for the calls that the model will make."""
+    """Returns the user's side of a case, and what its tools return for the calls that the model will make."""
     return {
         "version": VERSION,
         "case": case.name,
@@ -31,7 +31,7 @@ def as_json(case: Case) -> Json:
 
 
 def _step(ask: Ask) -> Json:
-    """A step; what is rare is told only where it is so, and only to a command that declares it."""
+    """Returns a step; what is rare is told only where it is so, and only to a command that declares it."""
     more = {
         "who": ask.who,
         "schema": dict(ask.schema) if ask.schema else None,
@@ -75,7 +75,9 @@ def _result(tool: Tool, arguments: Mapping[str, Any]) -> Json:
 
 
 def _value(value: Any) -> Any:
-    """A tool's value; media in it as `{"$media": type, "data": base64}`, or `{"$media": type, "url": …}`."""
+    """Returns a tool's value; media in it as `{"$media": type, "data": base64}`, or `{"$media": type, "url":
+    …}`.
+    """
     if isinstance(value, list):
         return [_value(item) for item in value]
     if isinstance(value, Image) and value.url:

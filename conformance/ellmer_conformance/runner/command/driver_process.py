@@ -87,11 +87,11 @@ class Driver:
         return self.declared.why_not(case)
 
     def modes_of(self, case: Case) -> Sequence[Mode]:
-        """The modes that a case is played in: of one that is given up half way, the streamed one."""
+        """Returns the modes that a case is played in: of one that is given up half way, the streamed one."""
         return ("async-stream",) if any(ask.cancelled for ask in case.steps) else ("sync", "stream")
 
     def left_out(self) -> dict[str, str]:
-        """The cases that it cannot be told, and why."""
+        """Returns the cases that it cannot be told, and why."""
         return {name: why for name, case in all_cases().items() if (why := self.declared.why_not(case))}
 
     def session(self, endpoint: Endpoint, **_: object) -> NoReturn:
@@ -99,7 +99,9 @@ class Driver:
         raise NotImplementedError(f"{self.name} is a command: it is played against {endpoint.base_url}")
 
     def play(self, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer) -> Run:
-        """One case, one wire format, one mode. Whatever went wrong with the process is the run's trouble."""
+        """Returns one case, one wire format, one mode. Whatever went wrong with the process is the run's
+        trouble.
+        """
         run = self._play(wire, vendor, case, mode, server)
         if run.trouble or run.refused:
             return run
@@ -153,7 +155,7 @@ class Driver:
     def _started(
         self, environment: Mapping[str, str], case: Case
     ) -> Iterator[subprocess.CompletedProcess[bytes] | Exception]:
-        """The command, run to its end with a case in a file; what prevented that, where something did."""
+        """Yields the command, run to its end with a case in a file; what prevented that, where something did."""
         with TemporaryDirectory() as folder:
             file = Path(folder, "conversation.json")
             file.write_text(json.dumps(as_json(case)), "utf-8")
@@ -198,14 +200,14 @@ def _variables(place: Place, case: Case, mode: Mode) -> dict[str, str]:
 
 
 def _left(conversation: Conversation) -> list[bool] | None:
-    """Whether the server saw the client go, for each request that the case gives up."""
+    """Tells whether the server saw the client go, for each request that the case gives up."""
     given_up = [number for number, ask in enumerate(conversation.case.steps) if ask.cancelled]
     entries = conversation.entries
     return [entries[n].left is not None for n in given_up if n < len(entries)] or None
 
 
 def _unseen(lines: Sequence[Line], case: Case) -> dict[str, str]:
-    """The rules that this way cannot judge, and why."""
+    """Returns the rules that this way cannot judge, and why."""
     unseen = NO_CASSETTE | dict.fromkeys(("ASY-004", "AUT-005", "ERR-001", "HIS-001"), _ANOTHER_PROCESS)
     if not any(line.ran is not None for line in lines):
         unseen |= dict.fromkeys(("PAR-005", "STP-004", "STR-008", "UNI-003"), _RAN)
@@ -226,7 +228,9 @@ def _unseen(lines: Sequence[Line], case: Case) -> dict[str, str]:
 
 
 def _tool_runs(run: Run, lines: Sequence[Line]) -> list[ToolRun]:
-    """The tools that the driver says it ran; else those it should have: the calls that a later request answers."""
+    """Returns the tools that the driver says it ran; else those it should have: the calls that a later
+    request answers.
+    """
     if any(line.ran is not None for line in lines):
         named = [(one.get("name"), one.get("arguments")) for line in lines for one in line.ran or ()]
     else:
@@ -240,7 +244,7 @@ def _known(case: Case, name: object) -> bool:
 
 
 def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
-    """The run of a tool with its value, as the case's own tool gives it."""
+    """Returns the run of a tool with its value, as the case's own tool gives it."""
     tool = next(tool for tool in case.tools if tool.name == name)
     given = dict(arguments) if isinstance(arguments, Mapping) else {}
     told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]

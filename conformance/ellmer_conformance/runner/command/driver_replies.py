@@ -58,7 +58,7 @@ _NAMELESS = frozenset(
 
 
 def error_of(message: str, status: int | None, named: str | None) -> DriverError:
-    """The error that a reply tells of, of the class that it names."""
+    """Returns the error that a reply tells of, of the class that it names."""
     return _class(named)(message, status) if named else DriverError(message, status)
 
 
@@ -79,7 +79,7 @@ class Line:
 
 
 def read(stdout: str) -> list[Line]:
-    """Every reply that was printed. Raises NoReply; blank lines count for nothing."""
+    """Returns every reply that was printed. Raises NoReply; blank lines count for nothing."""
     lines = [(number, line) for number, line in enumerate(stdout.split("\n"), 1) if line.strip()]
     return [_line(number, line) for number, line in lines]
 

@@ -17,14 +17,16 @@ __all__ = ["all_cases", "scripts", "varied"]
 
 
 def all_cases() -> dict[str, Case]:
-    """Every case by name."""
+    """Returns every case by name."""
     for module in pkgutil.iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
     return dict(CASES)
 
 
 def scripts() -> dict[str, Script]:
-    """The model's side of every case, for the strict server; under each of its variations as `case~variation`."""
+    """Returns the model's side of every case, for the strict server; under each of its variations as
+    `case~variation`.
+    """
     found = {name: case.model for name, case in all_cases().items()}
     for name, case in all_cases().items():
         found |= {f"{name}~{one.name}": varied(case.script, one) for one in possible(case.variations)}
@@ -32,7 +34,7 @@ def scripts() -> dict[str, Script]:
 
 
 def varied(script: Sequence[Step], one: Variation) -> Script:
-    """The script with its answers, or its first, under a variation."""
+    """Returns the script with its answers, or its first, under a variation."""
     return Script(
         [
             Delivery(step, variation=one.name)

@@ -13,7 +13,7 @@ _IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_resu
 
 
 def _media(*parts: object) -> tuple[str, ...]:
-    """The sha256 of each image, PDF and sound, in order."""
+    """Returns the sha256 of each image, PDF and sound, in order."""
     return tuple(sha256(p.data).hexdigest() for p in parts if isinstance(p, Audio | Image | PDF))
 
 

@@ -18,7 +18,9 @@ from .tools import text_then_tool, tool_without_arguments, two_parallel_tools
 def _again(
     build: Callable[[], Case], variations: Sequence[str], modes: Sequence[Mode] = ("sync", "stream")
 ) -> Case:
-    """The case once more, from its own cassettes, under variations. How async code reads is seen in two of them."""
+    """Returns the case once more, from its own cassettes, under variations. How async code reads is seen in
+    two of them.
+    """
     return replace(build(), everywhere=False, recording=build.__name__, variations=variations, modes=modes)
 
 

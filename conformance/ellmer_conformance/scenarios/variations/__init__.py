@@ -36,7 +36,7 @@ _NUMBERED: dict[str, Callable[[int], Variation]] = {
 
 
 def variation(name: str) -> Variation:
-    """The variation of a name; those with a number are made. Raises LookupError for none."""
+    """Returns the variation of a name; those with a number are made. Raises LookupError for none."""
     if name in VARIATIONS:
         return VARIATIONS[name]
     word, _, number = name.partition(":")
@@ -51,7 +51,9 @@ def named(names: Iterable[str]) -> list[Variation]:
 
 
 def possible(names: Iterable[str]) -> list[Variation]:
-    """The same, with every variation that `cut:*` may stand for, without knowing how long the stream is."""
+    """Returns the same, with every variation that `cut:*` may stand for, without knowing how long the stream
+    is.
+    """
     return expanded(names, _MOST_EVENTS)
 
 
@@ -65,5 +67,5 @@ def expanded(names: Iterable[str], events: int) -> list[Variation]:
 
 
 def of_rules(*rules: str) -> tuple[str, ...]:
-    """The names of those that test some rules."""
+    """Returns the names of those that test some rules."""
     return tuple(name for name, one in VARIATIONS.items() if one.rule in rules)

@@ -17,7 +17,7 @@ _FOREVER = 1e9  # seconds
 
 
 def framing(variation: Variation, wire: str) -> Callable[[Reply], Reply]:
-    """The variations of an answer that a run can be given."""
+    """Returns the variations of an answer that a run can be given."""
     numbers = count()
 
     def frame(reply: Reply) -> Reply:

@@ -41,13 +41,13 @@ def random(seed: int) -> Variation:
 
 
 def _inside_characters(it: VariedAnswer) -> VariedAnswer:
-    """A chunk ends inside every character that is more than one byte long, each byte of it alone."""
+    """Returns a chunk ends inside every character that is more than one byte long, each byte of it alone."""
     found = re.split(rb"(?<=[\x80-\xff])|(?=[\x80-\xff])", it.body)
     return replace(it, writes=tuple(piece for piece in found if piece))
 
 
 def _events(it: VariedAnswer, change: Callable[[bytes], bytes]) -> VariedAnswer:
-    """Each event an own write, its bytes changed."""
+    """Returns each event an own write, its bytes changed."""
     return replace(it, writes=tuple(change(event) for event in it.cut(*sizes(it)).writes))
 
 
@@ -56,7 +56,7 @@ def _line_ends(eol: bytes, it: VariedAnswer) -> VariedAnswer:
 
 
 def _torn_crlf(it: VariedAnswer) -> VariedAnswer:
-    """A chunk ends between each CR and its LF."""
+    """Returns a chunk ends between each CR and its LF."""
     pieces = re.split(rb"(?<=\r)", _line_ends(b"\r\n", it).body)
     return replace(it, writes=tuple(piece for piece in pieces if piece))
 

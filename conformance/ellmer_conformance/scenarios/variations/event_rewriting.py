@@ -40,14 +40,14 @@ def each(travelling: VariedAnswer, change: Callable[[Any], Any]) -> VariedAnswer
 
 
 def event(like: Event, name: str, data: Any) -> Event:
-    """An event of another name, in the manner of one that is there."""
+    """Returns an event of another name, in the manner of one that is there."""
     if "headers" in like:
         return {"headers": like["headers"] | {":event-type": name}, "json": data}
     return ({"event": name} if "event" in like else {}) | {"data": data}
 
 
 def everywhere(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """A JSON value with every object in it changed, innermost first."""
+    """Returns a JSON value with every object in it changed, innermost first."""
     if isinstance(value, list):
         return [everywhere(item, change) for item in value]
     if isinstance(value, dict):
@@ -56,7 +56,7 @@ def everywhere(value: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -
 
 
 def sizes(travelling: VariedAnswer) -> list[int]:
-    """The size of each event in bytes."""
+    """Returns the size of each event in bytes."""
     body = travelling.body
     if "amazon" in travelling.content_type:
         return [len(frame) for frame in aws_event_stream.frames(body)]

@@ -15,12 +15,12 @@ _PAGE = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gat
 
 
 def cut(event: int) -> Variation:
-    """The stream ends in good order after so many events."""
+    """Returns the stream ends in good order after so many events."""
     return Variation(f"cut:{event}", "STR-007", lambda it: _until(it, event), "broken", first=True)
 
 
 def reset(event: int) -> Variation:
-    """The connection is reset after so many events."""
+    """Returns the connection is reset after so many events."""
     return Variation(
         f"reset:{event}",
         "STR-011",

@@ -103,7 +103,7 @@ def _empty_choices(_: str, events: list[Event]) -> Sequence[Event]:
 
 
 def _call_of(wire: str, one: Event) -> int | None:
-    """The index of the tool call that an event is about."""
+    """Returns the index of the tool call that an event is about."""
     data = one.get("data") or {}
     if wire == "openai-chat":
         calls = [c for choice in data.get("choices") or () for c in choice["delta"].get("tool_calls") or ()]
@@ -113,7 +113,7 @@ def _call_of(wire: str, one: Event) -> int | None:
 
 
 def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
-    """The events of parallel calls take turns."""
+    """Returns the events of parallel calls take turns."""
     calls: dict[int, list[Event]] = {}
     for one in events:
         if (index := _call_of(wire, one)) is not None:
@@ -141,7 +141,7 @@ def _same_index(it: VariedAnswer) -> VariedAnswer:
 
 
 def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
-    """A call's first chunk has its id; its name comes in the next."""
+    """Returns a call's first chunk has its id; its name comes in the next."""
     found: list[Event] = []
     for one in events:
         early, late = deepcopy(one), deepcopy(one)
@@ -167,7 +167,9 @@ def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
 
 
 def _arguments(value: Any) -> Any:
-    """A change: empty arguments are written as `value`; where the format has an object, as no object at all."""
+    """Returns a change: empty arguments are written as `value`; where the format has an object, as no object
+    at all.
+    """
 
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: (value if k in _ARGUMENTS and v in ("{}", "", {}) else v) for k, v in o.items()}
@@ -203,7 +205,7 @@ def _is_arguments(one: Event) -> bool:
 
 
 def _stopping(reason: str) -> Any:
-    """A change: the reason to stop is another."""
+    """Returns a change: the reason to stop is another."""
 
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: (reason if k in _STOPS and isinstance(v, str) and v else v) for k, v in o.items()}

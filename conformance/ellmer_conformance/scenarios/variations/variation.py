@@ -74,6 +74,6 @@ class Variation:
     timed: bool = False
 
     def befalls(self, wire: str, *, streamed: bool) -> bool:
-        """Whether there is something to change."""
+        """Tells whether there is something to change."""
         fits = self.streamed is None or self.streamed == streamed
         return fits and (not self.wires or wire in self.wires)

@@ -62,6 +62,6 @@ def output_usage(usage: Usage) -> Json:
 
 
 def event(value: Json) -> bytes:
-    """A named event, with spaces before its last brace that hide its length."""
+    """Returns a named event, with spaces before its last brace that hide its length."""
     text = compact(value)
     return sse(f"{text[:-1]}{' ' * (len(text) * 7 % 16)}}}", value["type"])

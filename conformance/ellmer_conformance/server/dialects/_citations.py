@@ -21,7 +21,7 @@ __all__ = [
 
 
 def sources_of(answer: Answer) -> list[tuple[Say, Source]]:
-    """Every source of an answer, with the text that it is of."""
+    """Returns every source of an answer, with the text that it is of."""
     return [(part, source) for part in answer.parts if isinstance(part, Say) for source in part.sources]
 
 
@@ -56,7 +56,7 @@ def page_citations(part: Say) -> list[Json]:
 
 
 def page_found(source: Source) -> Json:
-    """A page that Anthropic's search found."""
+    """Returns a page that Anthropic's search found."""
     sealed = encoded(sign(source.quote))
     return {
         "type": "web_search_result",
@@ -110,7 +110,7 @@ def grounding(answer: Answer) -> Json:
 
 
 def supports(found: Sequence[tuple[Say, Source]]) -> Iterator[Json]:
-    """The segments of text, in bytes from the beginning of their part; a beginning of 0 is left out."""
+    """Yields the segments of text, in bytes from the beginning of their part; a beginning of 0 is left out."""
     for index, (part, source) in enumerate(found):
         start, end = (len(part.text[:place].encode()) for place in span(part, source))
         begins = {"startIndex": start} if start else {}

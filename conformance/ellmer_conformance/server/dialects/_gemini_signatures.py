@@ -27,7 +27,7 @@ def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
 
 
 def either(value: Any, key: str) -> Any:
-    """A field in camelCase or snake_case: protobuf's JSON takes both."""
+    """Returns a field in camelCase or snake_case: protobuf's JSON takes both."""
     if not isinstance(value, dict):
         return None
     return value[key] if key in value else value.get(_snake(key))
@@ -39,5 +39,5 @@ def _snake(key: str) -> str:
 
 
 def elements(value: Any) -> list[Any]:
-    """A list; of one thing where a list belongs, a list of that."""
+    """Returns a list; of one thing where a list belongs, a list of that."""
     return value if isinstance(value, list) else [] if value is None else [value]

@@ -13,7 +13,7 @@ __all__ = ["log_probabilities"]
 
 
 def log_probabilities(text: str, alternatives: int = 0) -> list[Json]:
-    """Each token of a text with its log probability, and as many `alternatives` as were asked for."""
+    """Returns each token of a text with its log probability, and as many `alternatives` as were asked for."""
     return [_token(piece, alternatives) for piece in words(Say(text))]
 
 

@@ -124,7 +124,7 @@ def _dated(name: str) -> str:
 
 
 def fields(refusal: Refusal) -> Json:
-    """The error object."""
+    """Returns the error object."""
     return {
         "message": refusal.message,
         "type": refusal.type or "invalid_request_error",
@@ -134,6 +134,6 @@ def fields(refusal: Refusal) -> Json:
 
 
 def object_at(value: Json, key: str) -> Json:
-    """The object under a key; an empty one where there is none."""
+    """Returns the object under a key; an empty one where there is none."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}

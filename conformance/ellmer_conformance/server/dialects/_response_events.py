@@ -19,7 +19,7 @@ def tool_usage(answer: Answer | None) -> Json:
 
 
 def started(item: Json) -> Json:
-    """An item as it is announced: with nothing in it."""
+    """Returns an item as it is announced: with nothing in it."""
     empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
     begun = item | {key: value for key, value in empty.items() if key in item}
     begun.pop("action", None)
@@ -27,14 +27,14 @@ def started(item: Json) -> Json:
 
 
 def added(frame: Frame) -> Json | None:
-    """The item that a frame announces, if it does."""
+    """Returns the item that a frame announces, if it does."""
     event, _, data = frame.data.partition(b"\ndata: ")
     item: Json | None = json.loads(data)["item"] if event.endswith(b"output_item.added") else None
     return item
 
 
 def event(name: str, number: int, fields: Json) -> bytes:
-    """A numbered event; keys in the order of the alphabet."""
+    """Returns a numbered event; keys in the order of the alphabet."""
     fields = fields | {"sequence_number": number}
     return sse(compact({"type": name, **dict(sorted(fields.items()))}), name)
 

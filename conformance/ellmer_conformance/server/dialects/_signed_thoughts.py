@@ -21,7 +21,7 @@ def as_blocks(content: Any) -> list[Any]:
 
 
 def anthropic_blocks(asked: Json) -> Iterator[Block]:
-    """The blocks of a request to Messages."""
+    """Yields the blocks of a request to Messages."""
     for place, role, block in _blocks(asked):
         if text_of(object_of(block).get("type")) in {"thinking", "redacted_thinking"}:
             thought = block.get("thinking")
@@ -31,7 +31,7 @@ def anthropic_blocks(asked: Json) -> Iterator[Block]:
 
 
 def bedrock_blocks(asked: Json) -> Iterator[Block]:
-    """The blocks of a request to Converse; a mark for the cache is none."""
+    """Yields the blocks of a request to Converse; a mark for the cache is none."""
     for place, role, block in _blocks(asked):
         reasoning = object_of(block).get("reasoningContent")
         if reasoning is not None:
@@ -51,7 +51,9 @@ def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) ->
 
 
 def _is_changed(thought: Block, *, strict: bool) -> bool:
-    """Whether a block is a thought that is not as it was sent. Not `strict`: one that was not written here is none."""
+    """Tells whether a block is a thought that is not as it was sent. Not `strict`: one that was not written
+    here is none.
+    """
     signature = thought.signature
     if signature is None or not isinstance(thought.value, str):
         return False

@@ -113,7 +113,7 @@ class Anthropic(Dialect):
         return BINDING_BETA in self.betas
 
     def message(self, usage: Usage, written: Json) -> Json:
-        """The message before it says anything; `written` counts the output tokens so far."""
+        """Returns the message before it says anything; `written` counts the output tokens so far."""
         return {
             "model": self.model,
             "id": f"msg_01{self.ticket.token('message', 22, _BASE58)}",
@@ -138,7 +138,7 @@ class Anthropic(Dialect):
         }
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
-        """Each part with its block as it starts in a stream and as it is in the end."""
+        """Yields each part with its block as it starts in a stream and as it is in the end."""
         binding = binds(self.ticket.request.model) and any(isinstance(part, Think) for part in answer.parts)
         prefix = self.conversation.prefix if binding else None
         for number, part in enumerate(answer.parts):
@@ -162,7 +162,9 @@ class Anthropic(Dialect):
                     yield part, start, start | {"input": arguments(part)}
 
     def search(self, part: Search, number: int) -> Iterator[tuple[Said, Json, Json]]:
-        """A search that the server runs: its call, and what was found; after a pause, to the call that was pending."""
+        """Yields a search that the server runs: its call, and what was found; after a pause, to the call that
+        was pending.
+        """
         id = f"srvtoolu_01{self.ticket.token(f'search {number}', 22, _BASE58)}"
         by = {"caller": {"type": "direct"}}
         if part.ran != "rest":
@@ -175,7 +177,7 @@ class Anthropic(Dialect):
             yield part, whole, whole
 
     def pending(self) -> str:
-        """The id of the search that the conversation ends in."""
+        """Returns the id of the search that the conversation ends in."""
         last = self.asked["messages"][-1]["content"]
         return str(last[-1].get("id")) if isinstance(last, list) and last else ""
 
@@ -241,7 +243,7 @@ class Anthropic(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """An event of its own; nothing follows."""
+        """Yields an event of its own; nothing follows."""
         failure = self.failures[kind]
         error = {"details": None, "type": failure.type, "message": failure.message}
         yield event({"type": "error", "error": error}) + b"\n"

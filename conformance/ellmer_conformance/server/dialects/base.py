@@ -92,7 +92,7 @@ class Ticket(NamedTuple):
         return _day(self.case) + 3 * self.number
 
     def moment(self, form: str) -> str:
-        """The same time as text, in `strftime`'s terms."""
+        """Returns the same time as text, in `strftime`'s terms."""
         return datetime.fromtimestamp(self.created, UTC).strftime(form)
 
     def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
@@ -101,7 +101,7 @@ class Ticket(NamedTuple):
         return str(digest.translate(_table(alphabet)), "ascii")
 
     def uuid(self, label: str) -> str:
-        """The same in the form of a UUID."""
+        """Returns the same in the form of a UUID."""
         digits = self.token(label, 32, HEX)
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
@@ -114,7 +114,7 @@ def _day(case: str) -> int:
 
 @cache
 def _table(alphabet: str) -> bytes:
-    """A letter for each byte."""
+    """Returns a letter for each byte."""
     return "".join(alphabet[byte % len(alphabet)] for byte in range(256)).encode("ascii")
 
 
@@ -146,19 +146,19 @@ class Dialect(ABC):
 
     @abstractmethod
     def body(self, answer: Answer) -> bytes:
-        """The whole reply as it is sent without a stream."""
+        """Returns the whole reply as it is sent without a stream."""
 
     @abstractmethod
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        """The reply as a stream, terminal marker included."""
+        """Yields the reply as a stream, terminal marker included."""
 
     def unended(self, answer: Answer) -> list[Frame]:
-        """The same without the terminal marker and the stop reason."""
+        """Returns the same without the terminal marker and the stop reason."""
         return [frame for frame in self.frames(answer) if frame.kind != "end"]
 
     @abstractmethod
     def headers(self, *, stream: bool) -> Headers:
-        """The response headers, content type first."""
+        """Returns the response headers, content type first."""
 
     # failures ---------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def no_json(self, detail: str) -> Refusal:
-        """The body is not JSON."""
+        """Returns the body is not JSON."""
 
     @abstractmethod
     def no_such(self, method: str, path: str) -> Refusal:
@@ -187,7 +187,7 @@ class Dialect(ABC):
         return self.unknown_model.filled(facts) if _NOBODY_HAS.search(name) else None
 
     def too_large(self) -> Refusal:
-        """The body is larger than any provider takes."""
+        """Returns the body is larger than any provider takes."""
         return Refusal("Request exceeds the maximum size", 413, "request_too_large")
 
     def forged(self, *, strict: bool) -> Refusal | None:
@@ -203,12 +203,12 @@ class Dialect(ABC):
 
 
 def arguments_text(call: Call) -> str:
-    """The arguments as the JSON text that a model writes."""
+    """Returns the arguments as the JSON text that a model writes."""
     return compact(call.arguments) if call.text is None else call.text
 
 
 def arguments(call: Call) -> Mapping[str, Any]:
-    """The arguments as an object; of a text that is none, what the script says instead."""
+    """Returns the arguments as an object; of a text that is none, what the script says instead."""
     try:
         found = json.loads(call.text or "")
     except ValueError:
@@ -222,7 +222,7 @@ _WORD = re.compile(r"\s*\S+(?:\s+$)?|\s+")
 
 
 def words(part: Say | Think) -> Sequence[str]:
-    """The pieces in which a stream sends text: those of the script, else two words at a time."""
+    """Returns the pieces in which a stream sends text: those of the script, else two words at a time."""
     if isinstance(part, Say) and part.pieces:
         return part.pieces
     found = _WORD.findall(part.text)
@@ -230,7 +230,9 @@ def words(part: Say | Think) -> Sequence[str]:
 
 
 def slices(text: str) -> Iterator[str]:
-    """The pieces in which a stream sends arguments: they end inside keys and values, never inside a letter."""
+    """Yields the pieces in which a stream sends arguments: they end inside keys and values, never inside a
+    letter.
+    """
     start, turn = 0, 0
     while start < len(text):
         size = (2, 5, 3, 8, 4)[turn % 5]
@@ -239,7 +241,7 @@ def slices(text: str) -> Iterator[str]:
 
 
 def padding(text: str, letters: str) -> str:
-    """The first of some letters, at least two, as many as chance has it: the same for the same text."""
+    """Returns the first of some letters, at least two, as many as chance has it: the same for the same text."""
     return letters[: 2 + crc32(utf8(text)) % (len(letters) - 1)]
 
 
@@ -266,7 +268,7 @@ def pretty(value: Any) -> bytes:
 
 
 def sse(data: str, event: str = "") -> bytes:
-    """A server-sent event."""
+    """Returns a server-sent event."""
     return utf8(f"event: {event}\ndata: {data}\n\n" if event else f"data: {data}\n\n")
 
 

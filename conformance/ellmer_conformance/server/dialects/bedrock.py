@@ -111,7 +111,7 @@ class Bedrock(Dialect):
         }
 
     def blocks(self, answer: Answer) -> Iterator[Json]:
-        """The parts as whole blocks."""
+        """Yields the parts as whole blocks."""
         for index, part in enumerate(self.shown(answer)):
             match part:
                 case Say(text) if part.sources:
@@ -126,7 +126,7 @@ class Bedrock(Dialect):
                     yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
 
     def shown(self, answer: Answer) -> list[Said]:
-        """The parts that are sent: reasoning only where the model shows it, and nothing empty."""
+        """Returns the parts that are sent: reasoning only where the model shows it, and nothing empty."""
         shown: list[Said] = [
             part
             for part in answer.parts
@@ -136,7 +136,9 @@ class Bedrock(Dialect):
         return list(self.signed(shown)) if self.signs else shown
 
     def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
-        """The parts, thoughts with their signatures: where they are bound, each records the one before."""
+        """Yields the parts, thoughts with their signatures: where they are bound, each records the one
+        before.
+        """
         prefix = self.conversation.prefix if binds(self.model) else None
         for part in parts:
             if isinstance(part, Think):
@@ -181,11 +183,11 @@ class Bedrock(Dialect):
                     yield Frame("arguments", self.delta(index, {"toolUse": {"input": text}}))
 
     def delta(self, index: int, delta: Json) -> bytes:
-        """A piece of a block."""
+        """Returns a piece of a block."""
         return self.event("contentBlockDelta", {"contentBlockIndex": index, "delta": delta})
 
     def event(self, kind: str, payload: Json) -> bytes:
-        """An event, padded against guessing tokens by their length: `p` is as long as chance has it."""
+        """Returns an event, padded against guessing tokens by their length: `p` is as long as chance has it."""
         pad = padding(f"{self.ticket.seed}{kind}{payload}", _PAD)
         padded = dict(sorted({**payload, "p": pad}.items()))
         headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
@@ -260,7 +262,7 @@ class Bedrock(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """An exception in place of an event; nothing follows."""
+        """Yields an exception in place of an event; nothing follows."""
         failure = self.failures[kind]
         name = str(failure.type)
         headers = {

@@ -77,7 +77,7 @@ class Cohere(Dialect):
         return utf8(compact(reply))
 
     def message(self, answer: Answer) -> Json:
-        """The message: what there is of content, plan and calls; without calls, always content."""
+        """Returns the message: what there is of content, plan and calls; without calls, always content."""
         made = [self.call(call, index) for index, call in enumerate(answer.calls)]
         content: list[Json] = []
         if self.thinks and answer.thinking:
@@ -99,7 +99,7 @@ class Cohere(Dialect):
         return next((id for id in reversed(results) if isinstance(id, str)), "")
 
     def call(self, call: Call, index: int, arguments: str | None = None) -> Json:
-        """A call, whole or with other arguments."""
+        """Returns a call, whole or with other arguments."""
         id = call.id or f"{call.name}_{self.ticket.token(f'call {index}', 12, _LETTERS)}"
         text = arguments_text(call) if arguments is None else arguments
         return {"id": id, "type": "function", "function": {"name": call.name, "arguments": text}}
@@ -122,7 +122,7 @@ class Cohere(Dialect):
         yield Frame("end", sse("[DONE]"))
 
     def called(self, call: Call, index: int) -> Iterator[Frame]:
-        """A call: its name, its arguments in pieces, its end."""
+        """Yields a call: its name, its arguments in pieces, its end."""
         start = {"message": {"tool_calls": self.call(call, index, "")}}
         yield Frame("call", event("tool-call-start", index=index, delta=start))
         for piece in slices(arguments_text(call)):
@@ -157,7 +157,7 @@ class Cohere(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """The end of the message, with an error for a reason. (No recording shows one.)"""
+        """Yields the end of the message, with an error for a reason. (No recording shows one.)"""
         ending = {"finish_reason": "ERROR", "error": self.failures[kind].message}
         yield event("message-end", delta=ending)
         yield sse("[DONE]")
@@ -188,7 +188,9 @@ def plan(part: Think) -> Iterator[Frame]:
 
 
 def content(part: Say | Think, index: int, called: str) -> Iterator[Frame]:
-    """A part of the content: its start, its pieces, its end. `called`: the id of the call whose result it may cite."""
+    """Yields a part of the content: its start, its pieces, its end. `called`: the id of the call whose result
+    it may cite.
+    """
     kind = "thinking" if isinstance(part, Think) else "text"
     start = {"message": {"content": {"type": kind, kind: ""}}}
     yield Frame("open", event("content-start", index=index, delta=start))
@@ -205,5 +207,5 @@ def content(part: Say | Think, index: int, called: str) -> Iterator[Frame]:
 
 
 def event(kind: str, **rest: Any) -> bytes:
-    """A named event that names itself, too."""
+    """Returns a named event that names itself, too."""
     return sse(compact({"type": kind, **rest}), kind)

@@ -74,7 +74,9 @@ class Gemini(Dialect):
         return list(self.chunks(answer, ended=False))
 
     def chunks(self, answer: Answer, *, ended: bool) -> Iterator[Frame]:
-        """The reply in pieces; newer models end in a chunk without news, older ones with the last piece."""
+        """Yields the reply in pieces; newer models end in a chunk without news, older ones with the last
+        piece.
+        """
         pieces = self.pieces(answer)
         if ended and (self.modern or not pieces):
             pieces.append([{"text": ""} | ({} if self.made(answer) else self.signed(answer))])
@@ -96,7 +98,7 @@ class Gemini(Dialect):
         return spoken + ([[call] for call in made] if self.modern else [made] if made else [])
 
     def parts(self, answer: Answer) -> list[Json]:
-        """The parts of the whole reply."""
+        """Returns the parts of the whole reply."""
         spoken = [
             text(part, part.text)
             for part in answer.parts
@@ -108,7 +110,7 @@ class Gemini(Dialect):
         return spoken + made
 
     def made(self, answer: Answer) -> list[Json]:
-        """The parts with calls. They come whole or not at all: one that was cut off leaves nothing."""
+        """Returns the parts with calls. They come whole or not at all: one that was cut off leaves nothing."""
         whole = [
             (index, call, found)
             for index, call in enumerate(answer.calls)
@@ -123,11 +125,11 @@ class Gemini(Dialect):
         return parts
 
     def signed(self, answer: Answer) -> Json:
-        """The signature of a text, which only newer models send."""
+        """Returns the signature of a text, which only newer models send."""
         return {"thoughtSignature": encoded(sign(answer.thinking))} if self.modern else {}
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
-        """A whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
+        """Returns a whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
         if answer and answer.reason == "filter" and not answer.parts:
             blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage}
             return {**blocked, "modelVersion": self.model, "responseId": self.response_id}
@@ -150,7 +152,7 @@ class Gemini(Dialect):
         return self.ticket.token("response", 23, _URLSAFE)
 
     def content(self, parts: Sequence[Json]) -> Json:
-        """The model's content; without parts where it said nothing."""
+        """Returns the model's content; without parts where it said nothing."""
         return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
 
     def finish(self, answer: Answer) -> Json:
@@ -176,7 +178,7 @@ class Gemini(Dialect):
         }
 
     def chunk(self, response: Json, *, first: bool) -> bytes:
-        """A chunk as an event, or as an element of an array where no events were asked for."""
+        """Returns a chunk as an event, or as an element of an array where no events were asked for."""
         if self.sse:
             return utf8(f"data: {_spaced(response)}\r\n\r\n")
         return (b"[" if first else b",\r\n") + pretty(response).rstrip()
@@ -225,7 +227,7 @@ class Gemini(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """The error as a bare object, which is no event at all."""
+        """Yields the error as a bare object, which is no event at all."""
         failure = self.failures[kind]
         error = {"code": failure.status, "message": failure.message, "status": failure.type}
         yield (b"" if self.sse or not before else b",\r\n") + pretty({"error": error})
@@ -267,7 +269,7 @@ _spaced = json.JSONEncoder(ensure_ascii=False, separators=(",", ": ")).encode
 
 
 def text(part: Say | Think, piece: str) -> Json:
-    """A part with text."""
+    """Returns a part with text."""
     return {"text": piece, "thought": True} if isinstance(part, Think) else {"text": piece}
 
 
@@ -277,7 +279,7 @@ def kind_of(part: Json) -> Kind:
 
 
 def arguments(call: Call) -> Mapping[str, Any] | None:
-    """The arguments as an object; None where the script's text is none."""
+    """Returns the arguments as an object; None where the script's text is none."""
     try:
         found = json.loads(arguments_text(call))
     except ValueError:

@@ -74,14 +74,14 @@ class Mistral(Dialect):
         return utf8(compact(reply))
 
     def content(self, answer: Answer) -> str | list[Json]:
-        """The text; where the model thinks, a list of a thought and the text."""
+        """Returns the text; where the model thinks, a list of a thought and the text."""
         if not (self.thinks and answer.thinking):
             return answer.text
         parts: list[Json] = [{**_thinking(answer.thinking), "closed": True}]
         return parts + ([{"type": "text", "text": answer.text}] if answer.text else [])
 
     def calls(self, answer: Answer) -> list[Json]:
-        """The calls, whole, with ids of nine letters and digits."""
+        """Returns the calls, whole, with ids of nine letters and digits."""
         return [
             {
                 "id": call.id or self.ticket.token(f"call {index}", 9),
@@ -100,13 +100,15 @@ class Mistral(Dialect):
         yield Frame("end", sse("[DONE]"))
 
     def unended(self, answer: Answer) -> list[Frame]:
-        """The calls come with the stop reason; here without."""
+        """Returns the calls come with the stop reason; here without."""
         made = self.calls(answer)
         last = [Frame("call", self.chunk({"tool_calls": made}))] if made else []
         return [*self.spoken(answer), *last]
 
     def spoken(self, answer: Answer) -> Iterator[Frame]:
-        """The reply up to its calls. The first chunk says nothing, and before thoughts the second neither."""
+        """Yields the reply up to its calls. The first chunk says nothing, and before thoughts the second
+        neither.
+        """
         yield Frame("open", self.chunk({"role": "assistant", "content": ""}, padded=False))
         if self.thinks:
             yield Frame("open", self.chunk({"content": ""}))
@@ -119,7 +121,7 @@ class Mistral(Dialect):
                 yield Frame("thinking" if thinks else "text", self.chunk({"content": content}))
 
     def chunk(self, delta: Json, finish: str | None = None, *, padded: bool = True, **rest: Any) -> bytes:
-        """A chunk with one choice; `p` is as long as chance has it."""
+        """Returns a chunk with one choice; `p` is as long as chance has it."""
         value = {
             "id": self.id,
             "object": "chat.completion.chunk",
@@ -164,7 +166,9 @@ class Mistral(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """A last chunk whose finish reason is `error`. (Documented as a reason; no recording shows it.)"""
+        """Yields a last chunk whose finish reason is `error`. (Documented as a reason; no recording shows
+        it.)
+        """
         yield self.chunk({"content": ""}, "error")
         yield sse("[DONE]")
 

@@ -69,12 +69,12 @@ class Ollama(Dialect):
         yield Frame("end", self.line(count + len(answer.calls), last, **self.ending(answer)))
 
     def call(self, call: Call, index: int) -> Json:
-        """A whole call."""
+        """Returns a whole call."""
         id = call.id or f"call_{self.ticket.token(f'call {index}', 8, _LETTERS)}"
         return {"id": id, "function": {"index": index, "name": call.name, "arguments": arguments(call)}}
 
     def line(self, number: int, message: Json, **rest: Any) -> bytes:
-        """One object of a stream; each is 12 ms younger than the one before."""
+        """Returns one object of a stream; each is 12 ms younger than the one before."""
         moment = f"{self.ticket.moment('%Y-%m-%dT%H:%M:%S')}.{12_000 * number % 1_000_000 + 52_170:06}Z"
         head = {"model": self.model, "created_at": moment, "message": message}
         return utf8(f"{compact(head | rest)}\n")
@@ -106,7 +106,7 @@ class Ollama(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """A line with an error; nothing follows."""
+        """Yields a line with an error; nothing follows."""
         yield utf8(f"{compact({'error': self.failures[kind].message})}\n")
 
     # refusals ---------------------------------------------------------------------------------------------

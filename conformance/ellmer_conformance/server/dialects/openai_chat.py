@@ -27,7 +27,7 @@ _REASONS = re.compile(r"^(o\d|gpt-[5-9])")
 
 @lru_cache(1024)
 def reasons(model: str) -> bool:
-    """Whether a model has neither `logprobs` nor a fingerprint."""
+    """Tells whether a model has neither `logprobs` nor a fingerprint."""
     return _REASONS.match(model) is not None
 
 
@@ -55,7 +55,7 @@ class OpenAIChat(OpenAI):
         return pretty(self.completion(answer))
 
     def completion(self, answer: Answer) -> Json:
-        """The whole reply as JSON."""
+        """Returns the whole reply as JSON."""
         finish = {"finish_reason": self.stops[answer.reason]}
         choice = {"message": self.message(answer), **self.probabilities(answer.text), **finish}
         return {
@@ -70,7 +70,7 @@ class OpenAIChat(OpenAI):
         }
 
     def message(self, answer: Answer) -> Json:
-        """The assistant message."""
+        """Returns the assistant message."""
         made = [
             {
                 "id": self.call_id(call, index),
@@ -101,7 +101,7 @@ class OpenAIChat(OpenAI):
         yield Frame("end", sse("[DONE]"))
 
     def of_one(self, answer: Answer) -> Iterator[Frame]:
-        """The chunks of one of the choices that were asked for."""
+        """Yields the chunks of one of the choices that were asked for."""
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say) else ():
@@ -113,13 +113,13 @@ class OpenAIChat(OpenAI):
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
 
     def opening(self, answer: Answer) -> Json:
-        """The first delta: before calls alone there is no content."""
+        """Returns the first delta: before calls alone there is no content."""
         if answer.calls and not answer.text:
             return {"role": "assistant", "content": None}
         return {"role": "assistant", "content": "", "refusal": None}
 
     def call(self, call: Call, index: int) -> Iterator[Frame]:
-        """A chunk that names the call, then its arguments in pieces."""
+        """Yields a chunk that names the call, then its arguments in pieces."""
         first = {"index": index, "id": self.call_id(call, index), "type": "function"}
         first |= {"function": {"name": call.name, "arguments": ""}}
         yield Frame("call", self.chunk({"tool_calls": [first]}))
@@ -128,18 +128,18 @@ class OpenAIChat(OpenAI):
             yield Frame("arguments", self.chunk({"tool_calls": [delta]}))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
-        """A chunk with one choice."""
+        """Returns a chunk with one choice."""
         probabilities = self.probabilities(delta.get("content"))
         choice = {"index": self.index, "delta": delta, **probabilities, "finish_reason": finish}
         usage = {"usage": None} if self.options.get("include_usage") else {}
         return self.event({"choices": [choice], **usage})
 
     def usage_chunk(self, usage: Usage) -> bytes:
-        """The chunk without choices."""
+        """Returns the chunk without choices."""
         return self.event({"choices": [], "usage": self.usage(usage)})
 
     def event(self, rest: Json) -> bytes:
-        """A chunk as an event, padded against guessing tokens by their length."""
+        """Returns a chunk as an event, padded against guessing tokens by their length."""
         chunk = self.chunk_head | rest
         if self.options.get("include_obfuscation", True):
             chunk["obfuscation"] = NOISE[: 16 - len(utf8(compact(chunk))) % 16]
@@ -213,7 +213,7 @@ class OpenAIChat(OpenAI):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """A bare error object, and the stream goes on to its end as if nothing had happened."""
+        """Yields a bare error object, and the stream goes on to its end as if nothing had happened."""
         yield sse(compact({"error": fields(self.failures[kind])}))
         if self.options.get("include_usage"):
             yield self.usage_chunk(Usage(0, 0))

@@ -76,7 +76,7 @@ class OpenAIResponses(OpenAI):
             yield Frame(kind, event(name, number, fields))
 
     def steps(self, answer: Answer) -> Iterator[_Step]:
-        """The events without their numbers."""
+        """Yields the events without their numbers."""
         begun = self.response("in_progress", [])
         yield "open", "response.created", {"response": begun}
         yield "open", "response.in_progress", {"response": begun}
@@ -110,7 +110,7 @@ class OpenAIResponses(OpenAI):
                     yield "open", f"response.web_search_call.{state}", {}
 
     def text(self, part: Say, item: Json) -> Iterator[_Step]:
-        """A message's one content part."""
+        """Yields a message's one content part."""
         place, whole = {"content_index": 0}, item["content"][0]
         yield (
             "open",
@@ -131,7 +131,7 @@ class OpenAIResponses(OpenAI):
         yield "close", "response.content_part.done", {**place, "part": whole}
 
     def summary(self, summary: Json, index: int) -> Iterator[_Step]:
-        """One part of a reasoning summary."""
+        """Yields one part of a reasoning summary."""
         place, text = {"summary_index": index}, summary["text"]
         yield "open", "response.reasoning_summary_part.added", {**place, "part": summary | {"text": ""}}
         for piece in words(Think(text)):
@@ -141,14 +141,16 @@ class OpenAIResponses(OpenAI):
         yield "close", "response.reasoning_summary_part.done", {**place, "part": summary}
 
     def items(self, answer: Answer) -> list[Json]:
-        """The output items, one for each part; the last of an answer that stopped short is incomplete."""
+        """Returns the output items, one for each part; the last of an answer that stopped short is
+        incomplete.
+        """
         items = [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
         if items and self.status(answer) == "incomplete" and "status" in items[-1]:
             items[-1]["status"] = "incomplete"
         return items
 
     def item(self, part: Said, number: int, answer: Answer) -> Json:
-        """A part as an output item."""
+        """Returns a part as an output item."""
         match part:
             case Say(text):
                 cited = {"annotations": url_citations(part), "logprobs": self.probabilities(text)}
@@ -185,7 +187,7 @@ class OpenAIResponses(OpenAI):
                 return {"id": self.id("ws", number), **kind, "action": action}
 
     def probabilities(self, text: str) -> list[Json]:
-        """The log probabilities of a text, if they are asked for."""
+        """Returns the log probabilities of a text, if they are asked for."""
         if "message.output_text.logprobs" not in self.included:
             return []
         return log_probabilities(text, self.asked.get("top_logprobs") or 0)
@@ -217,7 +219,7 @@ class OpenAIResponses(OpenAI):
         return "completed" if self.stops[answer.reason] == "completed" else "incomplete"
 
     def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
-        """The response object at some point of its life; what was asked is said back in it."""
+        """Returns the response object at some point of its life; what was asked is said back in it."""
         cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
         return self.common | {
             "status": status,
@@ -258,7 +260,7 @@ class OpenAIResponses(OpenAI):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """An error event, then the response as it is now: failed, with what there is of its output."""
+        """Yields an error event, then the response as it is now: failed, with what there is of its output."""
         failure = self.failures[kind]
         error = {"code": failure.code or failure.type, "message": failure.message}
         yield event("error", len(before), {"error": {"type": failure.type, **error, "param": None}})
@@ -282,6 +284,6 @@ class OpenAIResponses(OpenAI):
 
 
 def is_forged(sealed: str, *, strict: bool) -> bool:
-    """Whether encrypted reasoning is not as it was sent."""
+    """Tells whether encrypted reasoning is not as it was sent."""
     blob = decoded(sealed.removeprefix(_SEALED)) or b""
     return (strict or is_ours(blob)) and opened(blob) is None

@@ -32,10 +32,10 @@ class Handler(Protocol):
     """What a connection asks. Both must be quick."""
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
-        """The reply to a whole request, or what it will come from."""
+        """Returns the reply to a whole request, or what it will come from."""
 
     def too_large(self, request: HttpRequest) -> Reply:
-        """The reply to a request whose body will not be read."""
+        """Returns the reply to a request whose body will not be read."""
 
 
 class Connection(asyncio.Protocol):
@@ -221,7 +221,7 @@ class Connection(asyncio.Protocol):
 
 
 async def settled(coming: Awaitable[Reply]) -> Reply:
-    """A reply that had to be waited for."""
+    """Returns a reply that had to be waited for."""
     try:
         return await coming
     except Exception as error:  # noqa: BLE001 - a client must not hang on our own defects
@@ -237,7 +237,7 @@ def defect(error: Exception) -> Reply:
 
 
 async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
-    """The writes of a body, when each is due."""
+    """Yields the writes of a body, when each is due."""
     if isinstance(reply, Relayed):
         async with aclosing(reply.chunks) as chunks:
             async for data in chunks:
@@ -249,7 +249,9 @@ async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
 
 
 def persistent(reply: Reply, request: HttpRequest) -> bool:
-    """Whether the connection stays open: HTTP/1.0 has no chunks, there a stream ends with the connection."""
+    """Tells whether the connection stays open: HTTP/1.0 has no chunks, there a stream ends with the
+    connection.
+    """
     return request.keep_alive and (reply.length is not None or request.version == "1.1")
 
 

@@ -1,4 +1,4 @@
-"""A request as it came over HTTP, and the requests and heads that are known by their bytes.
+"""Holds a request as it came over HTTP, and the requests and heads that are known by their bytes.
 
 Clients repeat themselves: a request that came whole, in one piece, is known by its bytes when it comes again. Where its body
 is another one, its headers are known all the same.
@@ -50,7 +50,7 @@ class KnownRequests:
         return len(self._requests)
 
     def find(self, data: bytes) -> HttpRequest | None:
-        """The request that the bytes are, where all of it or its head came before."""
+        """Returns the request in the bytes, if all of it or its head came before."""
         return self._requests.get(data) or self._with_known_head(data)
 
     def remember(self, data: bytes, request: HttpRequest) -> None:
@@ -75,7 +75,7 @@ class KnownRequests:
 
 
 def _parted(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """A head without its content length, that length, and the body; nothing where the head is long or has none."""
+    """Returns a head without its content length, that length, and the body; nothing if the head is long or has none."""
     end = data.find(b"\r\n\r\n", 0, _SHORT_HEAD) + 4
     length = _LENGTH.search(data, 0, end - 2)
     if end == 3 or length is None:

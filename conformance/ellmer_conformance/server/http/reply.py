@@ -69,18 +69,18 @@ class Relayed(Reply):
 
 
 def is_short(reply: Reply) -> bool:
-    """Whether it is one write and then over."""
+    """Tells whether it is one write and then over."""
     short = reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end"
     return short and not isinstance(reply, Relayed)
 
 
 def plain(status: int, headers: Headers, body: bytes) -> Reply:
-    """A reply in one write, with its content length."""
+    """Returns a reply in one write, with its content length."""
     return Reply(status, headers, (body,), len(body))
 
 
 def deliver(reply: Reply, delivery: Delivery) -> Reply:
-    """The same bytes, cut, slowed and ended as the delivery says."""
+    """Returns the same bytes, cut, slowed and ended as the delivery says."""
     writes: Iterable[bytes] = reply.writes
     if delivery.after is not None:
         writes = _first(delivery.after, writes)

@@ -68,7 +68,9 @@ def route(target: str, host: str) -> Route:
 
 
 def found(target: str, host: str) -> Route:
-    """The same, and nothing is remembered. The target may name a server, too, as clients of proxies write it."""
+    """Returns the same, and nothing is remembered. The target may name a server, too, as clients of proxies
+    write it.
+    """
     target = _SERVER.sub("", target)
     path, _, query_text = (target if target.startswith("/") else f"/{target}").partition("?")
     match = _CASE.fullmatch(path)

@@ -49,7 +49,7 @@ class ConversationCheck:
         self._conversations: KnownConversations[_History] = KnownConversations()
 
     def examined(self, way: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
-        """What is found out about a request. Raises ValueError or RecursionError where it is no JSON object."""
+        """Reads and judges a request. Raises ValueError or RecursionError where it is no JSON object."""
         kind = way.url, way.vendor, headers.get("anthropic-beta", "")
         found = self._conversations.find(kind, body)
         value = found.value if found else readers.parsed(body)
@@ -68,13 +68,13 @@ class ConversationCheck:
     def _changed(
         self, request: Request, new: Request | None, body: bytes, found: Continued[_History] | None
     ) -> Refusal | None:
-        """What is said of what the model signed: what is known of a conversation was looked at."""
+        """Returns what is said of what the model signed. The known part of a conversation has been checked before."""
         if new and found and not binds(request.model) and not self._forged(new, found.text):
             return None
         return self._forged(request, body)
 
     def _of_window(self, request: Request, found: Continued[_History]) -> Judged | None:
-        """What the rules say of the window; None where the whole must be judged."""
+        """Returns what the rules say of the window; None if the whole must be judged."""
         name = found.place.name
         messages = request.body[name]
         places = found.known.units.window(len(messages))
@@ -106,12 +106,12 @@ def _place(request: Request, body: bytes) -> Place | None:
 
 
 def _new(found: Continued[_History], request: Request) -> Request:
-    """The request without the messages that are known."""
+    """Returns the request without the messages that are known."""
     return replace(request, body={**request.body, found.place.name: found.new})
 
 
 def _with(known: _History, new: Request, name: str, text: bytes) -> _History | None:
-    """What is known of a conversation when more messages have been judged; None where something new is there already."""
+    """Returns what is known of a conversation after more messages; None if something new is there already."""
     messages: Sequence[Any] = new.body[name]
     marked = marks(text)
     if marked is None or not known.marks.allow(marked) or not all(isinstance(one, dict) for one in messages):

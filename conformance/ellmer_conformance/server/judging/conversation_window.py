@@ -1,4 +1,4 @@
-"""The part of a long conversation that decides about its next request.
+"""Finds the part of a long conversation that decides about its next request.
 
 What stood in a request that no rule objects to was judged there. Behind it, rules look at the new messages, at those that they
 answer, and at whether something new is there already: an id, a document's name, a mark for the cache. So a window of the
@@ -38,7 +38,7 @@ class Units(NamedTuple):
     answered: bool = False  # the last message has results
 
     def followed_by(self, messages: Iterable[Sequence[Item]]) -> Units:
-        """The division of the conversation with more messages."""
+        """Returns the division of the conversation with more messages."""
         units = self
         for message in messages:
             units = units._with(message)
@@ -57,8 +57,9 @@ class Units(NamedTuple):
         return Units(size + 1, lead, start, question, max(0, open + calls - results), results > 0)
 
     def window(self, count: int) -> Sequence[int] | None:
-        """The places that are looked at of a conversation of `count` messages that goes on behind this one; None where it is
-        all of them, or where the division cannot be told."""
+        """Returns the places that are judged of a conversation of `count` messages that continues this one. None means
+        all of them.
+        """
         if self.question < 0:
             return None
         lead = range(min(self.lead, self.question))
@@ -73,16 +74,16 @@ class Marks(NamedTuple):
     cached: bool
 
     def allow(self, new: Marks) -> bool:
-        """Whether nothing new is there already."""
+        """Tells whether nothing new is there already."""
         return not (self.cached and new.cached) and self.names.isdisjoint(new.names)
 
     def joined(self, new: Marks) -> Marks:
-        """Those of both."""
+        """Returns those of both."""
         return Marks(self.names | new.names, self.cached or new.cached)
 
 
 def marks(text: bytes) -> Marks | None:
-    """The ids and names in a piece of a request; None where an escape may hide one."""
+    """Returns the ids and names in a piece of a request; None if an escape may hide one."""
     names = frozenset(_ID.findall(text) + (_NAME.findall(text) if _DOCUMENT in text else []))
     if _HIDDEN.search(text) or any(b"\\" in name or not name.isascii() for name in names):
         return None
@@ -90,7 +91,7 @@ def marks(text: bytes) -> Marks | None:
 
 
 def by_message(items: Iterable[Item], count: int) -> list[list[Item]]:
-    """What each of so many messages says."""
+    """Returns the items of each of so many messages."""
     said: list[list[Item]] = [[] for _ in range(count)]
     for item in items:
         if 0 <= item.turn < count:

@@ -61,7 +61,7 @@ class KnownConversations(Generic[T]):
         self._lock = Lock()
 
     def find(self, kind: object, body: bytes) -> Continued[T] | None:
-        """What a body goes on with, if it is known. `kind` tells apart what may not be compared."""
+        """Returns what a body continues, if that is known. Only conversations of one `kind` are compared."""
         for each in reversed(self._found.get((kind, body[:_START]), ())):
             (name, before, after), value, known = each
             if len(body) > len(before) + len(after) and body.startswith(before) and body.endswith(after):
@@ -96,7 +96,7 @@ def _size(found: list[_Known[T]]) -> int:
 
 
 def place_of(body: bytes, value: Json) -> Place | None:
-    """Where the messages of a body are, if that can be told. A probe that is put there must become one of them."""
+    """Returns where the messages of a body are, if that is certain: a probe that is put there must become one of them."""
     name = next((name for name in _LISTS if isinstance(value.get(name), list) and value[name]), None)
     if name is None:
         return None
@@ -113,7 +113,7 @@ def place_of(body: bytes, value: Json) -> Place | None:
 
 
 def _ends(body: bytes, keys: list[str], name: str) -> Iterator[int]:
-    """The places that may be the end of the list, the last first."""
+    """Yields the places that may be the end of the list, the last one first."""
     behind = keys[keys.index(name) + 1 :]
     if not behind:
         yield from (match.start() for match in _ENDS.finditer(body))
@@ -123,7 +123,7 @@ def _ends(body: bytes, keys: list[str], name: str) -> Iterator[int]:
 
 
 def _elements(text: bytes) -> list[Any]:
-    """What is appended to a list by a text; nothing where that is no JSON."""
+    """Returns the elements that a text appends to a list; nothing if it is not JSON."""
     if not text.lstrip(_BLANK).startswith(b","):
         return []
     try:

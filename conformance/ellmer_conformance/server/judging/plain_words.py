@@ -19,7 +19,7 @@ _KEYS = [(key, b'"%s":"x"' % key, re.compile(b'"%s"' % key + _PLAIN)) for key in
 
 
 def without_words(body: bytes) -> bytes:
-    """A body with its plain texts left out; as it is, where one may tell a rule something."""
+    """Returns a body with its plain texts left out; as it is, where one may tell a rule something."""
     low = body.lower()
     for word in _TELLING:
         if word in low:

@@ -15,8 +15,9 @@ from zlib import crc32
 
 from ...contract import readers
 from ...contract.exchange import Request
-from ...contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
+from ...contract.rule import Kind, Level, Refusal, Rule
 from ...contract.rules import book
+from ...contract.verdict import Verdict, Violation, objection, verdict
 from ...scenarios.script import Answer, Say
 from ..dialect_lookup import dialect_of
 from ..dialects.base import Ticket
@@ -53,7 +54,7 @@ class CheckedRequest:
 
     @cached_property
     def reply(self) -> Reply:
-        """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
+        """The refusal, or the answer that everybody gets. Who repeats a request, alone or among others, gets the same bytes."""
         dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, f"-{self.sum}"))
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
@@ -98,7 +99,7 @@ def _judged(
 
 
 def _forged(request: Request, body: bytes) -> Refusal | None:
-    """What is said of what the model signed; most requests hold nothing of the kind, and are not looked through."""
+    """Returns what is said of what the model signed. Most requests hold nothing of the kind, and are not searched."""
     if not any(word in body for word in _SIGNED):
         return None
     case = route(request.url, "").case
@@ -108,7 +109,9 @@ def _forged(request: Request, body: bytes) -> Refusal | None:
 def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
-    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
+    """Returns the request and what the rules say of it. Raises ValueError or RecursionError where it is no
+    JSON object.
+    """
     request = readers.request(method, way.url, headers, body, way.vendor)
     return request, _PROXIED.judged(request, body, _judge).verdicts
 
@@ -119,7 +122,7 @@ def _judge(request: Request) -> tuple[Verdict, ...]:
 
 @lru_cache(256)
 def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
-    """The rules that are in force for a model today."""
+    """Returns the rules that are in force for a model today."""
     return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
 
 

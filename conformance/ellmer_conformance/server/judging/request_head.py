@@ -1,4 +1,4 @@
-"""What the head of a request decides, whatever its body is: where it goes, what the journal shows, and whether it is let in.
+"""Reads the head of a request: where it goes, which headers the journal shows, and whether the key is accepted.
 
 A client sends the same head with all its requests, but for the length of the body.
 """
@@ -37,12 +37,12 @@ class RequestHead(NamedTuple):
     locked: Refusal | None
 
     def bare(self, headers: dict[str, str]) -> Request:
-        """The request without its body."""
+        """Returns the request without its body."""
         return Request(self.way.wire, self.way.vendor, {}, self.way.url, self.method, headers)
 
 
 def request_head(http: HttpRequest) -> RequestHead:
-    """The head of a request. Short ones are remembered."""
+    """Returns the head of a request. Short ones are remembered."""
     headers = dict(http.headers)
     headers.pop(LENGTH, None)
     short = len(http.target) + sum(map(len, headers.values())) < _LONG

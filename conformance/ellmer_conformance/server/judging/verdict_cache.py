@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...contract import readers
 from ...contract.exchange import Request
 from ...contract.readers.read_cache import reading_once
-from ...contract.rule import Verdict
+from ...contract.verdict import Verdict
 from .plain_words import without_words
 
 __all__ = ["DeferredVerdicts", "Judge", "Judged", "VerdictCache", "judged"]

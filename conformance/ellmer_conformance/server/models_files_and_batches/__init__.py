@@ -41,7 +41,7 @@ class Services:
         self._shelves: dict[tuple[str, str], StoredObjects] = {}
 
     def answer(self, http: HttpRequest, way: Route, *, locks: bool = True) -> Reply | None:
-        """The reply of a service; None where there is none. Without `locks` nobody needs a key."""
+        """Returns the reply of a service; None where there is none. Without `locks` nobody needs a key."""
         wire = provider_of(http, way)
         for method, pattern, serve in _MODULES[wire].ROUTES:
             match = pattern.search(way.path)
@@ -75,6 +75,6 @@ def provider_of(http: HttpRequest, way: Route) -> str:
 
 
 def dialect_at(http: HttpRequest, way: Route, wire: str) -> Dialect:
-    """The provider's dialect, outside of a chat."""
+    """Returns the provider's dialect, outside of a chat."""
     vendor = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
     return dialect_of(Ticket(Request(wire, vendor, {}, way.url, http.method), way.case, 0))

@@ -24,12 +24,12 @@ _MISSING = Refusal("Not found", 404, "not_found_error")
 
 
 def models(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     return service.reply(_listed([_model(id, name) for id, name in _MODELS.items()]))
 
 
 def model(service: ServiceRequest) -> Reply:
-    """One of them, or any other."""
+    """Returns one of them, or any other."""
     name = service.names["id"]
     if missing := service.dialect.no_model(name):
         return service.refuse(missing)
@@ -47,7 +47,7 @@ def _listed(data: list[Json]) -> Json:
 
 
 def count(service: ServiceRequest) -> Reply:
-    """The tokens of a request; it is a request to Messages, save that it limits nothing."""
+    """Returns the tokens of a request; it is a request to Messages, save that it limits nothing."""
     body = {"max_tokens": 1, **service.body}
     missing = service.dialect.no_model(str(body.get("model")))
     refusal = missing or service.objection("/v1/messages", body)
@@ -72,7 +72,7 @@ def upload(service: ServiceRequest) -> Reply:
 
 
 def files(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     return service.reply(_listed([_file(service, file) for file in service.stored.files.values()]))
 
 
@@ -130,7 +130,7 @@ def poll(service: ServiceRequest) -> Reply:
 
 
 def results(service: ServiceRequest) -> Reply:
-    """The answers, a line each."""
+    """Returns the answers, a line each."""
     batch = service.stored.batches.get(service.names["id"])
     if batch is None:
         return service.refuse(_MISSING)

@@ -29,12 +29,12 @@ _TYPES = "type.googleapis.com/google.ai.generativelanguage.v1main"
 
 
 def models(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     return reply(service, {"models": [_model(id, name) for id, name in _MODELS.items()]})
 
 
 def model(service: ServiceRequest) -> Reply:
-    """One of them, or any other."""
+    """Returns one of them, or any other."""
     name = service.names["id"]
     if missing := service.dialect.no_model(name, "getModel"):
         return service.refuse(missing)
@@ -49,7 +49,7 @@ def _model(id: str, name: str) -> Json:
 
 
 def count(service: ServiceRequest) -> Reply:
-    """The tokens of a request, which may be wrapped."""
+    """Returns the tokens of a request, which may be wrapped."""
     name, given = service.names["id"], service.body
     if missing := service.dialect.no_model(name, "countTokens"):
         return service.refuse(missing)
@@ -72,8 +72,9 @@ def reply(service: ServiceRequest, value: Json) -> Reply:
 
 
 def upload(service: ServiceRequest) -> Reply:
-    """A whole file with what is said of it; the start of a resumable upload, which says where to send its bytes; or
-    these."""
+    """Returns a whole file with what is said of it; the start of a resumable upload, which says where to send
+    its bytes; or these.
+    """
     if service.http.headers.get("x-goog-upload-protocol") == "multipart":
         return _multipart(service)
     started = dict(service.way.query).get("upload_id")
@@ -91,7 +92,7 @@ def upload(service: ServiceRequest) -> Reply:
 
 
 def _multipart(service: ServiceRequest) -> Reply:
-    """Both in one body (`multipart/related`), as Google's own client for JavaScript sends them.
+    """Returns both in one body (`multipart/related`), as Google's own client for JavaScript sends them.
 
     https://github.com/google-gemini/deprecated-generative-ai-js/blob/main/src/server/file-manager.ts
     """
@@ -122,7 +123,7 @@ def _finish(service: ServiceRequest, id: str) -> Reply:
 
 
 def files(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     kept = [_file(service, file) for file in service.stored.files.values()]
     return reply(service, {"files": kept} if kept else {})
 

@@ -18,12 +18,12 @@ _MODELS = ("mistral-small-latest", "mistral-medium-latest", "mistral-large-lates
 
 
 def models(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
 
 
 def model(service: ServiceRequest) -> Reply:
-    """One of them, or any other."""
+    """Returns one of them, or any other."""
     name = service.names["id"]
     if service.dialect.no_model(name):
         return service.refuse(Refusal(f"Invalid model: {name}", 404, "invalid_model"))

@@ -37,7 +37,7 @@ def tags(service: ServiceRequest) -> Reply:
 
 
 def show(service: ServiceRequest) -> Reply:
-    """One of them, or any other."""
+    """Returns one of them, or any other."""
     name: Any = service.body.get("model") or service.body.get("name") or ""
     if not name or service.dialect.no_model(str(name)):
         return service.refuse(Refusal(f"model '{name}' not found", 404))

@@ -21,12 +21,12 @@ _MODELS = ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-emb
 
 
 def models(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
 
 
 def model(service: ServiceRequest) -> Reply:
-    """One of them, or any other."""
+    """Returns one of them, or any other."""
     name = service.names["id"]
     if service.dialect.no_model(name):
         said = f"The model '{name}' does not exist"
@@ -39,7 +39,7 @@ def _model(name: str) -> Json:
 
 
 def count(service: ServiceRequest) -> Reply:
-    """The tokens of a request to Responses."""
+    """Returns the tokens of a request to Responses."""
     refusal = service.objection("/v1/responses", service.body)
     if refusal:
         return service.refuse(refusal)
@@ -62,7 +62,7 @@ def upload(service: ServiceRequest) -> Reply:
 
 
 def files(service: ServiceRequest) -> Reply:
-    """The list."""
+    """Returns the list."""
     data = [_file(service, file) for file in service.stored.files.values()]
     ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
     return service.reply({"object": "list", "data": data, "has_more": False, **ends})
@@ -75,7 +75,7 @@ def file(service: ServiceRequest) -> Reply:
 
 
 def content(service: ServiceRequest) -> Reply:
-    """Its bytes."""
+    """Returns its bytes."""
     found = service.stored.files.get(service.names["id"])
     return service.data(found.data, "application/octet-stream") if found else _no_file(service)
 

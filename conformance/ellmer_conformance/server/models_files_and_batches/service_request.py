@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 from ...contract import readers
 from ...contract.exchange import Json
-from ...contract.rule import Refusal, objection
+from ...contract.rule import Refusal
 from ...contract.rules import book
+from ...contract.verdict import objection
 from ..dialects.base import Dialect, compact, utf8
 from ..http.http_request import HttpRequest
 from ..http.reply import Reply, plain
@@ -92,7 +93,7 @@ class ServiceRequest:
         return value if isinstance(value, dict) else {}
 
     def form(self) -> tuple[dict[str, str], File | None]:
-        """The fields and the file of a `multipart/form-data` body."""
+        """Returns the fields and the file of a `multipart/form-data` body."""
         fields: dict[str, str] = {}
         file = None
         for head, type, data in self._parts():
@@ -104,7 +105,7 @@ class ServiceRequest:
         return fields, file
 
     def related(self) -> list[tuple[str, bytes]]:
-        """The parts of a `multipart/related` body, each with its type."""
+        """Returns the parts of a `multipart/related` body, each with its type."""
         return [(type, data) for _, type, data in self._parts()]
 
     def _parts(self) -> Iterator[tuple[bytes, str, bytes]]:
@@ -140,7 +141,7 @@ class ServiceRequest:
     # kept -------------------------------------------------------------------------------------------------
 
     def fresh(self, label: str, length: int, alphabet: str) -> str:
-        """The random-looking part of an id: the same for the same place in the conversation."""
+        """Returns the random-looking part of an id: the same for the same place in the conversation."""
         self.stored.count += 1
         return self.dialect.ticket.token(f"{label} {self.stored.count}", length, alphabet)
 
@@ -150,7 +151,7 @@ class ServiceRequest:
         return file
 
     def look(self) -> Batch | None:
-        """The batch that the path names, a look later."""
+        """Returns the batch that the path names, a look later."""
         batch = self.stored.batches.get(self.names["id"])
         if batch:
             batch.looks += 1
@@ -163,7 +164,7 @@ class ServiceRequest:
         return plain(200, self.dialect.headers(stream=False), utf8(compact(value)))
 
     def refuse(self, refusal: Refusal) -> Reply:
-        """An error in the provider's layout."""
+        """Returns an error in the provider's layout."""
         return refuse(self.dialect, refusal)
 
     def data(self, data: bytes, type: str) -> Reply:
@@ -175,6 +176,6 @@ class ServiceRequest:
         return self.data(b"".join(utf8(f"{compact(value)}\n") for value in values), "application/x-jsonl")
 
     def moment(self, hours: int = 0) -> str:
-        """The time of the conversation, or hours later, as RFC 3339."""
+        """Returns the time of the conversation, or hours later, as RFC 3339."""
         ticket = self.dialect.ticket
         return ticket._replace(number=ticket.number + 1200 * hours).moment("%Y-%m-%dT%H:%M:%SZ")

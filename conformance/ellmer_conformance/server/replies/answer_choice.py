@@ -33,20 +33,26 @@ def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
 
 
 def visible(request: Request) -> list[Media]:
-    """The images, documents and sounds that the request brings after the model's last word, in the order it reads."""
+    """Returns the images, documents and sounds that the request brings after the model's last word, in the
+    order it reads.
+    """
     news = takewhile(lambda item: item.role != "assistant", reversed(readers.read(request)))
     return [item.media for item in news if item.media and item.kind in {"image", "document", "other"}][::-1]
 
 
 def _filled(body: Json, value: Any) -> Say | Call:
-    """The value as text, or as arguments of the one tool, where the request demands that it is called."""
+    """Returns the value as text, or as arguments of the one tool, where the request demands that it is
+    called.
+    """
     if re.search(r'"(any|tool|function|required)"', _choice(body).lower()):
         return Call(_tool_for(body, value), value)
     return Say(compact(value))
 
 
 def _tool_for(body: Json, value: Any) -> str:
-    """The name of the tool that is demanded, or else of the first that names the value's properties, or of the last."""
+    """Returns the name of the tool that is demanded, or else of the first that names the value's properties,
+    or of the last.
+    """
     declared = _declared(body)
     taking = [*(tool for tool in declared if _takes(tool, value)), *declared[::-1]]
     found: list[str] = _TOOL_NAME.findall(_choice(body)) or _TOOL_NAME.findall(json.dumps(taking[0]))
@@ -61,7 +67,7 @@ def _choice(body: Json) -> str:
 
 
 def _declared(body: Json) -> list[Any]:
-    """All tools, in whatever list they stand."""
+    """Returns all tools, in whatever list they stand."""
     tools = body.get("tools") or (body.get("toolConfig") or {}).get("tools") or []
     return [
         each

@@ -18,7 +18,7 @@ __all__ = ["refuse", "render"]
 
 
 def render(dialect: Dialect, step: Step) -> Reply:
-    """The reply to a legal request."""
+    """Returns the reply to a legal request."""
     match step:
         case Cut():
             return _cut(dialect, step)
@@ -31,7 +31,7 @@ def render(dialect: Dialect, step: Step) -> Reply:
 
 
 def refuse(dialect: Dialect, refusal: Refusal, more: Headers = ()) -> Reply:
-    """The provider's error status and body."""
+    """Returns the provider's error status and body."""
     # some share a dialect, and have their own envelope
     vendor = dialect.ticket.request.vendor or dialect.vendor
     kind, body = book(dialect.wire, vendor).envelope(refusal)
@@ -104,5 +104,5 @@ def _middle(dialect: Dialect, body: bytes, answer: Answer) -> int:
 
 
 def data(frames: Iterable[Frame]) -> list[bytes]:
-    """The bytes of frames."""
+    """Returns the bytes of frames."""
     return [frame.data for frame in frames]

@@ -11,9 +11,10 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
+from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, broken, met
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import common
+from ellmer_conformance.contract.verdict import Verdict, verdict
 
 VENDORS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
@@ -79,15 +80,15 @@ def test_an_example_passes_the_whole_book(book, rule):
         assert not wrong, f"{wrong} object to {json.dumps(body)}"
 
 
-@pytest.mark.parametrize(("book", "rule"), RULES, ids=name)
-def test_a_rule_says_what_it_is(book, rule):
-    assert rule.sentence.rstrip(")").endswith("."), rule.sentence
-    assert rule.source
-    assert rule.source != ("",)
-    assert (rule.refusal is not None) == (rule.kind is Kind.REJECT)
-    if rule.id not in COMMON or book.wire in {"openai-chat", "openai-responses", "anthropic", "gemini"}:
-        assert rule.counterexamples, "no mutant: a rule that never fails proves nothing"
-        assert rule.examples
+def test_a_rule_says_what_it_is():
+    for book, rule in RULES:
+        assert rule.sentence.rstrip(")").endswith("."), rule.sentence
+        assert rule.source, rule.id
+        assert all(rule.source), f"{rule.id} has an empty source"
+        assert (rule.refusal is not None) == (rule.kind is Kind.REJECT), rule.id
+        if rule.id not in COMMON or book.wire in {"openai-chat", "openai-responses", "anthropic", "gemini"}:
+            assert rule.counterexamples, f"{rule.id} has no mutant: a rule that never fails proves nothing"
+            assert rule.examples, rule.id
 
 
 @pytest.mark.parametrize("book", [rules.book(wire) for wire in rules.WIRES], ids=name)
@@ -110,10 +111,11 @@ def test_a_counterexample_breaks_no_rule_of_another_family_without_reason(book):
             )
 
 
-@pytest.mark.parametrize(("book", "rule"), RULES, ids=name)
-def test_a_check_survives_any_shape(book, rule):
-    for body in [{}, *map(mangled, rule.counterexamples + rule.examples)]:
-        judged(book, rule, body)
+@pytest.mark.parametrize("book", BOOKS, ids=name)
+def test_a_check_survives_any_shape(book):
+    for rule in [rule for of, rule in RULES if of is book]:
+        for body in [{}, *map(mangled, rule.counterexamples + rule.examples)]:
+            judged(book, rule, body)
 
 
 def mangled(value):

@@ -1,6 +1,7 @@
-"""The names that tell of a credential: one list for URLs, forms, JSON, XML and headers.
+"""Names that suggest a credential: one list for URLs, forms, JSON, XML and headers.
 
-`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: the words count, and the last ones.
+`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: only the words count, above
+all the last ones.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["WORDS", "Kind", "kind", "telling"]
+__all__ = ["WORDS", "Kind", "hinted", "kind", "telling"]
 
 Kind = Literal["password", "secret", "parameter", ""]
 
@@ -47,13 +48,19 @@ WORDS: tuple[str, ...] = (
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
-_HINT = re.compile("|".join((*WORDS, "bearer")), re.IGNORECASE)
+_HINTS = (*WORDS, "bearer")
+
+
+def hinted(text: str) -> bool:
+    """Whether there may be a telling name in a text: without looking closely, which takes longer."""
+    lower = text.lower()
+    return any(hint in lower for hint in _HINTS)
 
 
 @lru_cache(maxsize=8192)
 def kind(name: str) -> Kind:
-    """Returns the kind of credential that a name suggests, or none. A `parameter` counts only in URLs, forms and headers."""
-    if not _HINT.search(name):
+    """Returns the kind of credential that a name suggests, or `""`. A `parameter` counts only in URLs, forms and headers."""
+    if not hinted(name):
         return ""
     words = _words(name)
     for many in (3, 2, 1):
@@ -69,7 +76,7 @@ def kind(name: str) -> Kind:
 
 @lru_cache(maxsize=8192)
 def telling(name: str) -> bool:
-    """Whether a value of this name is a credential wherever it is."""
+    """Tells whether a value of this name is a credential in any place."""
     return kind(name) in ("password", "secret")
 
 

@@ -1,15 +1,16 @@
-"""The strings of a JSON value, each with its place, and with the name that it is the value of."""
+"""The strings of a JSON value, each with its place and its key."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from pydantic_core import from_json
 
-from .credential_names import telling
+from .credential_names import hinted, telling
 
 __all__ = ["Place", "parsed", "places", "pointer", "readable", "runs", "strings"]
 
@@ -17,50 +18,47 @@ Place = tuple[Any, object]
 """The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
 _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
-_NUMBERS = (int, float, bool, type(None))
+_NAMING = frozenset(_NAMES)
+_NUMBERS = frozenset((int, float, bool, type(None)))
 _FIELDS = 12  # an object that names its value has few others
 _RUN = 16
 _PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
 
 
-def strings(value: Any, key: str = "") -> dict[tuple[str, str], None]:
-    """The strings, once each, with the name that each is the value of if that tells of a credential."""
+def strings(value: Any) -> list[tuple[str, str]]:
+    """Returns each distinct string once without a name, and once more with each name that suggests a credential.
+
+    The value is searched level by level, in bulk: a cassette has millions of values, and few have such a name.
+    """
     plain: dict[str, None] = {}
     named: dict[tuple[str, str], None] = {}
-    left: list[tuple[Any, str]] = [(value, key)]
-    while left:
-        item, key = left.pop()
-        if isinstance(item, str):
-            if telling(key):
-                named[key, item] = None
-            else:
-                plain[item] = None
-        elif isinstance(item, dict):
-            naming = "" if _VALUES.isdisjoint(item) else _named(item)
-            for name, inner in item.items():
-                plain[name] = None
-                if type(inner) in _NUMBERS:
-                    continue
-                of = naming if naming and name in _VALUES else name
-                if type(inner) is str and not telling(of):  # most are, and need not wait for their turn
-                    plain[inner] = None
-                else:
-                    left.append((inner, of))
-        elif isinstance(item, list):
-            left += [(inner, of) for inner, _, of in _items(item, ("", None), key)]
-        elif isinstance(item, bytes):
-            left += [(inner, key) for inner in _of_bytes(item)]
-    return dict.fromkeys([("", text) for text in plain]) | named
+    level = [value]
+    while level:
+        level = (
+            [part for item in level for part in _of_bytes(item)] if bytes in set(map(type, level)) else level
+        )
+        plain.update(dict.fromkeys(item for item in level if isinstance(item, str)))
+        objects = [item for item in level if isinstance(item, dict)]
+        lists = [item for item in level if isinstance(item, list) and not _numbers(item)]
+        names = dict.fromkeys(chain.from_iterable(objects))
+        plain.update(names)
+        named.update(dict.fromkeys(_telling(objects, lists, names)))
+        level = [*_values(objects, names), *chain.from_iterable(lists)]
+    return [*(("", text) for text in plain), *named]
 
 
 def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
-    """The same strings, each with its places: several times as slow, for the few values that something was found in."""
+    """Returns the same strings, each with its places. This is several times slower, so it is used only for
+    strings with findings.
+    """
     found: dict[tuple[str, str], list[Place]] = defaultdict(list)
     left: list[tuple[Any, Place, str]] = [(value, (where, None), "")]
     while left:
         item, place, key = left.pop()
         if isinstance(item, str):
-            found[key if telling(key) else "", item].append(place)
+            found["", item].append(place)
+            if telling(key):
+                found[key, item].append(place)
         elif isinstance(item, dict):
             naming = "" if _VALUES.isdisjoint(item) else _named(item)
             for name, inner in item.items():
@@ -73,13 +71,62 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
     return found
 
 
-def _of_bytes(data: bytes) -> list[Any]:
-    whole = parsed(data)
-    return [*readable(data)] if whole is None else [whole]
+def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[Any]:
+    if "text" not in names:
+        return chain.from_iterable(map(dict.values, objects))
+    return (
+        "".join(item) if name == "text" and _lines(item) else item
+        for each in objects
+        for name, item in each.items()
+    )
+
+
+def _lines(value: Any) -> bool:
+    """Whether this is how a cassette has a text of several lines."""
+    return isinstance(value, list) and all(isinstance(line, str) for line in value)
+
+
+def _numbers(items: list[Any]) -> bool:
+    return bool(items) and type(items[0]) in _NUMBERS and _NUMBERS.issuperset(map(type, items))
+
+
+def _telling(
+    objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yields the strings that telling names are for: those of a field, of `{"name": …, "value": …}` and of a pair."""
+    for name in filter(telling, names):
+        yield from (found for each in objects if name in each for found in _texts(name, each[name]))
+    naming, valued = _NAMING.intersection(names), [one for one in objects if not _VALUES.isdisjoint(one)]
+    if hinted("\n".join({one[name] for name in naming for one in valued if isinstance(one.get(name), str)})):
+        for each in valued:
+            if name := _named(each):
+                yield from (found for one in _VALUES & each.keys() for found in _texts(name, each[one]))
+    yield from ((pair[0], text) for pair in lists if _pair(pair) for text in pair)
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yields what a field of this name holds: a string, or a list of them."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield name, item
+        elif isinstance(item, list):
+            left += item
+        elif isinstance(item, bytes):
+            left += _of_bytes(item)
+
+
+def _of_bytes(item: Any) -> list[Any]:
+    """What is to be read in bytes; anything else as it is."""
+    if not isinstance(item, bytes):
+        return [item]
+    whole = parsed(item)
+    return [*readable(item)] if whole is None else [whole]
 
 
 def pointer(place: Place) -> str:
-    """A place in words: a JSON pointer, after whatever stands for the outermost."""
+    """Returns a place as a JSON pointer after the name of the outermost value."""
     steps: list[str] = []
     above, step = place
     while step is not None:
@@ -89,7 +136,7 @@ def pointer(place: Place) -> str:
 
 
 def parsed(body: bytes | str) -> Any:
-    """The value of a text of JSON; None for any other."""
+    """Returns the value of a JSON text, or `None` for any other text."""
     opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
     if body[:1] not in opening:
         return None
@@ -104,7 +151,7 @@ def parsed(body: bytes | str) -> Any:
 
 
 def readable(data: bytes) -> Iterator[str]:
-    """Yields the readable text in bytes: all of them, or the runs of printable characters."""
+    """Yields the readable text in bytes: all of it, or the runs of printable characters."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -116,7 +163,7 @@ def readable(data: bytes) -> Iterator[str]:
 
 
 def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
-    """The runs of at least so many bytes that the table has a 1 for. Finding them in bulk is what makes this quick."""
+    """Yields the runs of at least `least` bytes that have a 1 in the table. Finding them in bulk is fast."""
     marks, at, wanted = data.translate(table), 0, b"\1" * least
     while (at := marks.find(wanted, at)) >= 0:
         end = marks.find(b"\0", at)
@@ -126,17 +173,19 @@ def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
 
 
 def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
-    if key == "text" and all(isinstance(line, str) for line in items):
-        yield "".join(items), (place, 0), key  # as a cassette has a text of several lines
+    if key == "text" and _lines(items):
+        yield "".join(items), (place, 0), key
         return
-    if len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], str) and telling(items[0]):
-        key = items[0]  # a header, or a field of a form, as a pair
-    yield from (
-        (item, (place, index), key) for index, item in enumerate(items) if not isinstance(item, int | float)
-    )
+    key = items[0] if _pair(items) else "" if key == "text" else key
+    yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in _NUMBERS)
+
+
+def _pair(items: list[Any]) -> bool:
+    """Whether this is a header, or a field of a form, of a telling name."""
+    return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
 
 
 def _named(value: dict[str, Any]) -> str:
-    """The telling name of `{"name": "API_KEY", "value": …}`; `""` if it is nothing like that."""
+    """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
     found = (value.get(one) for one in _NAMES if one in value) if len(value) <= _FIELDS else ()
     return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")

@@ -21,7 +21,7 @@ class DropsNulls(BrokenAdapter):
         return replace(tool, run=lambda **told: tool.run(**{k: v for k, v in told.items() if self.keeps(v)}))
 
     def keeps(self, value: Any) -> bool:
-        """Whether an argument is one."""
+        """Tells whether an argument is one."""
         return value is not None
 
 

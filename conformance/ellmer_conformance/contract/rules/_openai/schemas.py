@@ -1,6 +1,6 @@
-"""Finds what OpenAI refuses in the JSON Schema of a function, in both of its formats.
+"""Finds the parts of a function's JSON Schema that OpenAI refuses, in both of its formats.
 
-Beyond this, schemas are left alone: what strict mode takes of the other keywords has changed too often.
+Other keywords are not judged, because strict mode has changed its support for them too often.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CLOSED: Json = {**OPEN, "additionalProperties": False}
 
 
 def one_property(schema: Json) -> Json:
-    """A closed object with one property."""
+    """Returns a closed object with one property."""
     return {**CLOSED, "properties": {"x": schema}}
 
 
@@ -60,7 +60,7 @@ Context = tuple[str, ...]
 
 
 def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
-    """A finding for a function's parameters: whether they describe an object."""
+    """Yields a finding for a function's parameters: whether they describe an object."""
     schema = function.get("parameters")
     if not isinstance(schema, dict) or not schema:
         return
@@ -75,7 +75,7 @@ def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
 
 
 def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for each array in a schema: whether it says of what."""
+    """Yields a finding for each array in a schema: whether it has `items`."""
     for context, inner in _schemas(schema):
         if inner.get("type") == "array":
             reason = f"{_where(context)}, array schema missing items."
@@ -85,7 +85,7 @@ def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
 
 
 def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for each thing that strict mode refuses in a schema, or one that there is none."""
+    """Yields a finding for each part of a schema that strict mode refuses, or one finding without a problem."""
     root = object_of(schema).get("type")
     if isinstance(root, str) and root != "object":
         text = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{root}\"'."
@@ -128,7 +128,7 @@ def _open_object(schema: Json, properties: Json) -> Iterator[str]:
 
 
 def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:
-    """A schema and all within it, each with where it stands."""
+    """Yields a schema and all nested schemas, each with its place."""
     if not isinstance(schema, dict):
         return
     yield context, schema
@@ -141,7 +141,7 @@ def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json
 
 
 def _where(context: Context) -> str:
-    """In Python's own way to write a tuple, without its brackets."""
+    """Returns the place as Python writes a tuple, without brackets."""
     return f"In context=({repr(context)[1:-1]})"
 
 

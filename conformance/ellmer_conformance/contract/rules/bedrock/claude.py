@@ -1,7 +1,7 @@
-"""Anthropic's refusals of requests that Bedrock passes on: the rules see the request as Claude gets it.
+"""Anthropic's refusals of requests that Bedrock passes on. These rules get the request in Anthropic's terms.
 
-Bedrock passes the sentence on behind one of its own. Only rules are here whose refusal was seen to come through,
-or that Anthropic applies whatever the way.
+Bedrock adds its own sentence before Anthropic's. The module has only rules whose refusal was recorded at Bedrock, or
+that Anthropic applies everywhere.
 """
 
 from __future__ import annotations
@@ -148,13 +148,13 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
 
 
 def _passed_on(models: Sequence[str]) -> list[str]:
-    """Anthropic's patterns of its models' names, as Bedrock has them."""
+    """Returns Anthropic's patterns of model names in Bedrock's form."""
     named = [re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in models]
     return named if any(not name.startswith("!") for name in named) else [*CLAUDE, *named]
 
 
 def _handed_over(check: Check) -> Check:
-    """The check on the request as Claude gets it, with its pointers led back."""
+    """Returns the check of the request in Anthropic's terms, with pointers into Bedrock's body."""
 
     def handed_over(request: Request) -> Iterator[Finding]:
         translated, places = translation(request)

@@ -1,4 +1,4 @@
-"""Fields and blocks that some families of models do not take, in Bedrock's own sentences."""
+"""Fields and blocks that some families of models do not accept, in Bedrock's own sentences."""
 
 from __future__ import annotations
 

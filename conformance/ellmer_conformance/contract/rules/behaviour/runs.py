@@ -1,4 +1,4 @@
-"""Whether a case produced anything that can be judged."""
+"""Whether a case produced a result that can be judged."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
 
 
 def _row(found: list[tuple[str, Json]], start: int) -> Iterator[str]:
-    """The ids of the unbroken row of tool messages that begins at an index."""
+    """Yields the ids of the consecutive tool messages from an index on."""
     for _, message in found[start:]:
         if message.get("role") != "tool":
             return

@@ -15,7 +15,7 @@ _GO = {"integer": "int32", "number": "float64", "boolean": "bool", "string": "st
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The field, what it is, and what it should be; where no words are on record, our own."""
+    """Returns the field, its value's type, and the expected type. Without a recording, the words are ours."""
     field = ".".join(str(step) for step in fault.path if isinstance(step, str))
     if fault.kind is FaultKind.WRONG_TYPE:
         return {"key": field, "got": kind_of(fault.value), "type": _type(fault.expected)}

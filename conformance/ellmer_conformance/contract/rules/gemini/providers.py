@@ -1,5 +1,4 @@
-"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see
-`_turns.py`)."""
+"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see `_turns.py`)."""
 
 from __future__ import annotations
 
@@ -98,13 +97,13 @@ _THINKING = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-referen
 
 
 def _thinks(request: Request) -> str | None:
-    """A budget for thoughts."""
+    """Returns a thinking budget."""
     budget = get(get(generation_config(request), "thinkingConfig"), "thinkingBudget")
     return config_place(request) if budget else None
 
 
 def _shows(request: Request) -> str | None:
-    """Thoughts to be shown, without a budget for them."""
+    """Returns a request for visible thoughts without a budget."""
     shown = get(get(generation_config(request), "thinkingConfig"), "includeThoughts")
     return config_place(request) if shown and not _thinks(request) else None
 
@@ -151,7 +150,7 @@ enter(
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For proxies, no refusal is known."""
+    """Returns the rules of a provider. Refusals by proxies are not known."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == INTERACTIONS.vendor:

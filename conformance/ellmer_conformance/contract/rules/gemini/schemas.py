@@ -1,4 +1,4 @@
-"""Schemas of functions and answers: first whether protobuf can read them, then whether they are consistent."""
+"""Schemas of functions and answers: first whether protobuf can parse them, then whether they are consistent."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def schemas_make_sense(request: Request) -> Iterator[Finding]:
 
 
 class _At(NamedTuple):
-    """Where a schema is: JSON pointer, the path that protobuf's reader writes, the path that the service writes."""
+    """The place of a schema: its JSON pointer, the path of protobuf's parser, and the path of the service."""
 
     pointer: str
     read: str
@@ -109,7 +109,7 @@ class _At(NamedTuple):
 
 
 def _schemas(request: Json) -> Iterator[tuple[Json, _At]]:
-    """Every schema of the OpenAPI subset, at any depth."""
+    """Yields every schema of the OpenAPI subset, at any depth."""
     outer = f"/{key_of(request, 'generationConfig')}"
     config = get(request, "generationConfig")
     roots = [(get(config, "responseSchema"), f"{outer}/{key_of(config, 'responseSchema')}")]

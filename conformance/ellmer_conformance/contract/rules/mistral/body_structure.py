@@ -236,12 +236,12 @@ def _no_function(index: int, tool: Json) -> Iterator[Json]:
 
 
 def _extra(at: list[Any], value: Any) -> Json:
-    """Pydantic's error for a field that a model does not have."""
+    """Returns pydantic's error for a field that a model does not have."""
     return {"type": "extra_forbidden", "loc": at, "msg": "Extra inputs are not permitted", "input": value}
 
 
 def _untagged(at: list[str | int], key: str, tag: str, value: Json, expected: str) -> Json:
-    """Pydantic's error for a tag that none of a union's members has."""
+    """Returns pydantic's error for a tag that no member of a union has."""
     return {
         "type": "union_tag_invalid",
         "loc": at,

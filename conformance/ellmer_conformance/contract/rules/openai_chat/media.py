@@ -199,7 +199,7 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
 
 
 def _no_pdf(url: str) -> str | None:
-    """Returns what a data URL is instead of a PDF; None where nothing speaks against it."""
+    """Returns the other type of a data URL that is not a PDF, or `None`."""
     head, _, data = url[5:].partition(",")
     type = head.partition(";")[0]
     if type.partition("/")[0] in {"audio", "video", "image"}:
@@ -264,7 +264,7 @@ def _pictures(request: Request, roles: set[str]) -> Iterator[Finding]:
 
 
 def _in_results(request: Request, kind: str, problem: str) -> Iterator[Finding]:
-    """Parts of a kind in tool messages."""
+    """Returns parts of a kind in tool messages."""
     for pointer, message in messages(request.body):
         for place, part in parts(message, pointer) if message.get("role") == "tool" else ():
             wrong = part.get("type") == kind

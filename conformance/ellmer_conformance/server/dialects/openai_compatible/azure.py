@@ -70,7 +70,7 @@ class Azure(OpenAIChat):
 
 
 def ordered(value: Any) -> Any:
-    """The same with all keys in the order of the alphabet, as Azure has them."""
+    """Returns the same with all keys in the order of the alphabet, as Azure has them."""
     if isinstance(value, list):
         return [ordered(each) for each in value]
     return {key: ordered(value[key]) for key in sorted(value)} if isinstance(value, dict) else value

@@ -51,7 +51,7 @@ class Compatible(OpenAIChat):
         return message | ({"tool_calls": made} if made else {})
 
     def whole(self, call: Call, index: int) -> Json:
-        """A call with all its arguments."""
+        """Returns a call with all its arguments."""
         function = {"name": call.name, "arguments": arguments_text(call)}
         return {"id": self.call_id(call, index), "type": "function", "function": function}
 

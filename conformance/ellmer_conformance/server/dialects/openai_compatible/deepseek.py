@@ -135,5 +135,5 @@ class DeepSeek(OpenAIChat):
 
 
 def without(value: Json, *keys: str) -> Json:
-    """The object without some of its keys."""
+    """Returns the object without some of its keys."""
     return {key: each for key, each in value.items() if key not in keys}

@@ -84,7 +84,7 @@ class Groq(Compatible):
         return self.event(self.choice(delta, finish))
 
     def choice(self, delta: Json, finish: str | None = None) -> Json:
-        """The one choice of a chunk."""
+        """Returns the one choice of a chunk."""
         if self.thoughts in delta:
             delta = delta | {"channel": "analysis"}
         return {"choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]}
@@ -118,7 +118,7 @@ class Groq(Compatible):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """An event with a name, and nothing after it."""
+        """Yields an event with a name, and nothing after it."""
         failure = self.failures[kind]
         error = {"message": failure.message, "type": failure.type, "status_code": failure.status}
         yield sse(compact({"error": error}), "error")

@@ -77,7 +77,7 @@ class OpenRouter(Compatible):
         return Frame("text", self.chunk({"content": piece}))
 
     def call(self, call: Call, index: int) -> Iterator[Frame]:
-        """The name, and then the arguments."""
+        """Yields the name, and then the arguments."""
         whole = self.whole(call, index)
         arguments = whole["function"]["arguments"]
         named = {"index": index, **whole, "function": {"name": call.name, "arguments": ""}}
@@ -129,7 +129,7 @@ class OpenRouter(Compatible):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """A client without a key is taken for a browser."""
+        """Returns a client without a key is taken for a browser."""
         if "authorization" not in headers:
             return Refusal("Missing Authentication header", 401)
         return Refusal("No cookie auth credentials found", 401) if super().locked(headers, query) else None
@@ -137,7 +137,7 @@ class OpenRouter(Compatible):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """A chunk without choices, and the end."""
+        """Yields a chunk without choices, and the end."""
         failure = self.failures[kind]
         metadata = {"error_type": "provider_unavailable"}
         error = {"code": failure.status, "message": "Provider returned error", "metadata": metadata}

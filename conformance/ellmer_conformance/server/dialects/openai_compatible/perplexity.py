@@ -49,7 +49,7 @@ class Perplexity(Compatible):
         yield Frame("end", self.cumulative("", "".join(pieces), rest, self.stops[answer.reason]))
 
     def cumulative(self, piece: str, text: str, rest: Json, finish: str | None = None) -> bytes:
-        """A chunk: what is new, and what there is."""
+        """Returns a chunk: what is new, and what there is."""
         choice = {
             "index": 0,
             "delta": {"role": "assistant", "content": piece},
@@ -84,7 +84,7 @@ class Perplexity(Compatible):
 
 
 def sources(answer: Answer) -> Json:
-    """The pages that the text names; the fields are in every answer."""
+    """Returns the pages that the text names; the fields are in every answer."""
     found = {source.url: source.title for _, source in sources_of(answer)}
     results = [{"title": title, "url": url, "date": None} for url, title in found.items()]
     return {"citations": [*found], "search_results": results}

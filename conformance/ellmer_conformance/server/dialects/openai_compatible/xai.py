@@ -88,7 +88,7 @@ class XAI(Compatible):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """A wrong key is a bad request."""
+        """Returns a wrong key is a bad request."""
         if super().locked(headers, query) is None:
             return None
         return Refusal(

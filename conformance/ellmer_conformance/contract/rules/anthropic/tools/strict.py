@@ -171,7 +171,7 @@ def answers_have_a_schema_that_compiles(request: Request) -> Iterator[Finding]:
 
 
 def _answers(request: Json) -> list[Json]:
-    """The schema of the answer, where one is asked for."""
+    """Returns the schema of the answer, if one is requested."""
     form = dict(answer_formats(request)).get("output_config.format", {})
     schema = form.get("schema")
     return [schema] if form.get("type") == "json_schema" and isinstance(schema, dict) else []

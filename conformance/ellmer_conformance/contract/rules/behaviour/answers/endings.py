@@ -85,7 +85,7 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
 
 
 def _came_whole(run: Run) -> bool:
-    """Whether failures that would break streams off came as a status, to a client that may try again: ERR-003."""
+    """Tells whether failures that break streams arrived as a status, to a client that may retry: ERR-003."""
     failures = [step for step in run.case.script if isinstance(step, Failure)]
     return bool(run.case.max_retries and not run.streamed and all(step.after for step in failures))
 

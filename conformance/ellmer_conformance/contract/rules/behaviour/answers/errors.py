@@ -1,4 +1,4 @@
-"""Errors from the provider: retries, what the caller is told, and the conversation afterwards."""
+"""Errors from the provider: retries, the caller's information, and the conversation afterwards."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _typed(run: Run, rule: str) -> Iterator[Finding]:
 
 
 def _retried(run: Run) -> list[tuple[Exchange, Exchange]]:
-    """Each failed request with the one that tries it again: the same words, or else right after a passing status."""
+    """Returns each failed request with its retry: the same content, or else the request after a transient status."""
     return [
         (one, other)
         for one, other in pairwise(run.exchanges)
@@ -199,7 +199,7 @@ def _most(run: Run) -> int:
 
 
 def _floor(response: Response | None) -> float | None:
-    """Seconds until the provider wants to be asked again."""
+    """Returns the seconds after which the provider wants a retry."""
     headers = response.headers if response else {}
     if "retry-after-ms" in headers:
         return float(headers["retry-after-ms"]) / 1000
@@ -208,7 +208,7 @@ def _floor(response: Response | None) -> float | None:
 
 
 def _refused(run: Run, step: int) -> Exchange | None:
-    """The last exchange of a step that the provider ended with an error status; None where it is not known."""
+    """Returns the last exchange of a step that the provider ended with an error status, or `None` if it is not known."""
     failed = [e for e in run.exchanges if e.response and e.response.status >= 400]
     retried = {id(one) for one, _ in _retried(run)}
     finals = [e for e in failed if id(e) not in retried]
@@ -217,14 +217,16 @@ def _refused(run: Run, step: int) -> Exchange | None:
 
 
 def _is_unfinished(run: Run) -> bool:
-    """Whether the last request met a failure that passes, with answers left: how often to try is a policy (ERR-003)."""
+    """Tells whether the last request met a transient failure, with answers left. The number of retries is a policy
+    (ERR-003).
+    """
     last = run.exchanges[-1].response if run.exchanges else None
     failed = last is not None and _passes(last.status)
     return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
 
 
 def _told(response: Response) -> list[str]:
-    """The provider's own sentences: one, or one for each field; none where a page came instead."""
+    """Returns the provider's own sentences: one, or one for each field. There is none if the answer was a web page."""
     text = response.body.decode("utf-8", "replace")
     try:
         value = json.loads(text)
@@ -239,7 +241,7 @@ def _told(response: Response) -> list[str]:
 
 
 def _status(error: BaseException) -> Any:
-    """The status of an error, where libraries keep it."""
+    """Returns the status of an error, from the attributes that libraries use."""
     for holder in (error, getattr(error, "response", None), error.__cause__):
         for name in _STATUS_NAMES:
             if isinstance(getattr(holder, name, None), int):

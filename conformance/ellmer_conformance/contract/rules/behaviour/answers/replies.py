@@ -114,7 +114,7 @@ def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
 
 
 def _answers(run: Run, text: str) -> list[Answer]:
-    """Returns what the model said to a question: the answer with this text, behind those whose calls led to it."""
+    """Returns the model's texts for a question: the answer with this text, after the answers whose calls led to it."""
     found: list[Answer] = []
     for step in run.case.script:
         told = answers_of(step)
@@ -126,20 +126,20 @@ def _answers(run: Run, text: str) -> list[Answer]:
 
 
 def _is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
-    """Whether it is the answer: alone, or with what the model said before, when it called."""
+    """Tells whether a text is the answer: alone, or after the model's earlier texts with calls."""
     before = "".join(answer.text for answer in answers[:-1])
     return text.endswith(wanted) and text.removesuffix(wanted).strip() in {"", before.strip()}
 
 
 def _saw_another_order(run: Run, reply: Reply) -> bool:
-    """Whether the model was shown all that it had to see, in another order: IMG-002 and TRM-007 say so."""
+    """Tells whether the model got all required media in another order. IMG-002 and TRM-007 report that."""
     seen = [step for step in run.case.script if isinstance(step, Sees) and reply.text == step.otherwise.text]
     sent = {item.media.sha256 for items in run.said for item in items if item.media}
     return any(len(step.media) > 1 and set(step.media) <= sent for step in seen)
 
 
 def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
-    """Whether there is a reason that this is not the answer: rules of their own (ERR-003, STP-001, …) have those."""
+    """Tells whether there is a reason for another answer. Other rules (ERR-003, STP-001, …) report it."""
     ended = {answer.reason for answer in answers} & {"length", "filter"}
     if reply.error is not None:
         return _gave_up(run) or answer_refused(run) or bool(ended)
@@ -148,12 +148,14 @@ def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
 
 
 def _counts(usages: Sequence[Usage]) -> dict[str, int]:
-    """The tokens of one answer, or of all that a question took."""
+    """Returns the tokens of one answer, or of all answers to a question."""
     return {"input": sum(each.input for each in usages), "output": sum(each.output for each in usages)}
 
 
 def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
-    """Whether these are the counts of the last answer, or of all of them, with their parts or without."""
+    """Tells whether these are the counts of the last answer, or the sum over all answers, with their parts or
+    without.
+    """
     return any(
         got["input"] in (total["input"], total["input"] - sum(each.cached for each in some))
         and got["output"] in (total["output"], total["output"] - sum(each.reasoning for each in some))
@@ -163,13 +165,13 @@ def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
 
 
 def _gave_up(run: Run) -> bool:
-    """Whether it was left at a failure that passes: how often to try again is a policy."""
+    """Tells whether the client stopped at a transient failure. The number of retries is a policy."""
     last = run.exchanges[-1].response if run.exchanges else None
     return bool(run.case.max_retries and last and (last.status == 429 or last.status >= 500))
 
 
 def _said(run: Run, name: str) -> bool:
-    """Whether the provider's answer counts them at all: not every format does."""
+    """Tells whether the provider's answer has counts. Not every format has them."""
     key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
     bodies = [e.response.body for e in run.exchanges if e.response]
     return any(re.search(key, body, re.IGNORECASE) for body in bodies)

@@ -169,7 +169,7 @@ def missing_counts_are_none(run: Run) -> Iterator[Finding]:
 
 
 def cuts(run: Run) -> list[Varied]:
-    """The plays in which the first answer was cut before its end."""
+    """Returns the runs in which the first answer was cut before its end."""
     return [one for one in run.varied if one.variation.rule == "STR-007" and not _whole(one)]
 
 
@@ -218,7 +218,9 @@ def _notices(one: Varied) -> bool:
 
 
 def _keeps(one: Varied) -> Iterator[Finding]:
-    """The text that came is in what the caller got; not judged where the caller of a failed stream gets nothing."""
+    """Tells whether the received text reached the caller. It is not judged if the caller of a failed stream gets
+    nothing.
+    """
     response = one.run.exchanges[0].response
     got = "".join("".join(reply.pieces) or reply.text for reply in one.run.replies)
     if response is None or not got:
@@ -230,7 +232,7 @@ def _keeps(one: Varied) -> Iterator[Finding]:
 
 
 def _whole(one: Varied) -> bool:
-    """Whether the first answer came with its end."""
+    """Tells whether the first answer was complete."""
     answers = (e.response.body for e in one.run.exchanges if e.response and e.response.status == 200)
     return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
 

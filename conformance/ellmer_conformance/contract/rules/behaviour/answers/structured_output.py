@@ -54,7 +54,7 @@ def short_values_say_so(run: Run) -> Iterator[Finding]:
 
 
 def _asked(run: Run) -> Iterator[tuple[int, Ask, Reply]]:
-    """Each step that asks for a value, with its reply."""
+    """Yields each step that asks for a value, with its reply."""
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.schema is not None and not run.refused:
             yield index, wanted, reply

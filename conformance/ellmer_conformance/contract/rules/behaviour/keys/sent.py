@@ -1,4 +1,4 @@
-"""API keys: each in its header, at its own provider, and nowhere else."""
+"""API keys: each in its header, to its own provider, and nowhere else."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
 
 
 def _is_credential(name: str) -> bool:
-    """Whether a header is for keys: gateways have their own (`x-portkey-api-key`)."""
+    """Tells whether a header is for keys. Gateways have their own headers (`x-portkey-api-key`)."""
     return name.lower() in _ITS_HEADERS or name.lower().endswith("-api-key")
 
 
@@ -106,7 +106,7 @@ def _credentials(request: Request) -> str:
 
 
 def _places(request: Request) -> Iterator[tuple[str, str]]:
-    """Every place of a request where no key belongs, by name."""
+    """Yields every place of a request that must not have a key, by name."""
     yield "URL", unquote(request.url)
     yield "body", _body(request)
     for name, value in request.headers.items():

@@ -114,13 +114,13 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
 
 
 def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
-    """The items; without the system prompt, where the case replaces it."""
+    """Returns the items. The system prompt is left out if the case replaces it."""
     replaced = any(ask.instructed for ask in run.case.steps)
     return [item for item in items if not (replaced and "system" in (item.kind, item.role))]
 
 
 def _key(item: Item) -> Hashable:
-    """Returns what an item says, without its place."""
+    """Returns an item without its place."""
     media = item.media.sha256 if item.media else ""
     given = item.arguments
     arguments = "" if given is None else json.dumps(given, sort_keys=True, default=str)

@@ -88,7 +88,7 @@ def stale_thoughts_are_not_replayed(run: Run) -> Iterator[Finding]:
 
 
 def _handed_out(exchange: Exchange) -> set[str]:
-    """The signatures in an answer."""
+    """Returns the signatures in an answer."""
     body = exchange.response.body if exchange.response else b""
     return {_bits(text) for text in _SIGNED.findall(body.decode("utf-8", "replace")) if text}
 
@@ -101,11 +101,11 @@ def _signatures(body: Json) -> Iterator[str]:
 
 
 def _pieces(body: bytes) -> str:
-    """All of an answer, the pieces of streamed signatures joined."""
+    """Returns all strings of an answer, with the pieces of streamed signatures joined."""
     text = body.decode("utf-8", "replace")
     return _bits(text + "".join(_SIGNED.findall(text)))
 
 
 def _bits(text: str) -> str:
-    """Base64 in either alphabet, with padding or not, as one."""
+    """Returns base64 in one form, from either alphabet, padded or not."""
     return text.replace("-", "+").replace("_", "/").rstrip("=")

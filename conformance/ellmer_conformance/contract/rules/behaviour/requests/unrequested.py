@@ -152,12 +152,12 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
 
 
 def _words(text: str) -> str:
-    """Without spaces: where parts are joined, something may stand between them, and UNI-001 looks at the rest."""
+    """Returns the words without spaces, because a library may join parts with a separator. UNI-001 checks the spaces."""
     return "".join(text.split())
 
 
 def _options(body: Json) -> set[str]:
-    """The options that a request sets."""
+    """Returns the options that a request sets."""
     holders = [body, *(body[key] for key in _HOLDERS if isinstance(body.get(key), dict))]
     return {
         key for holder in holders for key, value in holder.items() if key in _OPTIONS and value is not None
@@ -165,7 +165,7 @@ def _options(body: Json) -> set[str]:
 
 
 def _offered(body: Json) -> Iterator[tuple[str, str]]:
-    """The tools of a request: their names and descriptions, whatever the format."""
+    """Yields the tools of a request: their names and descriptions, in any format."""
     declared: list[Any] = [body.get("tools"), body.get("toolConfig"), body.get("functions")]
     for one in objects(declared):
         if isinstance(one.get("name"), str):

@@ -1,4 +1,4 @@
-"""Files that the provider keeps."""
+"""Files that the provider stores."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
 
 
 def _is_said(item: Item, *, alone: bool) -> bool:
-    """Whether a system prompt in this item counts: not where the model repeats it; `alone`, not in the user's words."""
+    """Tells whether this item has the system prompt. A repetition by the model does not count; with `alone`, one in
+    the user's text does not count either.
+    """
     return item.kind == "system" or (item.role == "user" and item.kind == "text" and not alone)
 
 
@@ -178,7 +180,7 @@ def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
 
 
 def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
-    """The tools of a request, each with its schema, whatever the format."""
+    """Yields the tools of a request with their schemas, in any format."""
     for tool in objects([body.get("tools"), body.get("toolConfig")]):
         keys = ("parameters", "input_schema", "parametersJsonSchema", "inputSchema")
         schema = next((tool[key] for key in keys if isinstance(tool.get(key), dict)), None)
@@ -187,7 +189,7 @@ def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _words(schema: Any) -> set[str]:
-    """The names, the values and the descriptions of a schema: what a model reads of it."""
+    """Returns the names, values and descriptions of a schema: all that a model reads of it."""
     found: set[str] = set()
     for one in objects(schema):
         found |= set(one.get("properties") or {}) if isinstance(one.get("properties"), dict) else set()
@@ -213,5 +215,5 @@ def _numbers(arguments: Any) -> bool:
 
 
 def _written(values: list[dict[str, Any]]) -> str:
-    """JSON that tells numbers apart; a library may have made something else of a text."""
+    """Returns JSON with exact numbers. A library may have converted a text."""
     return json.dumps(values, sort_keys=True, default=repr)

@@ -1,4 +1,4 @@
-"""Approval: somebody decides about a tool call before it is run."""
+"""Approval: a person decides about a tool call before it is run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAYS_NO = re.compile(r"den(y|ied)|reject|refus|declin|not (approv|allow|permit)
 
 @book.rule("APR-001", MUST, LOSS, source="a tool that needs an approval may do what cannot be undone")
 def somebody_is_asked_about_calls(run: Run) -> Iterator[Finding]:
-    """Somebody is asked once about each call of a tool that needs an approval, and sees the model's arguments."""
+    """The approver is asked once about each call of a tool that needs an approval, and sees the model's arguments."""
     calls = [call_key(call.name, call.arguments) for _, call in _calls(run)]
     if calls:
         asked = [call_key(name, arguments) for name, arguments in run.asked]
@@ -50,7 +50,7 @@ def edited_arguments_are_used(run: Run) -> Iterator[Finding]:
 
 
 def _calls(run: Run) -> Iterator[tuple[int, Call]]:
-    """The calls of tools that need an approval, each with its exchange; none where the adapter cannot ask."""
+    """Yields the calls of tools that need an approval, each with its exchange, or nothing if the adapter cannot ask."""
     needy = {tool.name for tool in run.case.tools if tool.needs_approval}
     if run.case.approve is None or "approval" in run.refused:
         return

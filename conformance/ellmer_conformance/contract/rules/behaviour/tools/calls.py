@@ -132,7 +132,7 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
 
 
 def _as_written(value: str) -> Iterator[str]:
-    """A text as it stands in a result: by itself, or as a string in JSON."""
+    """Yields the forms of a text in a result: plain, or as a JSON string."""
     yield value
     yield from (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True))
 

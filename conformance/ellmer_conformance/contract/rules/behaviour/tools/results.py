@@ -63,7 +63,7 @@ def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON has all of it: no media."""
+    """Tells whether a value is plain JSON without media."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
     if isinstance(value, list):
@@ -72,7 +72,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _holds(text: str, value: Any) -> bool:
-    """Whether the text is the value as JSON, or holds it: under a name of its own, as some formats need."""
+    """Tells whether the text is the value as JSON, or contains it under a key, as some formats need."""
     try:
         read = json.loads(text)
     except ValueError:

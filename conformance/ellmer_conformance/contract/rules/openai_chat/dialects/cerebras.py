@@ -24,7 +24,7 @@ _TESTS = (
 
 
 def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Cerebras has OpenAI's fields, and no object around them (recorded)."""
+    """Returns OpenAI's fields without the object around them (recorded at Cerebras)."""
     fields = {"message": refusal.message, "type": refusal.type, "param": refusal.param, "code": refusal.code}
     return compact(fields)
 
@@ -76,13 +76,13 @@ enter(
 
 
 def _place(fault: Fault) -> str:
-    """`messages.2.assistant.reasoning_content`; what is at the top is of the `body`."""
+    """Returns `messages.2.assistant.reasoning_content`. A field at the top level is part of the `body`."""
     steps = [str(step) for step in fault.located(unnamed={"function", "text", "image_url"})]
     return ".".join([*(["body"] if len(steps) < 2 else []), *steps])
 
 
 def _say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """A place and what pydantic says of it; of a union it says more than is on record."""
+    """Returns a place and pydantic's error. For unions, it lists more than the recordings show."""
     place = _place(fault)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:

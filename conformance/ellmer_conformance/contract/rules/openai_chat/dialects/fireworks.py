@@ -1,4 +1,4 @@
-"""Fireworks: an error has its fields at the top, fields of others are refused, and text models take no images."""
+"""Fireworks: error fields are at the top level, unknown fields are refused, and text models accept no images."""
 
 from __future__ import annotations
 
