@@ -56,8 +56,8 @@ class KnownRequests:
     def remember(self, data: bytes, request: HttpRequest) -> None:
         """Keeps a request that says nothing of the connection."""
         usual = request.keep_alive and request.version == "1.1" and "expect" not in request.headers
-        if usual and len(data) <= _SHORT:
-            _keep(self._requests, data, request, _KNOWN)
+        if usual:
+            self._remember_whole(data, request)
         if usual and "transfer-encoding" not in request.headers and "upgrade" not in request.headers:
             head, _, _ = _parted(data)
             if head:
@@ -71,7 +71,13 @@ class KnownRequests:
         if known is None:
             return None
         headers = {**known.headers, "content-length": str(length, "ascii")}
-        return HttpRequest(known.method, known.target, headers, body)
+        request = HttpRequest(known.method, known.target, headers, body)
+        self._remember_whole(data, request)
+        return request
+
+    def _remember_whole(self, data: bytes, request: HttpRequest) -> None:
+        if len(data) <= _SHORT:
+            _keep(self._requests, data, request, _KNOWN)
 
 
 def _parted(data: bytes) -> tuple[bytes, bytes, bytes]:
