@@ -123,9 +123,7 @@ def test_a_block_without_what_its_kind_needs_stays_here(wire, response):
 
 def test_a_warning_says_what_stays_here():
     turn = CLAUDE.turn(claude({"type": 7}))
-    with pytest.warns(
-        UserWarning, match=re.escape("anthropic: a block of the answer lacks required fields")
-    ):
+    with pytest.warns(UserWarning, match=re.escape("anthropic: a block of the answer lacks required fields")):
         CLAUDE.message(turn)
 
 

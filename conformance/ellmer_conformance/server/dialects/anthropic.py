@@ -137,7 +137,8 @@ class Anthropic(Dialect):
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
         """Yields each part with its first and its final block."""
-        prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
+        binding = binds(self.ticket.request.model) and any(isinstance(part, Think) for part in answer.parts)
+        prefix = self.conversation.prefix if binding else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:
