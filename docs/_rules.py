@@ -79,9 +79,10 @@ On the command line, `conformance explain "text of the error"` does the same.
 
 ## Rules as data
 
-[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources and error texts. The file is what
-`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when its
-form does, and `requirements` names the dated set of rules.
+[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence`
+is a list of pages that show what the rule rests on, those of its sources among them. The file is what
+`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when a
+field changes or goes; a new field does not change it. `requirements` names the dated set of rules.
 """
 
 

@@ -16,7 +16,7 @@ FOLDERS = {
     "ellmer_harness": ROOT / "harness" / "ellmer_harness",
     "ellmer_conformance": ROOT / "conformance" / "ellmer_conformance",
 }
-VALUES = {"log", "schemas", "contents"}
+VALUES = {"log", "values", "schemas", "contents"}
 BELOW_CHAT = {
     *VALUES,
     "tools",
@@ -33,8 +33,9 @@ BELOW_CHAT = {
 CORE = {
     "log": set(),
     "version": set(),
-    "schemas": set(),
-    "contents": {"log", "schemas"},
+    "values": set(),
+    "schemas": {"values"},
+    "contents": {"log", "values", "schemas"},
     "tools": VALUES,
     "wire": {*VALUES, "tools"},
     "models": {*VALUES, "wire"},

@@ -126,6 +126,10 @@ def of_sdk(schema: Callable[[Any], Json]) -> tuple[Json, dict[str, Json]]:
         "generationConfig": {"$ref": "GenerationConfig"},
         "cachedContent": {"type": "string"},
         "model": {"type": "string"},
+        "serviceTier": {"type": "string"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "store": {"type": "boolean"},
+        "continuationToken": {"type": "string"},
     }
     defs = {name: _wide(_pydantic(each)) for name, each in defs.items()}
     return _wide({"type": "object", "title": "Request", "properties": fields}), defs

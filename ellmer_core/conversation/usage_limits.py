@@ -8,12 +8,13 @@ from typing import Literal
 
 from ..contents.turns import AssistantTurn, Turn
 from ..errors import UsageError, UsageLimitError
+from ..values import Value
 
 __all__ = ["UsageLimits"]
 
 
-@dataclass(frozen=True)
-class UsageLimits:
+@dataclass(frozen=True, eq=False, repr=False)
+class UsageLimits(Value):
     """The most that a call of `chat()` may use, all its tool rounds included. `None` (default) means no limit.
 
     No request is sent and no tool is called once a limit is reached. `UsageLimitError` names the limit, and the history

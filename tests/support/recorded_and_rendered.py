@@ -124,6 +124,11 @@ REQUESTS = {
             "/converse-stream",
             {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}},
         ),
+        (
+            "us.anthropic.claude-sonnet-5",
+            "/converse-stream",
+            {"additionalModelRequestFields": {"thinking": {"type": "adaptive", "display": "summarized"}}},
+        ),
     ],
     "ollama": [("qwen3:4b", "/api/chat", {}), ("llama3.2", "/api/chat", {"think": False})],
     "mistral": [

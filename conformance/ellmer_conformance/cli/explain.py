@@ -18,6 +18,7 @@ from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import cache, cited_recordings, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
+from ._shared.books import books_of
 
 __all__ = ["command"]
 
@@ -38,10 +39,7 @@ def command(what: str, wire: str | None, vendor: str) -> None:
 
     conformance explain "tool_use ids were found without tool_result blocks"
     """
-    try:
-        books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
-    except LookupError as error:
-        raise click.UsageError(str(error).capitalize() + ".") from error
+    books = books_of(wire, vendor)
     found = _by_id(what, [*books, behaviour.book, server_rules.book]) or _by_error(
         what, books if wire else _all_books()
     )

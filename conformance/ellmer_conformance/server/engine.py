@@ -22,13 +22,13 @@ from ..scenarios.script import Script
 from . import status_page
 from .dialect_lookup import dialect_of
 from .dialects.base import Dialect, Ticket
+from .http.http_request import HttpRequest
 from .http.reply import Reply, is_short, plain
-from .http.request_parser import HttpRequest
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
+from .judging.request_check import ANY, CheckedRequest, check_request
 from .models_files_and_batches import Services
 from .replies.rendering import refuse, render
-from .request_check import ANY, CheckedRequest, check_request
 
 __all__ = ["Engine", "Mode"]
 

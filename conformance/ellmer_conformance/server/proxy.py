@@ -16,11 +16,12 @@ from ..contract.exchange import Request, Response
 from ..contract.verdict import Verdict
 from .dialects.base import compact, utf8
 from .engine import Engine
+from .http.http_request import HttpRequest
 from .http.reply import Broken, Relayed, Reply, plain
-from .http.request_parser import MAX_BODY, HttpRequest
+from .http.request_parser import MAX_BODY
 from .http.routes import Route, found
 from .journal import Entry, without_secrets
-from .request_check import examined, notes
+from .judging.request_check import examined, notes
 
 __all__ = ["Proxy"]
 

@@ -16,7 +16,7 @@ from ..contract.verdict import Verdict
 from ..scenarios.script import Script
 from .engine import Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler
-from .http.request_parser import KnownRequests
+from .http.http_request import KnownRequests
 from .proxy import Proxy
 
 __all__ = ["PortInUse", "StrictServer"]

@@ -124,6 +124,10 @@ UNRECORDED = {
     "bedrock": {
         ("messageStart", "messageStop"): "an answer of nothing has no blocks",
         (
+            "messageStart",
+            "contentBlockDelta reasoningContent signature",
+        ): "as at Anthropic: a hidden thought is its signature (anthropics/claude-agent-sdk-typescript#337)",
+        (
             "contentBlockDelta toolUse",
             "contentBlockDelta toolUse",
         ): "documented: input comes in pieces (Claude)",

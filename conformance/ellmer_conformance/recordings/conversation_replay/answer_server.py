@@ -13,8 +13,8 @@ from ...contract import readers
 from ...contract.exchange import Exchange, Request
 from ...server.dialect_lookup import dialect_of
 from ...server.dialects.base import Ticket
+from ...server.http.http_request import HttpRequest
 from ...server.http.reply import Reply, plain
-from ...server.http.request_parser import HttpRequest
 from ...server.http.routes import route
 from ...server.journal import without_secrets
 from ...server.replies.rendering import render

@@ -18,8 +18,9 @@ from typing import Any
 from ...contract import rules
 from ...contract.rule import Rule
 from ...contract.rulebook import RuleBook
+from . import pins
 
-__all__ = ["LINK", "Citation", "Evidence", "citations", "evidence_of"]
+__all__ = ["LINK", "Citation", "Evidence", "addresses", "citations", "evidence_of"]
 
 LINK = re.compile(r"https://[^\s()<>\"]+[^\s()<>\".,;:]")
 
@@ -49,12 +50,25 @@ def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
     return list(dict.fromkeys(found))
 
 
+def addresses(book: RuleBook, rule: Rule) -> list[str]:
+    """Returns the pages that show what the rule rests on; of a recording, a page of its archive's member."""
+    return [
+        each if isinstance(each, str) else _pins()[each.pin].link(each.member)
+        for each in evidence_of(book, rule)
+    ]
+
+
 def citations() -> Iterator[tuple[str, str, str, Citation]]:
     """Yields every cited recording, by a wire format's provider and rule."""
     for wire in rules.WIRES:
         for vendor, by_rule in _data(wire).items():
             for rule, entries in by_rule.items():
                 yield from ((wire, vendor, rule, each) for each in entries if isinstance(each, Citation))
+
+
+@cache
+def _pins() -> dict[str, pins.Pin]:
+    return {pin.name: pin for pin in pins.load(pins.shipped())}
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,20 @@ from ...contract.readers.json_access import object_of, text_of
 from ..signatures import decoded, is_ours
 from ..thinking_prefix import Block, Conversation, unsealed
 
-__all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "objection"]
+__all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "objection", "thought_shown"]
+
+#: They show their thoughts to who asks for thinking, and for nothing more.
+_SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
+
+
+def thought_shown(text: str, asked: Any, model: str) -> str | None:
+    """Returns what is seen of a thought where `thinking` is `asked` for: newer models hide its text by default."""
+    match asked:
+        case {"type": "enabled" | "adaptive", "display": str(display)}:
+            return text if display == "summarized" else ""
+        case {"type": "enabled" | "adaptive"}:
+            return text if _SHOWS_THOUGHTS.search(model) else ""
+    return None
 
 
 def as_blocks(content: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
 from ._anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
 from ._citations import page_citations, page_found
-from ._signed_thoughts import anthropic_blocks, as_blocks, objection
+from ._signed_thoughts import anthropic_blocks, as_blocks, objection, thought_shown
 from .base import (
     WRONG_KEY,
     Dialect,
@@ -42,8 +42,6 @@ _SNAPSHOTS = {
     "claude-sonnet-4-5": "20250929",
 }
 _THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-([5-9]|\d\d)")
-#: They show their thoughts to who asks for thinking, and for nothing more.
-_SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
 
 
 class Anthropic(Dialect):
@@ -139,7 +137,8 @@ class Anthropic(Dialect):
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
         """Yields each part with its first and its final block."""
-        prefix = self.conversation.prefix if binds(self.ticket.request.model) else None
+        binding = binds(self.ticket.request.model) and any(isinstance(part, Think) for part in answer.parts)
+        prefix = self.conversation.prefix if binding else None
         for number, part in enumerate(answer.parts):
             match part:
                 case Say(text) if text:
@@ -184,15 +183,10 @@ class Anthropic(Dialect):
         """Returns the visible reasoning. Newer models think by default, and send only the signature unless more is
         requested.
         """
-        match self.asked.get("thinking"):
-            case {"type": "disabled" | "between_tools"}:
-                return None
-            case {"display": str(display)}:
-                return part.text if display == "summarized" else ""
-            case {"type": "enabled" | "adaptive"}:
-                return part.text if _SHOWS_THOUGHTS.match(self.model) else ""
-            case _:
-                return "" if _THINKS_UNASKED.match(self.model) else None
+        asked = self.asked.get("thinking")
+        if asked is None:
+            return "" if _THINKS_UNASKED.match(self.model) else None
+        return thought_shown(part.text, asked, self.model)
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         start = self.message(answer.usage, {"output_tokens": min(answer.usage.output, 1)})

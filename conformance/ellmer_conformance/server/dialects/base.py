@@ -251,7 +251,10 @@ _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 def compact(value: Any) -> str:
     """Returns JSON without spaces."""
-    return _compact(value)
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # half a surrogate pair, or a number beyond 64 bits
+        return _compact(value)
 
 
 def pretty(value: Any) -> bytes:

@@ -23,7 +23,7 @@ from ..thinking_prefix import Conversation, binds, sealed
 from ._aws_authorization import unauthorized
 from ._citations import web_citations
 from ._eventstream import message
-from ._signed_thoughts import as_blocks, bedrock_blocks, objection
+from ._signed_thoughts import as_blocks, bedrock_blocks, objection, thought_shown
 from .base import (
     ALNUM,
     Dialect,
@@ -95,11 +95,17 @@ class Bedrock(Dialect):
         reply = {
             "metrics": self.metrics,
             "output": {"message": said},
+            **self.named_settings("performanceConfig"),
             "stopReason": self.stops[answer.reason],
             **self.trace,
             "usage": self.usage(answer.usage),
+            **self.named_settings("serviceTier"),
         }
         return utf8(compact(self.transformed() | reply))
+
+    def named_settings(self, *names: str) -> Json:
+        """Returns settings of the request that the answer repeats."""
+        return {name: self.asked[name] for name in names if name in self.asked}
 
     def transformed(self) -> Json:
         """Returns the report on dropped thoughts, if the request asks for its path."""
@@ -127,13 +133,20 @@ class Bedrock(Dialect):
 
     def shown(self, answer: Answer) -> list[Said]:
         """Returns the parts to send, without hidden reasoning and empty parts."""
+        parts = [self.seen(part) if isinstance(part, Think) else part for part in answer.parts]
         shown: list[Said] = [
             part
-            for part in answer.parts
-            if not isinstance(part, Search)
-            if isinstance(part, Call) or (part.text and (isinstance(part, Say) or self.shows_thoughts))
+            for part in parts
+            if part and not isinstance(part, Search) and not (isinstance(part, Say) and not part.text)
         ]
         return list(self.signed(shown)) if self.signs else shown
+
+    def seen(self, part: Think) -> Think | None:
+        """Returns what is seen of a thought: all, or of Claude its signature alone, or nothing."""
+        if not self.signs:
+            return part if part.text and _SHOWS_REASONING.search(self.model) else None
+        text = thought_shown(part.text, self.more.get("thinking"), self.model)
+        return None if text is None else Think(text)
 
     def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
         """Yields the parts, with signed thoughts. A bound signature records the earlier thoughts."""
@@ -159,7 +172,8 @@ class Bedrock(Dialect):
         stop = {"stopReason": self.stops[answer.reason], **self.transformed()}
         yield Frame("end", self.event("messageStop", stop))
         counts = {"metrics": self.metrics, **self.trace, "usage": self.usage(answer.usage)}
-        yield Frame("end", self.event("metadata", counts))
+        repeated = self.named_settings("performanceConfig", "serviceTier")
+        yield Frame("end", self.event("metadata", counts | repeated))
 
     def block(self, part: Said, index: int) -> Iterator[Frame]:
         """Yields the events of one block. Only a call has a start event."""
@@ -169,7 +183,7 @@ class Bedrock(Dialect):
                 for citation in web_citations(part.sources):
                     yield Frame("open", self.delta(index, {"citation": citation}))
             case Think():
-                pieces = [{"text": piece} for piece in words(part)]
+                pieces = [{"text": piece} for piece in words(part) if piece]
                 pieces += [{"signature": part.signature}] if isinstance(part, _Signed) else []
                 for piece in pieces:
                     yield Frame("thinking", self.delta(index, {"reasoningContent": piece}))
@@ -226,14 +240,6 @@ class Bedrock(Dialect):
     def signs(self) -> bool:
         """Whether the model signs its thoughts, as Claude does."""
         return "anthropic.claude" in self.model
-
-    @cached_property
-    def shows_thoughts(self) -> bool:
-        """Whether reasoning is visible."""
-        match self.asked.get("additionalModelRequestFields"):
-            case {"thinking": {"type": "enabled" | "adaptive"}}:
-                return True
-        return bool(_SHOWS_REASONING.search(self.model))
 
     @cached_property
     def conversation(self) -> Conversation:

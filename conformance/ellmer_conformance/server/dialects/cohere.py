@@ -8,7 +8,7 @@ they call. https://docs.cohere.com/docs/streaming
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of
@@ -16,6 +16,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ._citations import document_citations
+from ._log_probabilities import of_tokens
 from .base import (
     HEX,
     WRONG_KEY,
@@ -74,7 +75,9 @@ class Cohere(Dialect):
             "finish_reason": self.stops[answer.reason],
             "usage": self.usage(answer.usage),
         }
-        return utf8(compact(reply))
+        said = [part.text for part in answer.parts if isinstance(part, Say)]
+        measured = {"logprobs": [each for text in said for each in of_tokens(text)]} if self.measured else {}
+        return utf8(compact(reply | measured))
 
     def message(self, answer: Answer) -> Json:
         """Returns the message with its content, plan and calls. Without calls, it always has content."""
@@ -113,7 +116,7 @@ class Cohere(Dialect):
             if isinstance(part, Think) and not self.thinks:
                 yield from plan(part) if answer.calls else ()
             elif isinstance(part, Say | Think) and part.text:
-                yield from content(part, index, self.last_called)
+                yield from self.content(part, index)
                 index += 1
         for number, call in enumerate(answer.calls):
             yield from self.called(call, number)
@@ -129,6 +132,26 @@ class Cohere(Dialect):
             more = {"message": {"tool_calls": {"function": {"arguments": piece}}}}
             yield Frame("arguments", event("tool-call-delta", index=index, delta=more))
         yield Frame("close", event("tool-call-end", index=index))
+
+    def content(self, part: Say | Think, index: int) -> Iterator[Frame]:
+        """Yields a part of the content: its start, its pieces, its end."""
+        kind: Literal["thinking", "text"] = "thinking" if isinstance(part, Think) else "text"
+        start = {"message": {"content": {"type": kind, kind: ""}}}
+        yield Frame("open", event("content-start", index=index, delta=start))
+        for piece in words(part):
+            delta = {"delta": {"message": {"content": {kind: piece}}}}
+            measured = {"logprobs": of_tokens(piece)[0]} if self.measured else {}
+            yield Frame(kind, event("content-delta", index=index, **delta, **measured))
+        for number, cited in enumerate(document_citations(Answer((part,)), self.last_called)):
+            began = {"message": {"citations": cited}}
+            yield Frame("text", event("citation-start", index=number, delta=began))
+            yield Frame("text", event("citation-end", index=number))
+        yield Frame("close", event("content-end", index=index))
+
+    @property
+    def measured(self) -> bool:
+        """Whether the request asks for log probabilities."""
+        return self.asked.get("logprobs") is True
 
     def usage(self, usage: Usage) -> Json:
         """Returns the token counts. Billed tokens exclude the prompt's template, which has no size here."""
@@ -185,25 +208,6 @@ def plan(part: Think) -> Iterator[Frame]:
     """Yields the model's plan before its calls."""
     for piece in words(part):
         yield Frame("thinking", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
-
-
-def content(part: Say | Think, index: int, called: str) -> Iterator[Frame]:
-    """Yields a part of the content: its start, its pieces, its end. `called` is the id of the call whose result it
-    may cite.
-    """
-    kind = "thinking" if isinstance(part, Think) else "text"
-    start = {"message": {"content": {"type": kind, kind: ""}}}
-    yield Frame("open", event("content-start", index=index, delta=start))
-    for piece in words(part):
-        more = {"message": {"content": {kind: piece}}}
-        yield Frame(
-            "thinking" if kind == "thinking" else "text", event("content-delta", index=index, delta=more)
-        )
-    for number, cited in enumerate(document_citations(Answer((part,)), called)):
-        began = {"message": {"citations": cited}}
-        yield Frame("text", event("citation-start", index=number, delta=began))
-        yield Frame("text", event("citation-end", index=number))
-    yield Frame("close", event("content-end", index=index))
 
 
 def event(kind: str, **rest: Any) -> bytes:

@@ -13,12 +13,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
+from ...contract.readers.json_access import text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import encoded, sign
 from ._citations import grounding
 from ._gemini_signatures import either, elements, objection
+from ._log_probabilities import chosen_candidates
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
@@ -134,8 +136,11 @@ class Gemini(Dialect):
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
         if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
-        if answer and self.averages and not self.ticket.request.stream:
+        if answer and (self.measured or (self.averages and not self.ticket.request.stream)):
             candidate["avgLogprobs"] = -0.0125
+        said = "".join(text_of(part.get("text")) for part in parts if "thought" not in part)
+        if self.measured and said:
+            candidate["logprobsResult"] = chosen_candidates(said, either(self.config, "logprobs") or 0)
         candidate |= grounding(answer) if answer else {}
         return {
             "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
@@ -172,7 +177,7 @@ class Gemini(Dialect):
             **cached,
             "promptTokensDetails": [{"modality": "TEXT", "tokenCount": usage.input}],
             **thoughts,
-            "serviceTier": "standard",
+            "serviceTier": self.tier,
         }
 
     def chunk(self, response: Json, *, first: bool) -> bytes:
@@ -189,8 +194,24 @@ class Gemini(Dialect):
     @property
     def count(self) -> int:
         """The requested number of candidates."""
-        asked = either(either(self.asked, "generationConfig"), "candidateCount")
+        asked = either(self.config, "candidateCount")
         return asked if isinstance(asked, int) and 1 <= asked <= 8 else 1
+
+    @property
+    def config(self) -> Any:
+        """The request's `generationConfig`."""
+        return either(self.asked, "generationConfig")
+
+    @property
+    def tier(self) -> str:
+        """The tier that is asked for: https://ai.google.dev/gemini-api/docs/priority-inference"""
+        asked = text_of(either(self.asked, "serviceTier")).removeprefix("SERVICE_TIER_").lower()
+        return asked if asked in {"flex", "priority"} else "standard"
+
+    @property
+    def measured(self) -> bool:
+        """Whether the request asks for log probabilities."""
+        return either(self.config, "responseLogprobs") is True
 
     @property
     def averages(self) -> bool:
@@ -206,7 +227,7 @@ class Gemini(Dialect):
     @cached_property
     def shows_thoughts(self) -> bool:
         """Whether the request asks to see the reasoning."""
-        config = either(either(self.asked, "generationConfig"), "thinkingConfig")
+        config = either(self.config, "thinkingConfig")
         return bool(either(config, "includeThoughts"))
 
     def headers(self, *, stream: bool) -> Headers:

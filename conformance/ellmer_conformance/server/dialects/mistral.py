@@ -7,6 +7,7 @@ Reasoning is part of the content, which is then a list. https://docs.mistral.ai/
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -31,6 +32,7 @@ from .base import (
 __all__ = ["Mistral"]
 
 _PAD = "abcdefghijklmnopqrstuvwxyz0123456789"
+_TYPES_CALLS = re.compile(r"mistral-small")  # the others were recorded to leave the type of a call out
 
 
 class Mistral(Dialect):
@@ -70,7 +72,10 @@ class Mistral(Dialect):
             "model": self.model,
             "usage": self.usage(answer.usage),
             "object": "chat.completion",
-            "choices": [{"index": 0, "finish_reason": self.stops[answer.reason], "message": message}],
+            "choices": [
+                {"index": index, "finish_reason": self.stops[answer.reason], "message": message}
+                for index in range(self.count)
+            ],
         }
         return utf8(compact(reply))
 
@@ -86,7 +91,7 @@ class Mistral(Dialect):
         return [
             {
                 "id": call.id or self.ticket.token(f"call {index}", 9),
-                "type": "function",
+                **({"type": "function"} if _TYPES_CALLS.match(self.model) else {}),
                 "function": {"name": call.name, "arguments": arguments_text(call)},
                 "index": index,
             }
@@ -126,7 +131,9 @@ class Mistral(Dialect):
             "object": "chat.completion.chunk",
             "created": self.ticket.created,
             "model": self.model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            "choices": [
+                {"index": index, "delta": delta, "finish_reason": finish} for index in range(self.count)
+            ],
             **rest,
         }
         pad = {"p": padding(compact(value), _PAD)} if padded else {}
@@ -146,6 +153,12 @@ class Mistral(Dialect):
     def id(self) -> str:
         """An id of 32 hexadecimal digits."""
         return self.ticket.token("completion", 32, HEX)
+
+    @property
+    def count(self) -> int:
+        """How many choices are asked for."""
+        asked = self.asked.get("n")
+        return asked if isinstance(asked, int) and 1 <= asked <= 16 else 1
 
     @property
     def thinks(self) -> bool:

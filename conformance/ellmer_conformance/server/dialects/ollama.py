@@ -14,6 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
 from ..http.reply import Headers
+from ._log_probabilities import log_probabilities
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, arguments, compact, utf8, words
 
 __all__ = ["Ollama"]
@@ -49,7 +50,7 @@ class Ollama(Dialect):
             message["thinking"] = answer.thinking
         if answer.calls:
             message["tool_calls"] = [self.call(call, index) for index, call in enumerate(answer.calls)]
-        return self.line(0, message, **self.ending(answer)).rstrip()
+        return self.line(0, message, **self.ending(answer), **self.probabilities(answer.text)).rstrip()
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         count = 0
@@ -60,7 +61,8 @@ class Ollama(Dialect):
                 thinks = isinstance(part, Think)
                 told = {"content": "", "thinking": piece} if thinks else {"content": piece}
                 spoken = {"role": "assistant", **told}
-                yield Frame("thinking" if thinks else "text", self.line(count, spoken, done=False))
+                line = self.line(count, spoken, done=False, **self.probabilities(piece))
+                yield Frame("thinking" if thinks else "text", line)
                 count += 1
         for index, call in enumerate(answer.calls):
             message: Json = {"role": "assistant", "content": "", "tool_calls": [self.call(call, index)]}
@@ -93,6 +95,12 @@ class Ollama(Dialect):
             "eval_count": usage.output,
             "eval_duration": written,
         }
+
+    def probabilities(self, text: str) -> Json:
+        """Returns log probabilities of a text, if they are asked for."""
+        if self.asked.get("logprobs") is not True or not text:
+            return {}
+        return {"logprobs": log_probabilities(text, self.asked.get("top_logprobs") or 0)}
 
     @property
     def shows_thoughts(self) -> bool:

@@ -15,8 +15,9 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Protocol, cast
 
+from .http_request import HttpRequest, KnownRequests
 from .reply import Broken, Relayed, Reply, is_short, plain
-from .request_parser import HttpRequest, KnownRequests, Reader
+from .request_parser import Reader
 
 __all__ = ["PATIENCE", "Connection", "Handler"]
 

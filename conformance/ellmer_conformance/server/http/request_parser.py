@@ -1,55 +1,20 @@
-"""Parses HTTP/1.1 requests from the bytes of a client in any chunks, with httptools.
-
-Clients repeat requests. A request that arrived in one piece is recognized by its bytes when it comes again.
-"""
+"""Parses HTTP/1.1 requests from the bytes of a client in any chunks, with httptools."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
 import httptools
 
-__all__ = ["MAX_BODY", "MAX_HEAD", "HttpRequest", "KnownRequests", "Reader", "Receiver"]
+from .http_request import HttpRequest, KnownRequests
+
+__all__ = ["MAX_BODY", "MAX_HEAD", "Reader", "Receiver"]
 
 MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
 MAX_HEAD = 64 * 1024
 MAX_TARGET = 16 * 1024  # of the path and the query
 _DIGITS = 15  # of a content length; Python counts no further than some thousands
-_KNOWN, _SHORT = 1024, 16 * 1024  # requests that are remembered, and the bytes each may have
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """A request as it arrived: the target of the request line, and header names in lower case."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes = b""
-    keep_alive: bool = True
-    version: str = "1.1"
-
-    def __hash__(self) -> int:
-        return hash(self.body)  # which tells requests apart, and which bytes remember
-
-    @property
-    def host(self) -> str:
-        """The host that the client addressed. A proxy, or a recorder with a route, names it in a header."""
-        return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
-
-
-class KnownRequests(dict[bytes, HttpRequest]):
-    """Short requests by their bytes. The oldest are dropped first."""
-
-    def remember(self, data: bytes, request: HttpRequest) -> None:
-        """Stores a request without headers about the connection."""
-        usual = request.keep_alive and request.version == "1.1" and "expect" not in request.headers
-        if usual and len(data) <= _SHORT:
-            self[data] = request
-            if len(self) > _KNOWN:
-                del self[next(iter(self))]
 
 
 @lru_cache(1024)
@@ -87,8 +52,8 @@ class Reader:
 
     def feed(self, data: bytes) -> None:
         """Reads more bytes and calls the receiver."""
-        begins = self._between and self._known is not None
-        if begins and self._known and (request := self._known.get(data)):
+        known = self._known if self._between else None
+        if known is not None and (request := known.find(data)):
             self._receiver.came(request)
             return
         self._came.clear()
@@ -103,8 +68,8 @@ class Reader:
         self._unfinished += len(data) if self._body_size == body else -self._unfinished
         if self._unfinished > MAX_HEAD and not self._between:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
-        if begins and self._known is not None and self._between and len(self._came) == 1:
-            self._known.remember(data, self._came[0])
+        if known is not None and self._between and len(self._came) == 1:
+            known.remember(data, self._came[0])
 
     # from the parser --------------------------------------------------------------------------------------
 

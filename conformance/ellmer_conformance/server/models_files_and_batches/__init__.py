@@ -14,8 +14,8 @@ from ...contract import readers
 from ...contract.exchange import Request
 from ..dialect_lookup import dialect_of
 from ..dialects.base import Dialect, Ticket
+from ..http.http_request import HttpRequest
 from ..http.reply import Reply
-from ..http.request_parser import HttpRequest
 from ..http.routes import Route
 from ..replies.rendering import refuse
 from . import anthropic, gemini, mistral, ollama, openai

@@ -15,8 +15,8 @@ from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...contract.verdict import objection
 from ..dialects.base import Dialect, compact, utf8
+from ..http.http_request import HttpRequest
 from ..http.reply import Reply, plain
-from ..http.request_parser import HttpRequest
 from ..http.routes import Route
 from ..replies.rendering import refuse
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
@@ -39,9 +40,11 @@ class Compatible(OpenAIChat):
         return utf8(compact(self.completion(answer)))
 
     def completion(self, answer: Answer) -> Json:
-        choice = {"index": 0, "message": self.message(answer), "finish_reason": self.stops[answer.reason]}
+        choice = {"message": self.message(answer), **self.probabilities(answer.text)}
+        choice["finish_reason"] = self.stops[answer.reason]
         head = self.chunk_head | {"object": "chat.completion"}
-        return head | {"choices": [choice], "usage": self.usage(answer.usage)}
+        choices = [{"index": index, **choice} for index in range(self.count)]
+        return head | {"choices": choices, "usage": self.usage(answer.usage)}
 
     def message(self, answer: Answer) -> Json:
         message: Json = {"role": "assistant", "content": answer.text}
@@ -56,13 +59,27 @@ class Compatible(OpenAIChat):
         return {"id": self.call_id(call, index), "type": "function", "function": function}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
+        others = list(self.others())
+        for choice in (self, *others):
+            yield from choice.of_one(answer)
+        for choice in others:
+            yield Frame("end", choice.chunk({}, finish=self.stops[answer.reason]))
+        yield from self.closing(answer)
+
+    def others(self) -> Iterator[Self]:
+        """Yields the other choices that are asked for."""
+        for index in range(1, self.count):
+            other = copy(self)
+            other.index = index
+            yield other
+
+    def of_one(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say | Think) else ():
                 yield self.piece(part, piece)
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
-        yield from self.closing(answer)
 
     def opening(self, answer: Answer) -> Json:
         return {"role": "assistant", "content": ""}
@@ -84,7 +101,12 @@ class Compatible(OpenAIChat):
         yield Frame("end", sse("[DONE]"))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
-        return self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        choice = {"index": self.index, "delta": delta, **self.probabilities(delta.get("content"))}
+        return self.event({"choices": [choice | {"finish_reason": finish}]})
+
+    def unless_reasoning(self, **fields: Any) -> Json:
+        """Returns only what is asked for: a field without a value is left out."""
+        return {name: each for name, each in fields.items() if each is not None}
 
     def event(self, rest: Json) -> bytes:
         return sse(compact(self.chunk_head | rest))

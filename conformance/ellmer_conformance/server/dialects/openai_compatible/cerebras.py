@@ -37,6 +37,7 @@ class Cerebras(Compatible):
 
     def completion(self, answer: Answer) -> Json:
         choice = {"finish_reason": self.stops[answer.reason], "index": 0, "message": self.message(answer)}
+        choice |= self.probabilities(answer.text)
         head = self.chunk_head | {"object": "chat.completion"}
         return {"choices": [choice], **head, **self.counts(answer)}
 
@@ -59,7 +60,8 @@ class Cerebras(Compatible):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         ended = {"finish_reason": finish} if finish else {}
-        return self.event({"choices": [{"delta": delta, **ended, "index": 0}]})
+        measured = self.probabilities(delta.get("content"))
+        return self.event({"choices": [{"delta": delta, **ended, "index": 0, **measured}]})
 
     def counts(self, answer: Answer) -> Json:
         """Returns the usage in tokens and seconds. A stream has it, too, even if the request does not ask for it."""

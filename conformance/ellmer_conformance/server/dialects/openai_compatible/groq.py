@@ -51,8 +51,13 @@ class Groq(Compatible):
             "usage_breakdown": None,
             "system_fingerprint": head["system_fingerprint"],
             "x_groq": {"id": self.request_id, "seed": self.ticket.created},
-            "service_tier": "on_demand",
+            "service_tier": self.tier,
         }
+
+    @property
+    def tier(self) -> str:
+        asked = self.asked.get("service_tier") or "auto"
+        return "on_demand" if asked == "auto" else str(asked)
 
     def message(self, answer: Answer) -> Json:
         """Returns the message. Without text, it has no content, and reasoning comes before calls."""
@@ -77,7 +82,7 @@ class Groq(Compatible):
         asked = self.options.get("include_usage")
         yield Frame("end", self.event(last | ({"usage": usage} if asked else {})))
         if asked:
-            yield Frame("end", self.event({"choices": [], "usage": usage, "service_tier": "on_demand"}))
+            yield Frame("end", self.event({"choices": [], "usage": usage, "service_tier": self.tier}))
         yield Frame("end", sse("[DONE]"))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:

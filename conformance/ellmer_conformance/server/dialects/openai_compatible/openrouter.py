@@ -46,11 +46,12 @@ class OpenRouter(Compatible):
 
     def completion(self, answer: Answer) -> Json:
         choice: Json = {"index": 0, "logprobs": None, **self.finish(answer), "message": self.message(answer)}
+        choice |= self.probabilities(answer.text)
         return {
             **self.chunk_head,
             "object": "chat.completion",
             "system_fingerprint": None,
-            "service_tier": "default",
+            "service_tier": self.tier,
             "choices": [choice],
             "usage": self.usage(answer.usage),
         }
@@ -103,7 +104,13 @@ class OpenRouter(Compatible):
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         first = {"content": delta["content"]} if "content" in delta else {}
         choice = {"index": 0, "delta": first | {"role": "assistant"} | delta, "finish_reason": finish}
-        return self.event({"choices": [choice | {"native_finish_reason": finish}]})
+        measured = self.probabilities(delta.get("content"))
+        return self.event({"choices": [choice | measured | {"native_finish_reason": finish}]})
+
+    @property
+    def count(self) -> int:
+        """One, whatever `n` says."""
+        return 1
 
     @property
     def chunk_head(self) -> Json:

@@ -56,7 +56,8 @@ class XAI(Compatible):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         ended = {"finish_reason": finish} if finish else {}
-        return self.event({"choices": [{"index": 0, "delta": delta, **ended}]})
+        measured = self.probabilities(delta.get("content"))
+        return self.event({"choices": [{"index": self.index, "delta": delta, **measured, **ended}]})
 
     def event(self, rest: Json) -> bytes:
         return super().event(rest | {"system_fingerprint": self.fingerprint})
