@@ -1,4 +1,4 @@
-"""Log probabilities where a request asks for them: the real fields, with made-up numbers.
+"""Log probabilities, if a request asks for them: the real fields with made-up numbers.
 
 OpenAI's, which Ollama and many others have too: https://platform.openai.com/docs/api-reference/chat/object
 Google's: https://ai.google.dev/api/generate-content#LogprobsResult
@@ -17,7 +17,7 @@ __all__ = ["chosen_candidates", "log_probabilities", "of_tokens"]
 
 
 def log_probabilities(text: str, alternatives: int = 0) -> list[Json]:
-    """Returns each token of a text with its log probability, and as many `alternatives` as were asked for."""
+    """Returns each token of a text with its log probability, and the requested number of `alternatives`."""
     return [_token(piece, alternatives) for piece in words(Say(text))]
 
 

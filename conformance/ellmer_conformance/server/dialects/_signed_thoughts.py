@@ -1,4 +1,4 @@
-"""The thoughts that a request to Claude sends back, as Anthropic's API has them and as Bedrock's has."""
+"""The thoughts that a request to Claude sends back, in the forms of Anthropic's API and of Bedrock's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def thought_shown(text: str, asked: Any, model: str) -> str | None:
 
 
 def as_blocks(content: Any) -> list[Any]:
-    """Content as blocks; one text may stand for one."""
+    """Returns content as blocks. A plain text becomes one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return content if isinstance(content, list) else []
@@ -45,7 +45,7 @@ def anthropic_blocks(asked: Json) -> Iterator[Block]:
 
 
 def bedrock_blocks(asked: Json) -> Iterator[Block]:
-    """Yields the blocks of a request to Converse; a mark for the cache is none."""
+    """Yields the blocks of a request to Converse, without cache points."""
     for place, role, block in _blocks(asked):
         reasoning = object_of(block).get("reasoningContent")
         if reasoning is not None:
@@ -57,7 +57,7 @@ def bedrock_blocks(asked: Json) -> Iterator[Block]:
 
 
 def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
-    """Returns what is said of a thought that is not as it was sent, or else of one that is sent back behind another prefix."""
+    """Returns the error for a changed thought, or for one with another prefix."""
     for block in said.blocks:
         if _is_changed(block, strict=strict):
             return f"{block.place}: Invalid `signature` in `thinking` block"
@@ -65,9 +65,7 @@ def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) ->
 
 
 def _is_changed(thought: Block, *, strict: bool) -> bool:
-    """Tells whether a block is a thought that is not as it was sent. Not `strict`: one that was not written
-    here is none.
-    """
+    """Tells whether a block is a changed thought. If it is not `strict`, foreign signatures count as unchanged."""
     signature = thought.signature
     if signature is None or not isinstance(thought.value, str):
         return False

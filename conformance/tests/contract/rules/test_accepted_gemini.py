@@ -1,4 +1,4 @@
-"""What Gemini's API is known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that Gemini's API accepts: no rule may refuse them."""
 
 import pytest
 

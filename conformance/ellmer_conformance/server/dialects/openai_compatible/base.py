@@ -1,4 +1,4 @@
-"""Chat Completions as others than OpenAI write it: the same chunks without OpenAI's own fields, reasoning shown."""
+"""Chat Completions of servers other than OpenAI: the same chunks without OpenAI's own fields, with visible reasoning."""
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Compatible"]
 
 
 class Compatible(OpenAIChat):
-    """A server that speaks the format and has nothing of its own. It sends a call whole, as most of them do."""
+    """A server with the format and without extensions. It sends whole calls, as most of them do."""
 
     vendor: ClassVar[str] = "openai_compatible"
     thoughts: ClassVar[str] = "reasoning_content"  # the field in which it shows reasoning
@@ -85,7 +85,7 @@ class Compatible(OpenAIChat):
         return {"role": "assistant", "content": ""}
 
     def piece(self, part: Said, piece: str) -> Frame:
-        """Some text, or some reasoning."""
+        """Returns a piece of text or reasoning."""
         if isinstance(part, Think):
             return Frame("thinking", self.chunk({self.thoughts: piece}))
         return Frame("text", self.chunk({"content": piece}))
@@ -94,7 +94,7 @@ class Compatible(OpenAIChat):
         yield Frame("call", self.chunk({"tool_calls": [{"index": index, **self.whole(call, index)}]}))
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
-        """Yields why it stopped, what it cost, and that this was all."""
+        """Yields the stop reason, the usage and the end marker."""
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
@@ -134,7 +134,9 @@ class Compatible(OpenAIChat):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Keys come in headers of many names (`x-portkey-api-key`); servers of one's own need none."""
+        """Returns the error for a missing key. Keys may be in headers of many names (`x-portkey-api-key`), and the
+        user's own servers need none.
+        """
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if key != WRONG_KEY and (scheme.lower() == "bearer" or "authorization" not in headers):
             return None

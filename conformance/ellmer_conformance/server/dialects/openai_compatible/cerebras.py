@@ -1,4 +1,4 @@
-"""Cerebras: reasoning under a name of its own, all calls in one chunk, the times beside the counts.
+"""Cerebras: reasoning under its own name, all calls in one chunk, and times beside the counts.
 
 https://inference-docs.cerebras.ai/api-reference/chat-completions; order and names as recorded.
 """
@@ -18,7 +18,7 @@ __all__ = ["Cerebras"]
 
 
 class Cerebras(Compatible):
-    """api.cerebras.ai."""
+    """The host api.cerebras.ai."""
 
     vendor: ClassVar[str] = "cerebras"
     thoughts: ClassVar[str] = "reasoning"
@@ -42,7 +42,7 @@ class Cerebras(Compatible):
         return {"choices": [choice], **head, **self.counts(answer)}
 
     def message(self, answer: Answer) -> Json:
-        """Without text there is no content."""
+        """Returns the message. Without text, it has no content."""
         message = super().message(answer)
         return message if answer.text else {key: each for key, each in message.items() if key != "content"}
 

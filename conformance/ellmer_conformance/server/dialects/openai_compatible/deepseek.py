@@ -1,4 +1,4 @@
-"""DeepSeek: Chat Completions with the reasoning shown, usage in the last chunk, and its own words for errors."""
+"""DeepSeek: Chat Completions with visible reasoning, usage in the last chunk, and its own error texts."""
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["DeepSeek"]
 
 
 class DeepSeek(OpenAIChat):
-    """api.deepseek.com."""
+    """The host api.deepseek.com."""
 
     vendor: ClassVar[str] = "deepseek"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
@@ -75,7 +75,7 @@ class DeepSeek(OpenAIChat):
         yield Frame("end", sse("[DONE]"))
 
     def piece(self, part: Say | Think, piece: str) -> Frame:
-        """Text or reasoning; reasoning says that there is no text."""
+        """Returns a piece of text or reasoning. Reasoning has empty text."""
         if isinstance(part, Think):
             return Frame("thinking", self.chunk({"content": None, "reasoning_content": piece}))
         return Frame("text", self.chunk({"content": piece}))

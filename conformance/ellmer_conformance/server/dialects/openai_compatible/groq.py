@@ -1,4 +1,4 @@
-"""Groq: times beside the counts, which come twice, and `x_groq` on the first chunk and the last.
+"""Groq: times beside the counts, which are sent twice, and `x_groq` in the first and the last chunk.
 
 https://console.groq.com/docs/api-reference; order and names as recorded.
 """
@@ -19,7 +19,7 @@ __all__ = ["Groq"]
 
 
 class Groq(Compatible):
-    """api.groq.com."""
+    """The host api.groq.com."""
 
     vendor: ClassVar[str] = "groq"
     thoughts: ClassVar[str] = "reasoning"
@@ -60,7 +60,7 @@ class Groq(Compatible):
         return "on_demand" if asked == "auto" else str(asked)
 
     def message(self, answer: Answer) -> Json:
-        """Without text there is no content; reasoning stands before calls."""
+        """Returns the message. Without text, it has no content, and reasoning comes before calls."""
         message = super().message(answer)
         if not answer.text:
             del message["content"]
@@ -114,7 +114,7 @@ class Groq(Compatible):
 
     @property
     def request_id(self) -> str:
-        """`req_` and 26 characters."""
+        """An id: `req_` and 26 characters."""
         return f"req_{self.ticket.token('request', 26).lower()}"
 
     def headers(self, *, stream: bool) -> Headers:
@@ -123,7 +123,7 @@ class Groq(Compatible):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """Yields an event with a name, and nothing after it."""
+        """Yields an error event with a name, which ends the stream."""
         failure = self.failures[kind]
         error = {"message": failure.message, "type": failure.type, "status_code": failure.status}
         yield sse(compact({"error": error}), "error")
