@@ -130,9 +130,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imported(module: str) -> frozenset[str]:
-    """Returns every module that a module imports, at any depth of its code; modules of ours by their full
-    names.
-    """
+    """Returns every imported module of a module, at any depth of its code. Modules of ours have their full names."""
     path = modules()[module]
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     names = set()
@@ -148,7 +146,7 @@ def imported(module: str) -> frozenset[str]:
 
 
 def room(module: str) -> str:
-    """Returns the folder, or the module, of its package's first level that a module is in."""
+    """Returns the folder or module of the first level of its package that contains a module."""
     return module.split(".")[1] if "." in module else ""
 
 
@@ -164,7 +162,7 @@ def test_every_module_imports_what_its_folder_may():
 
 
 def misplaced(module):
-    """A line for each room and each other package that the table does not allow this module."""
+    """Yields a line for each folder and each other package that the table does not allow this module."""
     package = module.split(".")[0]
     own = {room(name) for name in imported(module) if name.split(".")[0] == package}
     others = {name.split(".")[0] for name in imported(module)} & set(FOLDERS) - {package}

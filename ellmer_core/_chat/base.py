@@ -207,7 +207,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
 
     @property
     def _connections(self) -> list[Connection]:
-        """Returns the connections of the fallbacks."""
+        """The connections of the fallbacks."""
         return [connection for _, connection in self.fallbacks]
 
     def as_fallback(self) -> tuple[Fallback, Connection]:

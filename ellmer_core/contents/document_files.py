@@ -90,7 +90,7 @@ def _text_of(type: str, data: bytes, source: str) -> str:
         text = decoded_as_windows(data)
         if text is None:
             raise UsageError(
-                f"{source} is no text, although its type is {type}. Pass its type as content_type=."
+                f"{source} is not text, although its type is {type}. Pass its type as content_type=."
             )
     return text or ""
 

@@ -74,7 +74,7 @@ class UsageLimits(Value):
         if self.tool_calls is not None and calls > self.tool_calls:
             raise UsageLimitError(
                 f"The model asked for {calls} tool calls, and the limit is tool_calls={self.tool_calls}. The last "
-                "requests were not run; the next chat() says so to it."
+                "calls were not run. The next chat() tells the model so."
             )
 
 

@@ -89,7 +89,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return [{"role": "system", "content": text}] if text else []
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """Yields a user message, or nothing if it has no content."""
+        """Returns a user message, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
         return [{"role": "user", "content": _plain(parts) if len(parts) == 1 else parts}] if parts else []
 

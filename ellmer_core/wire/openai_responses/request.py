@@ -122,7 +122,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
                 return [*map(self.result, results), *self.ours("user", rest)]
 
     def ours(self, role: str, contents: Sequence[Content]) -> list[Json]:
-        """Yields a message item of ours, or nothing if it has no content."""
+        """Returns a message item of ours, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
         return [{"role": role, "content": parts}] if parts else []
 

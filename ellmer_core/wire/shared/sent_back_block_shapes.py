@@ -61,7 +61,7 @@ def legal(block: Any, shape: Shape, wire: str) -> Json | None:
     if fits(block, shape):
         return dict(block)
     warnings.warn(
-        f"{wire}: the answer had a block without what its kind needs. It is not sent back: {block!r:.100}",
+        f"{wire}: a block of the answer lacks required fields, so it is not sent back: {block!r:.100}",
         stacklevel=2,
     )
     return None

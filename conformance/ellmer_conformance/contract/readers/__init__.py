@@ -14,18 +14,18 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
-from ..exchange import Item, Json, Request
+from ..exchange import Item, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .provider_hosts import vendor_of
 from .read_cache import once_per_request
 
-__all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
+__all__ = ["MODULES", "detect", "is_beside", "parsed", "read", "request", "request_of", "vendor_of"]
 
 MODULES: Mapping[str, ModuleType] = {
     module.WIRE: module
@@ -103,24 +103,29 @@ def request(
     Raises ValueError, with a sentence, if the URL is not a chat endpoint of a known wire format or the body is not a
     JSON object.
     """
-    value = _read(body)
+    return request_of(method, url, headers, parsed(body), vendor, when=when)
+
+
+def request_of(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    value: Any,
+    vendor: str | None = None,
+    *,
+    when: date | None = None,
+) -> Request:
+    """Returns the same of a body that is parsed."""
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
-    found = detect(url, value, headers)
-    if found is None:
+    place = _endpoint(url, _header(headers, "host") or "", vendor)
+    if place is None:
         known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
         raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({known})")
-    return Request(
-        wire=_spoken(found[0], vendor or found[1]),
-        vendor=vendor or found[1],
-        body=value,
-        url=url,
-        method=method,
-        headers=headers,
-        model=_model(url, value),
-        stream=value.get("stream", found[0] == "ollama") is True or bool(_STREAMS.search(urlsplit(url).path)),
-        when=when,
-    )
+    model = value.get("model")
+    named = model.removeprefix("models/") if isinstance(model, str) and model else place.model
+    stream = place.streams or value.get("stream", place.streams_by_default) is True
+    return Request(place.wire, place.vendor, value, url, method, headers, named, stream, when)
 
 
 @once_per_request
@@ -128,6 +133,26 @@ def read(request: Request) -> list[Item]:
     """Returns the content of a request, in its wire format's order."""
     found: list[Item] = MODULES[request.wire].read(request)
     return found
+
+
+class _Endpoint(NamedTuple):
+    """What a URL says of the requests that go there."""
+
+    wire: str
+    vendor: str
+    model: str
+    streams: bool
+    streams_by_default: bool
+
+
+@lru_cache(1024)
+def _endpoint(url: str, host: str, vendor: str | None) -> _Endpoint | None:
+    found = _detected(url, host)
+    if found is None:
+        return None
+    wire, served_by = found[0], vendor or found[1]
+    streams = bool(_STREAMS.search(urlsplit(url).path))
+    return _Endpoint(_spoken(wire, served_by), served_by, _model(url), streams, wire == "ollama")
 
 
 @lru_cache(1024)
@@ -143,7 +168,7 @@ def _spoken(wire: str, vendor: str) -> str:
     return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
 
 
-def _read(body: bytes) -> Any:
+def parsed(body: bytes) -> Any:
     """Returns JSON with limited depth. Text that pydantic refuses (lone surrogates, more than 200 levels) is parsed
     again.
     """
@@ -153,15 +178,12 @@ def _read(body: bytes) -> Any:
         return bounded(json.loads(body))
 
 
-def _model(url: str, body: Json) -> str:
-    """Returns the model in the body, or else in the URL (Gemini, Bedrock, an Azure deployment)."""
-    model = body.get("model")
-    if isinstance(model, str) and model:
-        return model.removeprefix("models/")
+def _model(url: str) -> str:
+    """Returns the model that the URL names (Gemini, Bedrock, an Azure deployment)."""
     path = urlsplit(url).path
     match = _BEDROCK_MODEL.search(path) or _MODEL.search(unquote(path))
     return unquote(match["model"]) if match else ""
 
 
 def _header(headers: Mapping[str, str], name: str) -> str | None:
-    return next((value for key, value in headers.items() if key.lower() == name), None)
+    return headers.get(name) or next((value for key, value in headers.items() if key.lower() == name), None)
