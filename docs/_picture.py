@@ -1,7 +1,7 @@
 """Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
 
 Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
-saved as strict-server.png, and, cut to its size, as social-card.png.
+saved as strict-server.png, and, cropped, as social-card.png.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ QUESTION: Message = {"role": "user", "content": "What is the weather in Oslo and
 
 
 def call(number: int, city: str) -> dict[str, Any]:
-    """A tool call of the assistant."""
+    """Returns a tool call of the assistant."""
     function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
     return {"id": f"call_{number}", "type": "function", "function": function}
 
 
 def result(number: int, text: str) -> Message:
-    """A tool message."""
+    """Returns a tool message."""
     return {"role": "tool", "tool_call_id": f"call_{number}", "content": text}
 
 
@@ -73,12 +73,12 @@ def sent(page: Page, origin: str, messages: list[Message]) -> Image.Image:
 
 
 def frame(page: Page) -> Image.Image:
-    """What the page shows now."""
+    """Returns the current frame of the page."""
     return Image.open(BytesIO(page.screenshot())).convert("RGB")
 
 
 def save(frames: list[Image.Image]) -> None:
-    """The moving picture, the still one, and the card for links to the site."""
+    """Saves the animation, the still image, and the card for links to the site."""
     small = [each.quantize(64, dither=Image.Dither.NONE) for each in frames]
     small[0].save(
         IMAGES / "strict-server.gif",

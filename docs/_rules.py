@@ -1,7 +1,7 @@
 """The pages of the rules: an index with a search by error text, one page for each wire format and for each rule.
 
-The rules are published as data, too: `rules/rules.json` is what `conformance list --format json` prints, and
-`rules/error-texts.json` is what the search reads.
+The rules are published as data, too: `rules/rules.json` is the output of `conformance list --format json`, and the
+search reads `rules/error-texts.json`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from _markdown import cell, linking, prose, table
 
 from ellmer_conformance.cli.list import all_rules, as_data
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.rule import Rule, verdict
+from ellmer_conformance.contract.rule import Rule
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules_by_error_text import known_texts
+from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.corpus.evidence import Evidence, evidence_of
 
@@ -78,14 +79,17 @@ On the command line, `conformance explain "text of the error"` does the same.
 
 ## Rules as data
 
-[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources and error texts. The file is what
-`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when its
-form does, and `requirements` names the dated set of rules.
+[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence`
+is a list of pages that show what the rule rests on, those of its sources among them. The file is what
+`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when a
+field changes or goes; a new field does not change it. `requirements` names the dated set of rules.
 """
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The index, the data, a page for each wire format, one for rules about whole conversations, and one a rule."""
+    """Yields the index, the data, a page for each wire format, one for rules about whole conversations, and
+    one a rule.
+    """
     books = [*map(rules.book, rules.WIRES), behaviour.book]
     yield "rules/index.md", index(books)
     yield "rules/rules.json", json.dumps(as_data(all_rules()), indent=1, ensure_ascii=False)
@@ -99,7 +103,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def index(books: Iterable[RuleBook]) -> str:
-    """How to read a rule, how to find one, and every rule by its group."""
+    """Returns the index: how to read a rule, how to find one, and every rule by its group."""
     groups: dict[str, list[list[str]]] = defaultdict(list)
     for book in books:
         for rule in book.rules.values():
@@ -114,7 +118,7 @@ def index(books: Iterable[RuleBook]) -> str:
 
 
 def wire_page(book: RuleBook) -> str:
-    """The rules of a wire format, by group."""
+    """Returns the rules of a wire format, by group."""
     parts = [f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
     for group, found in sorted(by_group(book).items()):
         parts += [f"## {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
@@ -123,13 +127,13 @@ def wire_page(book: RuleBook) -> str:
 
 
 def entry(book: RuleBook, rule: Rule) -> str:
-    """A line of a wire format's page, with the anchor that older links have."""
+    """Returns a line of a wire format's page, with the anchor that older links have."""
     link = f"[{rule.id}]({title(book)}/{rule.id.lower()}.md)"
     return f'<a id="{rule.id.lower()}"></a>{link} {prose(rule.sentence)} <small>{status(rule)}</small>'
 
 
 def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
-    """The rules of a book."""
+    """Returns the rules of a book."""
     groups: dict[str, list[Rule]] = defaultdict(list)
     for rule in book.rules.values():
         groups[rule.group].append(rule)
@@ -137,7 +141,9 @@ def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
 
 
 def rule_page(book: RuleBook, rule: Rule) -> str:
-    """One rule: the sentence, why, the source, the evidence, and the smallest request that breaks it."""
+    """Returns the page of one rule: the sentence, the reason, the source, the evidence, and the smallest request that
+    breaks it.
+    """
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
     facts = [rule.id, status(rule), *([f"models: {', '.join(rule.models)}"] if rule.models else [])]
@@ -156,7 +162,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
 
 
 def opened(book: RuleBook, rule: Rule) -> str:
-    """The evidence besides the source, each with a page that shows it."""
+    """Returns the evidence besides the source, each with a page that shows it."""
     found = [
         each for each in evidence_of(book, rule) if not any(str(each) in source for source in rule.source)
     ]
@@ -164,7 +170,7 @@ def opened(book: RuleBook, rule: Rule) -> str:
 
 
 def evidence(each: Evidence) -> str:
-    """A link, or a recording of the corpus with the page of its archive's member."""
+    """Returns a link, or a recording of the corpus with the page of its archive's member."""
     if isinstance(each, str):
         return f"<{each}>"
     link = PINS[each.pin].link(each.member)
@@ -172,7 +178,7 @@ def evidence(each: Evidence) -> str:
 
 
 def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
-    """A request that breaks the rule, the finding, and the API's answer."""
+    """Returns a request that breaks the rule, the finding, and the API's answer."""
     violation = verdict(rule, book.request(counterexample)).violations[0]
     lines = ["## A request that breaks it", "", "```json"]
     lines += [*json.dumps(counterexample, indent=2, ensure_ascii=False).splitlines(), "```", ""]
@@ -186,7 +192,7 @@ def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
 
 
 def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:
-    """For the search: each rule with the texts of its refusal."""
+    """Returns data for the search: each rule with the texts of its refusal."""
     for book in books:
         for rule in book.rules.values():
             if texts := [*dict.fromkeys(known_texts(book, rule))] if rule.refusal else []:
@@ -201,17 +207,17 @@ def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:
 
 
 def preamble(book: RuleBook) -> str:
-    """What the page is about."""
+    """Returns the introduction of the page."""
     if book is behaviour.book:
         return "These rules are about whole conversations, over any wire format. No single request can show them."
     return f"These are the rules of the wire format `{book.wire}`, as {book.vendor} applies them."
 
 
 def title(book: RuleBook) -> str:
-    """The name of a book's pages."""
+    """Returns the name of a book's pages."""
     return "behaviour" if book is behaviour.book else book.wire
 
 
 def status(rule: Rule) -> str:
-    """The level and the kind."""
+    """Returns the level and the kind."""
     return f"{rule.level} · {'preview' if rule.preview else rule.kind}"

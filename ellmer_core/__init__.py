@@ -1,9 +1,9 @@
 """Chat with language models and let them call tools, from Python, on plain httpx.
 
-Everything public is imported from here, and loaded when it is first used: importing the package loads neither
-httpx nor pydantic. `chat("vendor/model")` makes a chat; so does `chat_<vendor>()`, found as `chat_<vendor>` in
-`providers/<vendor>.py`. `models_<vendor>()` lists the models of any of them. (`providers/__init__.pyi` tells type checkers
-which names there are; `python -m ellmer_core.providers._stub` writes it anew.)
+All public names are imported from here and are loaded on first use. Importing the package loads neither httpx nor
+pydantic. `chat("vendor/model")` makes a chat, and so does `chat_<vendor>()`, which is `chat_<vendor>` in
+`providers/<vendor>.py`. `models_<vendor>()` lists the models of a provider. (`providers/__init__.pyi` tells type
+checkers the names; `python -m ellmer_core.providers._stub` writes it again.)
 """
 
 from collections.abc import Callable
@@ -234,7 +234,7 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
 
 
 def _by_vendor(name: str) -> Any:
-    """`chat_<vendor>` or `models_<vendor>`."""
+    """Returns `chat_<vendor>` or `models_<vendor>`."""
     kind, _, vendor = name.partition("_")
     vendor = import_module(".providers", __name__).ALIASES.get(vendor, vendor)
     if kind not in {"chat", "models"} or not _is_vendor(vendor):
@@ -252,7 +252,7 @@ def _is_vendor(name: str) -> bool:
 
 
 def _renderer(module: str, function: str) -> Callable[[Any], Any]:
-    """A function of `render/`, loaded when it is first called."""
+    """Returns a function of `render/`, which is loaded at its first call."""
 
     def render(value: Any) -> Any:
         return getattr(import_module(f".render.{module}", __name__), function)(value)
@@ -275,7 +275,7 @@ def __dir__() -> list[str]:
 
 
 def _vendor_names() -> list[str]:
-    """`openai` and so on, from the names of the files."""
+    """Returns the providers' names (`openai` and so on) from the names of the files."""
     from pkgutil import iter_modules  # noqa: PLC0415 - takes as long as all the rest
 
     folder = import_module(".providers", __name__).__path__

@@ -1,12 +1,12 @@
 """Every error that ellmer_core raises on purpose.
 
 EllmerError
-├── UsageError                 the caller's: a wrong argument, an unknown provider, a missing key
-│   ├── ContentError           a content that this wire format or model cannot take (before sending)
-│   │   └── ContentFieldError      a field of a content is not of its kind
-│   ├── ToolResultError        a tool returned what cannot be sent (names the tool and the path)
-│   └── AsyncToolError         an async tool or callback in a blocking call
-├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
+├── UsageError                 an error of the caller: a wrong argument, an unknown provider, a missing key
+│   ├── ContentError           this wire format or model does not accept a content (before sending)
+│   │   └── ContentFieldError      a field of a content has a wrong type
+│   ├── ToolResultError        a tool returned a value that cannot be sent (names the tool and the path)
+│   └── AsyncToolError         an async tool or callback was used in a blocking call
+├── ToolReject                 a tool or callback raises it to refuse a call; it never leaves the chat
 ├── ProviderError              the provider answered with an error
 │   ├── BadRequestError            400, 404, 413, 422, a redirect
 │   │   └── ContextWindowError         the conversation is longer than the model's context: see `chat.compact()`
@@ -18,11 +18,11 @@ EllmerError
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
 ├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
 ├── ApprovalRequiredError      tool calls wait for decisions that come later
-└── ResponseError              the provider's, but not said by it: the answer makes no sense
+└── ResponseError              the answer does not follow the wire format
     ├── IncompleteResponseError    the answer ended before its terminal marker
     └── ConversionError            a value does not fit the type that was asked for (names the path)
 
-EllmerWarning                  the answer is there, and something about it should be known (a `UserWarning`)
+EllmerWarning                  the answer is usable, with a caveat (a `UserWarning`)
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ _OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey (escape sequences, above all), and half characters, as escapes."""
-    if not text.isprintable():
+    """Returns the text with terminal control characters and lone surrogates as escapes."""
+    if not text.replace("\n", "").replace("\t", "").isprintable():
         text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class EllmerError(Exception):
-    """Base class. `str()` shows what others wrote so that a terminal does not obey it."""
+    """Base class. `str()` escapes control characters in texts from elsewhere."""
 
     def __str__(self) -> str:
         return printable(super().__str__())
@@ -89,7 +89,7 @@ class ContentError(UsageError):
 
 
 class ContentFieldError(ContentError, TypeError):
-    """A field of a content is not of its kind: `ContentText(5)`."""
+    """A field of a content has a wrong type: `ContentText(5)`."""
 
 
 class ToolResultError(UsageError):
@@ -97,7 +97,7 @@ class ToolResultError(UsageError):
 
 
 class AsyncToolError(UsageError):
-    """An async tool or callback met a blocking call; use the `_async` twin of the method."""
+    """An async tool or callback was used in a blocking call; use the `_async` method."""
 
 
 class ToolReject(EllmerError):
@@ -146,7 +146,7 @@ class ProviderError(EllmerError):
         self.body = body
 
     def at(self, vendor: str, model: str, keys: tuple[str, ...] = ()) -> Self:
-        """Adds to the error whose it is, and returns it.
+        """Adds the provider and the model to the error, and returns it.
 
         Args:
             vendor: Name of the provider.
@@ -200,7 +200,7 @@ class AuthenticationError(ProviderError):
 
 
 class RateLimitError(ProviderError):
-    """Too many requests or tokens: 429. `retry_after` says when to come back, where the provider did."""
+    """Too many requests or tokens: 429. `retry_after` is the provider's waiting time, if it gave one."""
 
     def what_to_do(self) -> str:
         when = "in a while" if self.retry_after is None else f"in {self.retry_after:g} seconds"
@@ -208,7 +208,7 @@ class RateLimitError(ProviderError):
 
 
 class ServerError(ProviderError):
-    """The provider failed or is overloaded: 408, 409, 424 (the model behind it did), 5xx, 529."""
+    """The provider failed or is overloaded: 408, 409, 424 (the model's host failed), 5xx, 529."""
 
     def what_to_do(self) -> str:
         return "The provider failed. Retry later, or set a larger max_tries= to retry automatically."
@@ -236,11 +236,11 @@ class TimeoutError(ConnectError, builtins.TimeoutError):
 
 
 class ToolRoundsError(EllmerError):
-    """The model asked for tools again and again; the last requests were not run."""
+    """The model called tools in too many rounds; the last requests were not run."""
 
 
 class UsageLimitError(EllmerError):
-    """The conversation was stopped at one of its `UsageLimits`; what was answered is in the history."""
+    """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history."""
 
 
 class ApprovalRequiredError(EllmerError):
@@ -264,11 +264,11 @@ class ApprovalRequiredError(EllmerError):
 
 
 class ResponseError(EllmerError):
-    """The answer is not what the wire format says an answer is."""
+    """The answer does not follow the wire format."""
 
 
 class IncompleteResponseError(ResponseError):
-    """The answer stopped before the wire format's terminal marker; what came is in the partial turn."""
+    """The answer stopped before the wire format's end marker; the partial turn has its received part."""
 
 
 class ConversionError(ResponseError, ValueError):
@@ -276,7 +276,7 @@ class ConversionError(ResponseError, ValueError):
 
 
 def error_message(error: str | BaseException) -> str:
-    """Returns what an error says of itself, in a line a model can use; never raises."""
+    """Returns an error's message as one line for the model. It never raises."""
     if isinstance(error, str):
         return error
     kind = type(error).__name__

@@ -1,7 +1,7 @@
-"""The library's logger, `ellmer_core`: silent until the program sets logging up; and its warnings.
+"""The library's logger, `ellmer_core`, which is silent until the program configures logging, and its warnings.
 
-DEBUG: requests and answers (address, size, status, time), tool calls. INFO: another try, and why. WARNING: what a tool
-raised, with its traceback. Never keys, headers or what is said.
+DEBUG: requests and answers (address, size, status, time), tool calls. INFO: retries with the reason. WARNING:
+exceptions of tools, with traceback. Keys, headers and messages are never logged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ logger.addHandler(logging.NullHandler())
 
 
 def place(url: str) -> str:
-    """Returns where a URL points to, without what may be secret in it."""
+    """Returns the address of a URL without its secret parts."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -32,7 +32,7 @@ def place(url: str) -> str:
 
 
 def warn(message: str) -> None:
-    """An `EllmerWarning` that points at the first line outside this package: the caller's."""
+    """Issues an `EllmerWarning` that points at the first line outside this package, which is the caller's."""
     depth, frame = 1, sys._getframe(0)  # noqa: SLF001 - warnings has no such option before Python 3.12
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
         depth, frame = depth + 1, frame.f_back

@@ -1,4 +1,6 @@
-"""The version of the distribution, which its build reads here. (To ask the installed metadata takes long.)"""
+"""The version of the distribution. The build reads it here, because the metadata of an installed package is slow to
+read.
+"""
 
 __all__ = ["VERSION"]
 

@@ -1,4 +1,4 @@
-"""The text of answers: what `chat()` returns, which a console and a notebook show once, and what `stream()` yields."""
+"""The text of answers. `chat()` returns it, consoles and notebooks show it once, and `stream()` yields it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["Answer", "Texts", "picker"]
 
 
 class Answer(str):  # noqa: SLOT000 - it bears its turn
-    """The text, a `str` in every way. A notebook shows it as Markdown. In a console where the answer was written
-    already while it came, the last expression is not shown once more: its `repr()` there is a note."""
+    """The text of an answer, which is a `str`. A notebook shows it as Markdown. A console that showed the answer as
+    it arrived does not show it again: `repr()` is then a short note.
+    """
 
     turn: AssistantTurn
     shown: bool
@@ -37,13 +38,13 @@ class Answer(str):  # noqa: SLOT000 - it bears its turn
 
 
 class Texts:
-    """Picks the text of a conversation for a stream. Two answers with tool calls between them are two paragraphs."""
+    """Picks the text of a conversation for a stream. Answers with tool calls between them become separate paragraphs."""
 
     def __init__(self) -> None:
         self.said = self.called = False
 
     def __call__(self, shown: Content | Turn) -> str | None:
-        """The words of what is shown; `None` where it has none."""
+        """Returns the text of a shown content, or `None` if it has none."""
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.said and shown.tool_requests)
         if not isinstance(shown, ContentText):
@@ -54,7 +55,7 @@ class Texts:
 
 
 def picker(content: str) -> Callable[[Content | Turn], Any]:
-    """Returns the function that picks what a stream yields; it gives `None` for what the stream leaves out."""
+    """Returns the function that picks what a stream yields. It returns `None` for all that the stream leaves out."""
     match content:
         case "text":
             return Texts()

@@ -1,5 +1,6 @@
-"""Approvers decide about tool calls: a function of the caller's, the person at the console, or somebody who answers
-later."""
+"""Approvers decide about tool calls: a function of the caller, the person at the console, or a person who answers
+later.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ QUESTION = "[y]es, [n]o, or [e]dit the arguments? "
 
 
 def approver(approve: Any) -> Decide | None:
-    """The function that `chat.approve` stands for."""
+    """Returns the function for the setting `chat.approve`."""
     match approve:
         case None:
             return None
@@ -32,7 +33,7 @@ def approver(approve: Any) -> Decide | None:
 
 
 def ask_at_console(request: ContentToolRequest) -> Decision:
-    """Asks whoever sits there. Nobody there is a no."""
+    """Asks the person at the console. If there is none, the answer is no."""
     title = request.tool.title(request.arguments) if request.tool else request.name
     arguments = json.dumps(dict(request.arguments), ensure_ascii=False)
     try:

@@ -12,9 +12,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class AsyncStream(AsyncIterator[T_co], Generic[T_co]):
-    """The pieces of an answer, for `async for`. Leaving the loop early is fine: as soon as nobody holds the
-    stream any more, what it received is in the history and the chat is free. (An async generator could not do
-    so: it is closed some time later.)"""
+    """The pieces of an answer, for `async for`. The loop can be left early. As soon as the stream is
+    garbage-collected, its received text is in the history and the chat is free. (An async generator would be closed
+    some time later.)
+    """
 
     def __init__(
         self,
@@ -36,7 +37,7 @@ class AsyncStream(AsyncIterator[T_co], Generic[T_co]):
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Ends the stream, and with it the request."""
+        """Ends the stream and its request."""
         await self._shown.aclose()
         self._abandon()
 

@@ -44,7 +44,7 @@ Shown = Content | Turn
 
 
 class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
-    """The machinery under `Chat`."""
+    """The internal parts of `Chat`."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         self.set_system_prompt(system_prompt)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
-        """The tool calls that have not been run yet, of the last answer: those that wait for a decision."""
+        """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
         return list(self._history.waiting)
 
     def decide(self, decisions: Mapping[str, Said]) -> None:
@@ -103,7 +103,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
             self._history.decide({id: decision_of(said) for id, said in decisions.items()})
 
     def record(self) -> dict[str, Any]:
-        """The conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
+        """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
         from .save_and_restore import recorded  # noqa: PLC0415 - only needed to save
 
         return recorded(self._history, self.wire.vendor, self.wire.model)
@@ -211,7 +211,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         return [connection for _, connection in self.fallbacks]
 
     def as_fallback(self) -> tuple[Fallback, Connection]:
-        """The provider of this chat, for another chat to go on with."""
+        """Returns the provider of this chat, as a fallback for another chat."""
         return Fallback(self.wire, max_tries=self.max_tries), self._connection
 
     def _contents(self, inputs: Sequence[Input]) -> list[Content]:
@@ -266,12 +266,12 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
             yield
 
     def _note(self, shown: Shown) -> None:
-        """An answer is whole: warns if it is not all that the model had to say."""
+        """Handles a complete answer, and warns if the model had more to say."""
         if isinstance(shown, AssistantTurn) and (cut := cut_short(shown)):
             warn(cut[0].upper() + cut[1:])
 
     def _abandon(self, loop: Loop[Any]) -> None:
-        """The stream of this conversation is gone: keeps what it received, and lets the next one in."""
+        """Handles an abandoned stream: keeps its received text, and allows the next conversation."""
         loop.close()
         self._left(loop)
 

@@ -92,7 +92,7 @@ class Chat(StructuredChat, TokenCounting):
         tool_mode: ToolMode = "concurrent",
         params: Params = None,
     ) -> str:
-        """`chat()` for async code.
+        """Works as `chat()`, for async code.
 
         Args:
             *inputs: As in `chat()`.
@@ -190,7 +190,7 @@ class Chat(StructuredChat, TokenCounting):
         controller: StreamController | None = None,
         params: Params = None,
     ) -> AsyncStream[Any]:
-        """`stream()` for async code: iterate with `async for`.
+        """Works as `stream()`, for async code: iterate with `async for`.
 
         Args:
             *inputs: As in `chat()`.
@@ -233,7 +233,7 @@ class Chat(StructuredChat, TokenCounting):
         self._shorten(keep, to_sum)
 
     async def compact_async(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
-        """`compact()` for async code.
+        """Works as `compact()`, for async code.
 
         Args:
             keep: As in `compact()`. Default: 2.
@@ -244,7 +244,7 @@ class Chat(StructuredChat, TokenCounting):
         self._shorten(keep, to_sum)
 
     def _older(self, keep: int, how: str) -> Chat | None:
-        """A chat that has heard the older rounds alone, if they are to be summarized."""
+        """Returns a chat with the older rounds alone, if they are to be summarized."""
         if how not in ("summary", "drop"):
             raise UsageError(f'how= must be "summary" or "drop", not {how!r}.')
         system, older, _ = parted(self._history.turns, keep)
@@ -260,7 +260,9 @@ class Chat(StructuredChat, TokenCounting):
             shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
 
     def fork(self) -> Chat:
-        """A chat of its own that has heard, and can do, the same up to now. The two share connections."""
+        """Returns an independent copy of the chat with the same history, tools and settings. The two share
+        connections.
+        """
         other = Chat(
             self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
         )

@@ -1,7 +1,7 @@
-"""Making a conversation shorter: its oldest rounds are dropped whole, or a summary by the model stands for them.
+"""Makes a conversation shorter: its oldest rounds are removed, or replaced by a summary of the model.
 
-A round is what the user says and all that follows until the user says something again: calls and their results stay
-together, as every provider wants them.
+A round is a message of the user and all that follows until the next one. Calls and their results stay together, as
+every provider requires.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PROMPT = (
 
 
 def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], list[Turn]]:
-    """The system prompt, the older rounds and the last `keep` of them."""
+    """Returns the system prompt, the older rounds and the last `keep` of them."""
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
-        raise UsageError(f"keep= must be the number of the last rounds that stay, 0 or more, not {keep!r}.")
+        raise UsageError(f"keep= must be the number of rounds to keep, 0 or more, not {keep!r}.")
     system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
     said = [turn for turn in turns if not isinstance(turn, SystemTurn)]
     starts = [place for place, turn in enumerate(said) if _starts(turn)]
@@ -42,7 +42,7 @@ def shorten(history: History, keep: int, summary: Turn | None) -> None:
 
 
 def _round(summary: str) -> list[Turn]:
-    """Returns a round that says the summary."""
+    """Returns a round with the summary."""
     return [
         UserTurn([f"This is a summary of our conversation so far:\n\n{summary}"]),
         AssistantTurn(["I have read it, and go on from there."]),
@@ -50,5 +50,5 @@ def _round(summary: str) -> list[Turn]:
 
 
 def _starts(turn: Turn) -> bool:
-    """Whether the user says something here, and does not only bring results."""
+    """Tells whether a turn has a message of the user, and not only tool results."""
     return isinstance(turn, UserTurn) and not any(isinstance(c, ContentToolResult) for c in turn.contents)

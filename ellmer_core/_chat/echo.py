@@ -1,7 +1,7 @@
 """Prints a chat to the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
 
-With `all`, what goes out is marked `> ` and what comes in `< `. Text is wrapped at words as it comes. Showing
-never fails a chat: what cannot be printed is printed as nearly as the terminal can.
+With `all`, outgoing lines begin with `> ` and incoming lines with `< `. Text is wrapped at words. Printing never
+makes a chat fail: unprintable characters are replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINES = 5  # of a tool result that `output` shows
 
 
 def echo_mode(value: object) -> EchoMode:
-    """Returns one of the three modes. `True` stands for `output`, `False` for `none`."""
+    """Returns one of the three modes. `True` means `output`, and `False` means `none`."""
     match value:
         case "none" | "output" | "all":
             return value
@@ -36,8 +36,9 @@ def echo_mode(value: object) -> EchoMode:
 
 
 def default_echo(depth: int) -> EchoMode:
-    """`output` where the calling code (`depth` frames up) is the top level of a script or a console, else `none`; so in a
-    notebook, which shows what `chat()` returns."""
+    """Returns `output` if the calling code (`depth` frames up) is the top level of a script or a console, else
+    `none`. It is also `none` in a notebook, which shows the return value of `chat()`.
+    """
     if _in_notebook():
         return "none"
     frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
@@ -46,7 +47,7 @@ def default_echo(depth: int) -> EchoMode:
 
 
 def _in_notebook() -> bool:
-    """Whether IPython runs in a kernel: then a cell shows its last value, in rich forms."""
+    """Tells whether IPython runs in a kernel, where a cell shows its last value."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return hasattr(shell, "kernel")
@@ -63,7 +64,7 @@ class Echo:
         self.thinking = False
 
     def __call__(self, shown: Content | Turn) -> None:
-        """Shows a piece of an answer, a request, a result, or what a whole turn adds to them."""
+        """Shows a piece of an answer, a request, a result, or the rest of a whole turn."""
         match self.mode:
             case "output":
                 self._output(shown)
@@ -103,7 +104,7 @@ class Echo:
                         self._block("< ", content)
 
     def close(self) -> None:
-        """Ends a text that is being written."""
+        """Ends the current text."""
         self._think(False)
         if self.text is not None:
             self.text.feed("\n")
@@ -132,7 +133,7 @@ class Echo:
         self.out.flush()
 
     def _note(self, text: str) -> None:
-        """A few short lines beside the answer, on stderr."""
+        """Prints short lines on stderr, besides the answer."""
         first, *more = text.splitlines() or [""]
         lines = [
             first,
@@ -149,7 +150,7 @@ class Echo:
 
 
 class _Wrapped:
-    """Writes text that comes in pieces, a word when it is known to be whole, on lines that begin with `prefix`."""
+    """Writes text that arrives in pieces, word by word, on lines that begin with `prefix`."""
 
     def __init__(self, put: Callable[[str], None], prefix: str, width: int) -> None:
         self.put, self.prefix, self.width = put, prefix, width
@@ -157,7 +158,7 @@ class _Wrapped:
         self.rest = ""
 
     def feed(self, text: str) -> None:
-        """Takes more text; a newline at its end shows all of it."""
+        """Takes more text. A newline at its end shows all of it."""
         text = (self.rest + text).replace("\r\n", "\n").replace("\t", "    ")
         tokens: list[str] = re.findall(r"\n| +|[^ \n]+", text)
         self.rest = tokens.pop() if tokens and tokens[-1] != "\n" else ""
@@ -187,7 +188,7 @@ class _Wrapped:
 
 
 def _after_label(content: Content) -> str:
-    """`f(x = 1)` of `[tool request (ID)]: f(x = 1)`."""
+    """Returns `f(x = 1)` of `[tool request (ID)]: f(x = 1)`."""
     from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
 
     return "\n".join(format_content(part) for part in flatten([content])).partition("]: ")[2]

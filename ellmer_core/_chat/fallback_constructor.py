@@ -1,4 +1,4 @@
-"""A chat with several providers: the next one answers where one is overloaded or out of order."""
+"""A chat with several providers: the next one answers if one is overloaded or unavailable."""
 
 from __future__ import annotations
 

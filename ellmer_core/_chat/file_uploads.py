@@ -1,4 +1,4 @@
-"""Files that the provider of a chat keeps for it."""
+"""Files that a chat's provider stores."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Uploading:
     async def upload_async(
         self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
     ) -> ContentUploaded:
-        """`upload()` for async code.
+        """Works as `upload()`, for async code.
 
         Args:
             path: As in `upload()`.
@@ -73,7 +73,7 @@ class Uploading:
         run(self._deleting(uploaded), self._connection)
 
     async def delete_upload_async(self, uploaded: ContentUploaded) -> None:
-        """`delete_upload()` for async code.
+        """Works as `delete_upload()`, for async code.
 
         Args:
             uploaded: The file.

@@ -16,14 +16,16 @@ __all__ = ["ModelChoice"]
 
 
 class ModelChoice:
-    """The part of a `Chat` that has a model. What was asked for is kept, so that each model is given what it takes of it."""
+    """The part of a `Chat` that has a model. The caller's parameters are kept, and each model gets those that it
+    accepts.
+    """
 
     def __init__(self, wire: Wire, thinking: Any, profile: Profile | Mapping[str, Any] | None) -> None:
         self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
         self.wire = _fitted(wire, self._asked)
 
     def get_model(self) -> str:
-        """The model's name."""
+        """Returns the model's name."""
         return self.wire.model
 
     def set_model(self, model: str) -> None:
@@ -42,7 +44,7 @@ class ModelChoice:
         return self.wire.profile
 
     def get_params(self) -> dict[str, Any]:
-        """The parameters that were asked for, `thinking` among them; the model may take fewer."""
+        """Returns the parameters that were asked for, `thinking` among them; the model may take fewer."""
         return dict(self._asked.params)
 
     def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
@@ -56,12 +58,12 @@ class ModelChoice:
         self.wire, self._asked = _fitted(self.wire, asked), asked
 
     def _wire_with(self, params: Mapping[str, Any]) -> Wire:
-        """The wire for one call, with parameters beside those of the chat."""
+        """Returns the wire for one call, with parameters added to those of the chat."""
         return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
 
 
 def _fitted(wire: Wire, asked: Asked) -> Wire:
-    """The wire with the parameters that the model takes; of the others, a warning tells the caller."""
+    """Returns the wire with the parameters that the model accepts, and warns the caller of the others."""
     fit, warning = fitted(wire, asked)
     if warning:
         warn(warning)

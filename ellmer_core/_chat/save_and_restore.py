@@ -1,4 +1,4 @@
-"""A whole chat as plain JSON: what was said, and the results that have not been sent yet. No key, no code."""
+"""A whole chat as plain JSON: its messages and the results that have not been sent yet, without keys and code."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
-    """The record of a chat, in the form of `contents_record()`."""
+    """Returns the record of a chat, in the form of `contents_record()`."""
     results = {str(place): contents_record(result) for place, result in history.results.items()}
     props = {"vendor": vendor, "model": model, "turns": contents_record(history.view()), "results": results}
     return {"version": VERSION, "class": "Chat", "props": props}
 
 
 def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> tuple[History, str, str]:
-    """The history that a record holds, and the names of its provider and model."""
+    """Returns the history of a record, and the names of its provider and model."""
     props = _props(record)
     tools, classes = list(tools), list(classes)
     turns = [
@@ -44,7 +44,7 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
 
 
 def _props(record: Any) -> dict[str, Any]:
-    """Returns what a record holds, each field of its type."""
+    """Returns the content of a record, after a check of each field's type."""
     match record:
         case {"version": 1, "class": "Chat", "props": dict(props)}:
             pass

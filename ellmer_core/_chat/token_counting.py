@@ -40,7 +40,7 @@ class TokenCounting(ChatBase):
     async def token_count_async(
         self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
     ) -> int:
-        """`token_count()` for async code.
+        """Works as `token_count()`, for async code.
 
         Args:
             *inputs: As in `chat()`.

@@ -1,4 +1,4 @@
-"""`create_tool_def()`: has a model write the `tool()` call for a function that was written without one."""
+"""`create_tool_def()` asks a model to write the `tool()` call for an existing function."""
 
 from __future__ import annotations
 

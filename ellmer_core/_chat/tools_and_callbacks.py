@@ -77,7 +77,7 @@ class ToolRegistry:
         self._tools.update(new._tools)
 
     def get_tools(self) -> dict[str, ToolDef]:
-        """The tools by name."""
+        """Returns the tools by name."""
         return dict(self._tools)
 
     def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""The history of a chat as its user sees it: turns, the system prompt, tokens and cost."""
+"""The history of a chat for its user: turns, the system prompt, tokens and cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Memory"]
 
 
 class Memory:
-    """The part of a `Chat` that remembers. It is changed by one conversation at a time."""
+    """The part of a `Chat` that has the history. Only one conversation changes it at a time."""
 
     def __init__(self) -> None:
         self._history = History()
@@ -84,7 +84,7 @@ class Memory:
         return next((turn for turn in turns if role in (None, turn.role)), None)
 
     def get_system_prompt(self) -> str | None:
-        """The system prompt."""
+        """Returns the system prompt."""
         first = self._history.turns[0] if self._history.turns else None
         return first.text if isinstance(first, SystemTurn) else None
 
@@ -140,7 +140,7 @@ class Memory:
 
     @contextmanager
     def _entered(self, loop: object) -> Iterator[None]:
-        """Holds the chat for one conversation."""
+        """Reserves the chat for one conversation."""
         with self._lock:
             if self._talking is not None:
                 raise UsageError(

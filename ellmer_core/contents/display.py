@@ -1,6 +1,6 @@
-"""Registers renderers, so that contents, turns, tools and chats can be shown without importing one.
+"""Registers renderers, so that contents, turns, tools and chats can be shown without importing a renderer.
 
-The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it when it is first used.
+The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it on first use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Displayed:
     """A value that terminals and notebooks can show."""
 
     def displayed_as(self, form: str) -> Any:
-        """The value in one of the forms of `RENDERERS`."""
+        """Returns the value in one of the forms of `RENDERERS`."""
         return RENDERERS[form](self)
 
     def __rich__(self) -> Any:

@@ -1,7 +1,7 @@
 """Files of any kind as content: images, PDFs, documents with text in them, audio and video.
 
-A type that the bytes do not show is the one that the name says. The words of Word documents and workbooks are read with
-python-docx and openpyxl (the extra `documents`), for APIs that do not take the file itself.
+If the bytes do not show the type, the file's name decides. The bytes decide whether a file is text. The text of Word documents and workbooks is read with
+python-docx and openpyxl (the extra `documents`), for APIs that do not accept the file itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Any
 from ..errors import UsageError
 from .content import ContentFile, ContentImageInline, ContentPDF
 from .images_and_pdfs import content_image_file, content_pdf_file, read_file
-from .media_type_detection import sniffed
+from .media_type_detection import sniffed, sniffed_audio
+from .text_decoding import decoded, decoded_as_windows, is_utf8
 
 __all__ = ["content_file"]
 
@@ -24,9 +25,8 @@ DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 NAMED = {
     ".docx": DOCX, ".xlsx": XLSX, ".md": "text/markdown", ".csv": "text/csv", ".m4a": "audio/mp4", ".wav": "audio/wav",
-    ".flac": "audio/flac", ".webm": "video/webm", ".mkv": "video/x-matroska",
+    ".flac": "audio/flac", ".webm": "video/webm", ".mkv": "video/x-matroska", ".ts": "text/x-typescript",
 }  # fmt: skip
-TEXTUAL = ("application/json", "application/xml", "application/x-yaml", "application/toml", "application/sql")
 EXTRA = 'Reading {} needs the extra documents: pip install "ellmer-core[documents]".'
 MOST = 5_000_000  # characters of a workbook: a small file can hold many more
 
@@ -38,7 +38,7 @@ def content_file(
 
     An image becomes a `ContentImageInline` (not resized), a PDF a `ContentPDF`, anything else a `ContentFile`. APIs
     accept different files: where one does not accept a document, its text is sent. Audio and video that the API
-    does not accept raise `ContentError` before anything is sent.
+    does not accept raise `ContentError` before anything is sent. Text in UTF-16, or in Windows-1252, is sent as UTF-8.
 
     Args:
         path: Path of the file.
@@ -48,7 +48,7 @@ def content_file(
         The content.
 
     Raises:
-        UsageError: The file cannot be read.
+        UsageError: The file cannot be read, is empty, or is no text although its name says so.
 
     Examples:
         >>> from pathlib import Path
@@ -56,44 +56,47 @@ def content_file(
         >>> content_file("sales.csv").type
         'text/csv'
     """
-    data = read_file(path)
+    if not (data := read_file(path)):
+        raise UsageError(f"{path} is empty.")
     match sniffed(data) if content_type is None else content_type:
         case "application/pdf":
             return content_pdf_file(path)
         case str(type) if type.startswith("image/"):
             return content_image_file(path, resize="none")
     type = content_type or _type_of(Path(path), data)
-    encoded = b64encode(data).decode("ascii")
-    return ContentFile(type, encoded, Path(path).name, _text_of(type, data, str(path)))
+    text = _text_of(type, data, str(path))
+    if type.startswith("text/") and not is_utf8(data):
+        data = text.encode()
+    return ContentFile(type, b64encode(data).decode("ascii"), Path(path).name, text)
 
 
 def _type_of(path: Path, data: bytes) -> str:
     named = NAMED.get(path.suffix.lower()) or mimetypes.guess_type(path.name, strict=False)[0]
     if named:
         return named
-    return "text/plain" if _is_text(data) else "application/octet-stream"
-
-
-def _is_text(data: bytes) -> bool:
-    """Whether bytes are text: UTF-8, without the NUL that no text has."""
-    try:
-        return "\0" not in data.decode()
-    except UnicodeDecodeError:
-        return False
+    return sniffed_audio(data) or ("application/octet-stream" if decoded(data) is None else "text/plain")
 
 
 def _text_of(type: str, data: bytes, source: str) -> str:
+    """The words of a file; none where it is no document, or one that nobody here can read."""
     if type == DOCX:
         return _of_word(data, source)
     if type == XLSX:
         return _of_workbook(data, source)
-    if type.startswith("text/") or type in TEXTUAL or type.endswith(("+json", "+xml")):
-        return data.decode("utf-8-sig", "replace")
-    return ""
+    if type.startswith(("audio/", "video/")):
+        return ""
+    text = decoded(data)
+    if text is None and type.startswith("text/"):
+        text = decoded_as_windows(data)
+        if text is None:
+            raise UsageError(
+                f"{source} is not text, although its type is {type}. Pass its type as content_type=."
+            )
+    return text or ""
 
 
 def _of_word(data: bytes, source: str) -> str:
-    """Paragraphs, and the cells of tables, in order."""
+    """Returns the paragraphs and the cells of tables, in order."""
     try:
         import docx  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -113,7 +116,7 @@ def _lines(document: Any) -> Iterator[str]:
 
 
 def _of_workbook(data: bytes, source: str) -> str:
-    """Each sheet under its name, a line a row, tabs between the cells."""
+    """Returns each sheet under its name, with a line for each row and tabs between the cells."""
     try:
         import openpyxl  # noqa: PLC0415 - an extra
     except ImportError as error:

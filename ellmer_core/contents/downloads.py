@@ -1,4 +1,4 @@
-"""Downloads of media by URL: from public addresses only, of a limited size, within a limited time.
+"""Downloads media by URL: from public addresses only, with limits of size and time.
 
 httpx is imported when first needed.
 """
@@ -28,8 +28,9 @@ MAX_SECONDS = 60
 def download(
     url: str, client: httpx.Client | None, allow_private: bool, schemes: Sequence[str] = ("https", "http")
 ) -> bytes:
-    """Returns what is at a URL. Raises `UsageError` for an address or an answer that is not allowed, `ConnectError`
-    for none."""
+    """Returns the content of a URL. Raises `UsageError` for an address or an answer that is not allowed, and
+    `ConnectError` if there is no answer.
+    """
     import httpx  # noqa: PLC0415 - imported when first needed
 
     until = monotonic() + MAX_SECONDS
@@ -53,7 +54,9 @@ def download(
 
 
 def _at(url: httpx.URL, addresses: Sequence[IPv4Address | IPv6Address]) -> dict[str, Any]:
-    """The request for a URL, at the very address that was looked at: a name may stand for another one a moment later."""
+    """Returns the request for a URL, addressed to the IP address that was checked, because the name may resolve to
+    another address later.
+    """
     if not addresses:
         return {"url": url}
     host = url.netloc.decode("ascii")
@@ -86,7 +89,7 @@ def _host(url: str, schemes: Sequence[str]) -> str:
 
 
 def url_parts(url: str) -> SplitResult:
-    """The parts of a URL; raises `UsageError` for what is none."""
+    """Returns the parts of a URL. Raises `UsageError` for an invalid URL."""
     try:
         return urlsplit(url)
     except ValueError as error:

@@ -14,7 +14,7 @@ KINDS: dict[str, type] = {"str": str, "Mapping[str, Any]": Mapping}
 
 
 def misfits(content: object) -> Iterator[str]:
-    """Yields a sentence for each field whose value has another type."""
+    """Yields a sentence for each field whose value has a wrong type."""
     cls: Any = type(content)
     for name, kind in _kinds(cls):
         if not isinstance(value := getattr(content, name), kind):

@@ -1,4 +1,4 @@
-"""Images made smaller before they are sent, with Pillow."""
+"""Makes images smaller before they are sent, with Pillow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["resized"]
 
 
 def resized(data: bytes, resize: str, source: str) -> bytes:
-    """The image, in the size that `resize` asks for and in its own format; unchanged if it has it already."""
+    """Returns the image in its own format and in the size for `resize`, or unchanged if it has that size."""
     try:
         from PIL import Image, ImageOps  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -47,7 +47,7 @@ def _encoded(image: Image, size: tuple[int, int], format: str | None) -> bytes:
 
 
 def _size(size: tuple[int, int], resize: str) -> tuple[int, int]:
-    """The size in pixels that an image of `size` gets."""
+    """Returns the new size in pixels for an image of `size`."""
     width, height = size
     geometry = {"low": "512x512>", "high": "2000x768>" if width > height else "768x2000>"}.get(resize, resize)
     match = re.fullmatch(r"(?=x?[1-9])([1-9]\d{0,3})?(?:x([1-9]\d{0,3}))?([>!]?)", geometry)

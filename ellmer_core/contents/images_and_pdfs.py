@@ -1,8 +1,8 @@
 """Images and PDFs from files, URLs and figures, as content that can be sent.
 
-Bytes are sent as standard base64, padded, without line breaks. The media type is what the bytes are: a file's
-name is not asked, and a type that the caller gives must be true. Pillow (the extra `images`) is imported when first
-needed.
+Bytes are sent as standard base64, padded, without line breaks. The media type comes from the bytes, not from the
+file's name, and a type that the caller gives must match them. Pillow (the extra `images`) is imported when it is
+first needed.
 """
 
 from __future__ import annotations
@@ -134,8 +134,9 @@ def content_image_plot(figure: Any = None, width: int = 768, height: int = 768) 
 
 
 def fetched_image(url: str) -> ContentImageInline:
-    """The image at an `https:` URL, downloaded now: from a public address, at most 50 MB, within a minute. Raises
-    `UsageError` or `ConnectError`, also for a redirect into a private network."""
+    """Returns the image at an `https:` URL, which is downloaded now: from a public address, at most 50 MB, within a
+    minute. Raises `UsageError` or `ConnectError`, also for a redirect into a private network.
+    """
     data = download(url, None, allow_private=False, schemes=("https",))
     return ContentImageInline(_image_type(data, None, url), _base64(data))
 
@@ -225,7 +226,7 @@ def _pdf(data: bytes, source: str, filename: str) -> ContentPDF:
 
 
 def read_file(path: str | Path) -> bytes:
-    """The bytes of a file, 50 MB at most."""
+    """Returns the bytes of a file, 50 MB at most."""
     try:
         with os.fdopen(os.open(path, READING), "rb") as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):

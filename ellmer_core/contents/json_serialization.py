@@ -1,10 +1,10 @@
-"""Contents and turns as plain JSON, and back: to save a conversation and go on with it later.
+"""Converts contents and turns to plain JSON and back, to save a conversation and continue it later.
 
-A record is `{"version": 1, "class": "UserTurn", "props": {…}}`. Inside it, what JSON has no word for is a
-one-key object: `{"$record": {"class": …, "props": …}}` for a content or a turn, also inside a tool's value,
-`{"$map": [[key, value], …]}` for a mapping whose keys are not all plain strings, `{"$float": "nan"}`,
-`{"$bytes": "base64"}`. An exception is recorded as its message, a tuple as a list, a tool not at all: on replay
-requests find their tools by name. Replay never imports anything: other packages' classes are handed to it.
+A record is `{"version": 1, "class": "UserTurn", "props": {…}}`. Values that JSON does not have are one-key objects:
+`{"$record": {"class": …, "props": …}}` for a content or a turn, also inside a tool's value, `{"$map": [[key, value],
+…]}` for a mapping whose keys are not all plain strings, `{"$float": "nan"}`, `{"$bytes": "base64"}`. An exception is
+recorded as its message, and a tuple as a list. Tools are not recorded: on replay, requests find their tools by name.
+Replay never imports anything; callers pass in the classes of other packages.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _modest(what: str) -> Iterator[None]:
 
 
 def _path(cls: type) -> str:
-    """A class's name; with its module, if it is not one of ours."""
+    """Returns a class's name, with its module if the class is not ours."""
     return cls.__name__ if OURS.get(cls.__name__) is cls else f"{cls.__module__}.{cls.__qualname__}"
 
 
@@ -128,7 +128,7 @@ def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
 
 
 def _props(value: Content | Turn | Tokens) -> dict[str, Any]:
-    """Fields, and what a subclass with an `__init__` of its own has set beside them."""
+    """Returns the fields, and the attributes that a subclass's own `__init__` has set."""
     return {f.name: getattr(value, f.name) for f in fields(value)} | getattr(value, "__dict__", {})
 
 
@@ -161,7 +161,7 @@ def _plain_mapping(value: Mapping[Any, Any], path: str) -> dict[str, Any]:
 
 
 class _Replay:
-    """Reads records; `path` says where in them, for the error."""
+    """Reads records. `path` is the place in them, for error messages."""
 
     def __init__(self, tools: Mapping[str, ToolDef], classes: Mapping[str, type[Any]]) -> None:
         self.tools = tools
@@ -190,7 +190,7 @@ class _Replay:
         return self.built(cls, {k: self.value(v, f"{path}.{k}") for k, v in props.items()}, path)
 
     def built(self, cls: type[Any], props: dict[str, Any], path: str) -> Any:
-        """An instance with these props, whatever the `__init__` of its class takes."""
+        """Returns an instance with these props, whatever parameters its `__init__` has."""
         known = {f.name: f for f in fields(cls)}
         unknown = props.keys() - known.keys()
         if unknown and cls in OURS.values():
@@ -233,7 +233,7 @@ class _Replay:
 
 
 def _hashable(key: Any, path: str) -> Hashable:
-    """The key of a mapping; a tuple was recorded as a list."""
+    """Returns the key of a mapping. A tuple was recorded as a list."""
     key = tuple(_hashable(part, path) for part in key) if isinstance(key, list) else key
     try:
         hash(key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 
-__all__ = ["SEARCHED", "SIGNATURES", "audio_type", "media_type", "sniffed"]
+__all__ = ["SEARCHED", "SIGNATURES", "audio_type", "media_type", "sniffed", "sniffed_audio"]
 
 SEARCHED = 1024  # readers accept a PDF whose header comes this late
 SIGNATURES = {
@@ -18,30 +18,39 @@ SIGNATURES = {
 
 
 def sniffed(data: bytes) -> str | None:
-    """The media type of some bytes; `None` where it is none of these."""
-    return next((type for type, start in SIGNATURES.items() if re.match(start, data, re.DOTALL)), None)
+    """Returns the media type of some bytes, or `None` for an unknown type."""
+    return _first(SIGNATURES, data)
 
 
 AUDIO = {
     "audio/wav": rb"RIFF.{4}WAVE",
-    "audio/mpeg": rb"ID3|\xff[\xe0-\xff]",
+    "audio/mpeg": rb"ID3|\xff[\xe2-\xe5\xf2-\xf5\xfa-\xfd]",
     "audio/flac": rb"fLaC",
     "audio/ogg": rb"OggS",
 }
 
 
+def sniffed_audio(data: bytes) -> str | None:
+    """Returns the media type of the bytes of audio, or `None` for an unknown type."""
+    return _first(AUDIO, data)
+
+
 def audio_type(data: str) -> str:
-    """The media type of audio in standard base64; raw samples where it is none of these."""
+    """Returns the media type of audio in standard base64, or that of raw samples if it is unknown."""
     try:
         start = b64decode(data[:64], validate=True)
     except ValueError:
         start = b""
-    return next((type for type, mark in AUDIO.items() if re.match(mark, start, re.DOTALL)), "audio/pcm")
+    return sniffed_audio(start) or "audio/pcm"
 
 
 def media_type(data: str) -> str | None:
-    """The media type of bytes in standard base64; `None` where they are none of these, or this is no base64."""
+    """Returns the media type of bytes in standard base64, or `None` for an unknown type or invalid base64."""
     try:
         return sniffed(b64decode(data, validate=True))
     except ValueError:
         return None
+
+
+def _first(signatures: dict[str, bytes], data: bytes) -> str | None:
+    return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)

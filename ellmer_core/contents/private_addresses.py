@@ -25,7 +25,9 @@ COMPATIBLE = ip_network("::/96")  # RFC 4291: likewise, of old
 
 
 def is_private(address: Address) -> bool:
-    """Whether an address, or the IPv4 address that one of version 6 stands for, is not one of the internet's."""
+    """Tells whether an address is not a public one. An IPv6 address that contains an IPv4 address is judged by the
+    latter.
+    """
     return any(_inside(each) for each in (address, *_meant(address)))
 
 
@@ -47,7 +49,7 @@ def _meant(address: Address) -> Iterator[IPv4Address]:
 
 
 def addresses_of(host: str, *, resolve: bool) -> list[Address]:
-    """The addresses that a host is, or (where they may be asked for) has."""
+    """Returns the address that a host is, or the addresses that its name resolves to, if a lookup is allowed."""
     with suppress(ValueError):
         return [ip_address(host)]
     with suppress(OSError, ValueError):

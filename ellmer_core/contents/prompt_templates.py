@@ -1,4 +1,4 @@
-"""Prompts from templates, and the parameters of a model in words that every provider shares."""
+"""Prompts from templates, and the parameters of a model under names that all providers share."""
 
 from __future__ import annotations
 
@@ -132,7 +132,9 @@ def params(
 
 
 def _texts(sequences: Sequence[str] | None) -> list[str] | None:
-    """A single string stands for a list of one; taken letter by letter it would stop almost anything."""
+    """Returns a list of texts. A single string becomes a list of one, because its letters would be wrong stop
+    sequences.
+    """
     if sequences is None:
         return None
     return [sequences] if isinstance(sequences, str) else list(sequences)

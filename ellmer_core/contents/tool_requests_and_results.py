@@ -1,4 +1,4 @@
-"""Tools, requests for their calls, and the results: three values that refer to each other."""
+"""Tools, requests for their calls, and the results, which refer to each other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from ..log import logger
 from ..schemas.type_classes import TypeObject
+from ..values import Value
 from .content import Content, ContentUnknown, replaced
 from .display import Displayed
 
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentToolRequest(Content):
     """The model's request to call a tool.
 
@@ -54,7 +55,7 @@ class ContentToolRequest(Content):
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentToolResult(Content):
     """The outcome of a tool call: a value or an error.
 
@@ -76,18 +77,19 @@ class ContentToolResult(Content):
 
     @property
     def id(self) -> str:
-        """Id of the request this answers; `""` while no request is attached."""
+        """The id of the request that this result answers; `""` without a request."""
         return self.request.id if self.request else ""
 
     @property
     def decision(self) -> str:
-        """What somebody who was asked decided about the call: `"approved"`, `"edited"` (approved with other
-        arguments) or `"denied"`; `""` where nobody was asked."""
+        """The decision about the call: `"approved"`, `"edited"` (approved with other arguments) or `"denied"`; `""`
+        if nobody was asked.
+        """
         decision = self.extra.get("decision")
         return decision if decision in {"approved", "edited", "denied"} else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentProviderCall(ContentUnknown):
     """A tool call that the provider ran itself, such as a web search or its code interpreter.
 
@@ -116,7 +118,7 @@ class ContentProviderCall(ContentUnknown):
 
     @property
     def request(self) -> ContentToolRequest:
-        """The call as a call of ours would look."""
+        """The call in the form of one of our own calls."""
         return ContentToolRequest(self.id, self.name, self.arguments)
 
     @property
@@ -127,7 +129,7 @@ class ContentProviderCall(ContentUnknown):
         return ContentToolResult(self.value, self.error, request=self.request)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentProviderResult(ContentProviderCall):
     """The result of a tool call that the provider ran itself, where the provider reports it as a block of its own.
 
@@ -146,8 +148,8 @@ class ContentProviderResult(ContentProviderCall):
     """
 
 
-@dataclass(frozen=True, repr=False)
-class ToolDef(Displayed):
+@dataclass(frozen=True, eq=False, repr=False)
+class ToolDef(Displayed, Value):
     """A tool: a function with what the model needs to know. `tool()` makes one. Calling it calls the function.
 
     Args:
@@ -210,7 +212,7 @@ class ToolDef(Displayed):
 
 
 def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
-    """The request with the tool that it asks for, in that tool's class of requests."""
+    """Returns the request with its tool, in that tool's class of requests."""
     if tool is not None and not isinstance(request, tool.request):
         given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
         try:
@@ -221,7 +223,7 @@ def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolReq
 
 
 def in_words(name: str) -> str:
-    """A tool's name for people: `get_current_weather` and `getCurrentWeather` are "Get current weather"."""
+    """Returns a tool's name for people: `get_current_weather` and `getCurrentWeather` become "Get current weather"."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", " ", name)
     words = re.sub(r"[\s_-]+", " ", words).strip() or name
     first, *rest = words.split(" ")

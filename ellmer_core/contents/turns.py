@@ -1,4 +1,4 @@
-"""Turns: who said what. A conversation is a list of them, oldest first, at most one `SystemTurn`, first."""
+"""Turns: the messages of a conversation, oldest first. There is at most one `SystemTurn`, and it comes first."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from ..errors import UsageError
+from ..values import Value
 from .content import Content, ContentText
 from .display import RENDERERS, Displayed
 from .tool_requests_and_results import ContentToolRequest, ContentToolResult
@@ -27,8 +28,8 @@ FinishReason = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Tokens:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tokens(Value):
     """The token counts of one answer. Each is `None` where the provider did not report it.
 
     Args:
@@ -50,8 +51,8 @@ class Tokens:
     reasoning: int | None = None
 
 
-@dataclass(frozen=True)
-class Turn(Displayed):
+@dataclass(frozen=True, eq=False, repr=False)
+class Turn(Displayed, Value):
     """Base class of turns: contents in order. `str()` gives its printed form.
 
     Args:
@@ -82,16 +83,16 @@ class Turn(Displayed):
 
     @property
     def text(self) -> str:
-        """All text of the turn, joined; thinking, tool calls and media left out."""
+        """All text of the turn, joined, without thinking, tool calls and media."""
         return "".join(c.text for c in self.contents if isinstance(c, ContentText))
 
 
 def are_plain(turns: Iterable[Turn]) -> list[bool]:
-    """Whether each is one piece of text, as most are: nothing in it needs an answer, or another form."""
+    """Tells whether each turn is a single text. Nothing in it then needs an answer or another form."""
     return [len(said := turn.contents) == 1 and type(said[0]) is ContentText for turn in turns]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class SystemTurn(Turn):
     """The system prompt as a turn.
 
@@ -106,7 +107,7 @@ class SystemTurn(Turn):
     role: ClassVar[str] = "system"
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class UserTurn(Turn):
     """A turn of the user, or the tool results that are sent in the user's name.
 
@@ -126,7 +127,7 @@ class UserTurn(Turn):
         return tuple(c for c in self.contents if isinstance(c, ContentToolResult))
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class AssistantTurn(Turn):
     """An answer of the model.
 
@@ -173,17 +174,18 @@ class AssistantTurn(Turn):
 
     @property
     def lost(self) -> bool:
-        """Whether the end of the answer never came: then nobody knows what it used, and what seals its thoughts
-        (a signature) may be missing."""
+        """Whether the end of the answer never arrived. Its token counts are then unknown, and the signature of its
+        thoughts may be missing.
+        """
         return False
 
     @property
     def tool_requests(self) -> tuple[ContentToolRequest, ...]:
-        """The tool calls the model asks for, in order."""
+        """The tool calls of the answer, in order."""
         return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class AssistantPartialTurn(AssistantTurn):
     """An answer that stopped before its end.
 
@@ -219,7 +221,7 @@ class AssistantPartialTurn(AssistantTurn):
 
 
 def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content, ...]:
-    """A tuple of contents from what a caller may write instead of one; strings are text."""
+    """Returns a tuple of contents from a caller's input, where strings become texts."""
     values = (value,) if isinstance(value, (str, Content)) else tuple(value)
     for item in values:
         if not isinstance(item, (str, Content)):

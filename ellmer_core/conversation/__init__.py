@@ -1,4 +1,4 @@
-"""The conversation, without any I/O: the loop, its effects, retries, cancellation, the reading of responses, the history.
+"""The conversation without I/O: the loop, its effects, retries, cancellation, reading of responses, and the history.
 
-The modules import `wire`, `tools` and the values. `transport` carries out what they ask for.
+The modules import `wire`, `tools` and the values. `transport` carries out the effects.
 """

@@ -1,8 +1,9 @@
-"""Somebody decides about a tool call before it runs: it is approved, approved with other arguments, or denied.
+"""A person or a function decides about a tool call before it runs: it is approved, approved with other arguments, or
+denied.
 
-Which calls are asked about, their tools say (`needs_approval`, or that they may destroy something), and the chat
-(`ask_before`). Who is asked, the chat says (`approve`), or else where it is shown: `deciding(decide)` says so for its
-context, as `showing()` does for progress. Who answers `DEFER` stops the conversation until there is a decision.
+The tools decide which calls need a decision (`needs_approval`, or a destructive tool), and so does the chat
+(`ask_before`). The chat says who decides (`approve`). Otherwise, the user interface does: `deciding(decide)` sets it
+for a context, as `showing()` does for progress. The answer `DEFER` stops the conversation until there is a decision.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Literal
 from ..contents.content import replaced
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..errors import UsageError
+from ..values import Value
 
 __all__ = [
     "DEFER",
@@ -33,8 +35,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, eq=False, repr=False)
+class Decision(Value):
     """A person's decision about a tool call.
 
     Args:
@@ -63,7 +65,7 @@ _decide: ContextVar[Decide | None] = ContextVar("ellmer_core_decide", default=No
 
 @contextmanager
 def deciding(decide: Decide) -> Iterator[None]:
-    """In this context, `decide(request)` is asked about calls that need it; async where the chat is."""
+    """Sets the function `decide(request)` for this context. It is async for async chats."""
     token = _decide.set(decide)
     try:
         yield
@@ -74,7 +76,7 @@ def deciding(decide: Decide) -> Iterator[None]:
 def needs_decision(
     request: ContentToolRequest, ask_before: AskBefore = (), approve: Decide | None = None
 ) -> bool:
-    """Whether somebody is to decide about it. A tool that asks for it is never called without."""
+    """Tells whether a call needs a decision. A tool that requires one is never called without it."""
     notes = request.tool.annotations if request.tool else {}
     if _asks(notes.get("needs_approval"), dict(request.arguments)) or _listed(request, ask_before):
         return True
@@ -88,7 +90,7 @@ def _listed(request: ContentToolRequest, ask_before: AskBefore) -> bool:
 
 
 def _asks(asks: Any, about: Any) -> bool:
-    """A yes or no, or the answer of a function to it."""
+    """Returns a setting that is a bool, or the result of calling it."""
     try:
         return bool(asks(about) if callable(asks) else asks)
     except Exception:  # noqa: BLE001 - who cannot say whether it is safe has not said that it is
@@ -96,7 +98,7 @@ def _asks(asks: Any, about: Any) -> bool:
 
 
 def decided(request: ContentToolRequest, approve: Decide | None = None) -> Said | Awaitable[Said]:
-    """Asks; where nobody can be asked, the answer is no."""
+    """Asks for a decision. If nobody can be asked, the answer is no."""
     decide = approve or _decide.get()
     if decide is None:
         return Decision(approved=False, reason="The tool needs an approval, and nobody was there to give it.")
@@ -104,7 +106,7 @@ def decided(request: ContentToolRequest, approve: Decide | None = None) -> Said 
 
 
 def decision_of(said: Said) -> Decision | None:
-    """A decision from what somebody said, which may have come as JSON; `None` where it is yet to come."""
+    """Returns a decision from an answer, which may be JSON, or `None` if the decision comes later."""
     match said:
         case Decision() | None:
             return said
@@ -123,7 +125,7 @@ def decision_of(said: Said) -> Decision | None:
 
 
 def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
-    """The request as it was approved, which it says in its `extra` (no provider is sent that)."""
+    """Returns the approved request, with the decision in its `extra` (which is not sent to any provider)."""
     edited = decision.arguments is not None and dict(decision.arguments) != dict(request.arguments)
     changes = {"arguments": dict(decision.arguments or {}), "raw": None} if edited else {}
     extra = {**request.extra, "decision": "edited" if edited else "approved"}
@@ -131,11 +133,11 @@ def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolReques
 
 
 def denial(request: ContentToolRequest, reason: str) -> ContentToolResult:
-    """The result of a call that was not made because somebody said no: nothing failed, and the model reads why."""
+    """Returns the result of a denied call. It is not an error, and it tells the model the reason."""
     return ContentToolResult(f"Tool call denied. {reason}", extra={"decision": "denied"}, request=request)
 
 
 def recorded(result: ContentToolResult) -> ContentToolResult:
-    """The result, with what was decided about its call in its `extra`, if somebody was asked."""
+    """Returns the result with the decision in its `extra`, if there was one."""
     decision = result.request.extra.get("decision") if result.request else None
     return replaced(result, extra={**result.extra, "decision": decision}) if decision else result

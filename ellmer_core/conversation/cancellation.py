@@ -1,4 +1,4 @@
-"""Stopping a stream from elsewhere: another thread, another task, a signal handler, the loop over it itself."""
+"""Stops a stream from elsewhere: another thread, another task, a signal handler, or the loop over the stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Cancelled", "StreamController"]
 
 
 class Cancelled(Exception):  # not an EllmerError: it never leaves the chat
-    """The controller was used; the message is its reason."""
+    """The controller was cancelled; the message is the reason."""
 
 
 class StreamController:
@@ -36,7 +36,7 @@ class StreamController:
 
     @property
     def reason(self) -> str | None:
-        """The reason of the cancellation; `None` if it was not cancelled."""
+        """The reason of the cancellation, or `None`."""
         return self._reason
 
     @property
@@ -58,7 +58,7 @@ class StreamController:
             wake()
 
     def reset(self) -> None:
-        """Makes it good for another stream."""
+        """Resets the controller for another stream."""
         self._reason = None
         self._event.clear()
 

@@ -1,8 +1,8 @@
-"""The history of a chat: turns, results that were not sent yet, and a partial answer.
+"""The history of a chat: turns, results that have not been sent, and a partial answer.
 
-Turns are added in pairs, once a request was answered. Results of tools that ran wait here until a request
-that carries them was answered, so that no failure makes a tool run twice. What a stream has delivered is
-kept as it comes, so that it is there however the stream ends.
+Turns are added in pairs, after a request was answered. Tool results wait here until a request with them was answered,
+so that no failure makes a tool run twice. The received part of a stream is kept at once, so that it is available
+however the stream ends.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
 @dataclass(eq=False, repr=False)
 class History:
-    """One conversation. `results` are those of the last turn's requests, by position, not sent yet; `decisions` what
-    somebody said of them, by id."""
+    """One conversation. `results` are those of the last turn's requests, by position, that have not been sent;
+    `decisions` are the decisions about them, by id.
+    """
 
     turns: list[Turn] = field(default_factory=list)
     results: dict[int, ContentToolResult] = field(default_factory=dict)
@@ -39,16 +40,16 @@ class History:
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
     def copy(self) -> History:
-        """Returns what is remembered, in a history of its own; also while a conversation adds to this one."""
+        """Returns an independent copy of the history. It can be made while a conversation adds to this one."""
         with self._lock:
             return History(list(self.turns), dict(self.results), dict(self.decisions))
 
     def view(self) -> list[Turn]:
-        """All turns, with what has been received of an answer that has not ended."""
+        """Returns all turns, with the received part of an unfinished answer."""
         return [*self.turns, *self._partial("interrupted")]
 
     def replace(self, turns: Iterable[Turn], results: Mapping[int, ContentToolResult] | None = None) -> None:
-        """Forgets everything and remembers these."""
+        """Replaces the whole history by these turns."""
         with self._lock:
             self.turns[:] = turns
             self.results = dict(results or {})
@@ -56,17 +57,17 @@ class History:
 
     @property
     def open_requests(self) -> tuple[ContentToolRequest, ...]:
-        """The tool calls of the last turn; nothing that answers them has been sent."""
+        """The tool calls of the last turn, whose results have not been sent."""
         last = self.turns[-1] if self.turns else None
         return last.tool_requests if isinstance(last, AssistantTurn) else ()
 
     @property
     def waiting(self) -> tuple[ContentToolRequest, ...]:
-        """The open requests that have no result yet."""
+        """The open requests without a result."""
         return tuple(r for place, r in enumerate(self.open_requests) if place not in self.results)
 
     def decide(self, decisions: Mapping[str, Decision | None]) -> None:
-        """Somebody has decided about waiting requests, by id."""
+        """Stores decisions about waiting requests, by id."""
         waiting = {request.id: request.name for request in self.waiting}
         if unknown := [id for id in decisions if id not in waiting]:
             options = ", ".join(f"`{id}` ({name})" for id, name in waiting.items()) or "none"
@@ -74,10 +75,11 @@ class History:
         self.decisions |= {id: decision for id, decision in decisions.items() if decision is not None}
 
     def reply(self, inputs: Sequence[Content]) -> UserTurn:
-        """The next user turn: one result for every open request, in their order, then the other inputs.
+        """Returns the next user turn: one result for every open request, in their order, then the other
+        inputs.
 
-        A result that the caller gives wins over one that is kept, and that over the statement that the tool
-        was never called.
+        A result from the caller has priority over a stored one. A request without a result gets the statement that
+        the tool was not called.
         """
         given, rest = split(inputs)
         results = {**self.results, **(self._placed(given) if given else {})}
@@ -90,29 +92,31 @@ class History:
         return UserTurn((*answers, *rest))
 
     def begin(self, user: UserTurn | None) -> None:
-        """A request goes out, with this new turn; nothing has been received."""
+        """Begins a request with this new turn. Nothing has been received yet."""
         self._asked, self._received = user, []
 
     def receive(self, piece: Content) -> None:
-        """A piece of the answer is about to be shown."""
+        """Adds a piece of the answer that is about to be shown."""
         self._received.append(piece)
 
     @property
     def asked(self) -> UserTurn | None:
-        """The question of the present request; `None` if there is none, or if it asks for the rest of an answer."""
+        """The question of the current request, or `None` if there is none or if it continues an answer."""
         return self._asked
 
     @property
     def delivered(self) -> bool:
-        """Whether anything of the present answer was shown."""
+        """Whether a part of the current answer was shown."""
         return bool(self._received)
 
     def commit(self, user: UserTurn | None, turn: AssistantTurn) -> None:
-        """The request was answered."""
+        """Adds the turns of an answered request."""
         self._add(*filter(None, [user]), turn)
 
     def close_interrupted(self, reason: str) -> None:
-        """The request failed or was abandoned: keeps what was received, marked, else leaves all as it was."""
+        """Handles a failed or abandoned request: keeps the received part as a partial turn, or else restores the
+        history.
+        """
         self._add(*self._partial(reason))
 
     def _add(self, *turns: Turn) -> None:
@@ -151,7 +155,7 @@ class History:
 
 
 def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
-    """The pieces of a stream as contents: neighbours of one kind joined."""
+    """Returns the pieces of a stream as contents. Neighbours of one kind are joined."""
     whole: list[Content] = []
     for piece in pieces:
         match whole[-1] if whole else None, piece:
@@ -165,7 +169,7 @@ def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:
 
 
 def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
-    """The citations of two texts as those of the two in a row."""
+    """Returns the citations of two texts as those of the joined text."""
     texts = [(text, at) for text, at in ((before, 0), (after, len(getattr(before, "text", ""))))]
     return tuple(
         replaced(c, start=at + (c.start or 0), end=at + (len(text.text) if c.end is None else c.end))
@@ -176,8 +180,9 @@ def _both(before: Content, after: Content) -> tuple[ContentCitation, ...]:
 
 
 def sendable(turns: Sequence[Turn]) -> list[Turn]:
-    """`turns` with an answer to every tool request but the last turn's: some came from elsewhere, and every
-    provider refuses a history with an open call."""
+    """Returns the turns with an answer to every tool request, except those of the last turn. Turns from elsewhere may
+    lack answers, and every provider refuses a history with an open call.
+    """
     plain = are_plain(turns)
     if all(plain):
         return list(turns)

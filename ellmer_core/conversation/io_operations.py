@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..contents.content import Content
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
+from ..values import Value
 from ..wire.request_and_stream_merger import Request
 
 if TYPE_CHECKING:
@@ -36,19 +37,20 @@ T = TypeVar("T")
 Callback = Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
-class Send:
-    """Post `body`; the outcome is an `Answer`. An answer still open is dropped first. `provider` is the place of the
-    provider among those of the chat, whose connections are used."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Send(Value):
+    """Posts `body`; the outcome is an `Answer`. An answer that is still open is dropped first. `provider` is the
+    index of the provider whose connections are used.
+    """
 
     request: Request
     body: bytes = field(repr=False)
     provider: int = 0
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The head of an answer: header names in lower case, `at` in Unix time."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Value):
+    """The beginning of an answer. Header names are in lower case, and `at` is in Unix time."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -57,30 +59,31 @@ class Answer:
     @property
     def media_type(self) -> str:
         """The media type without parameters: `application/json` for `application/json; charset=utf-8`; `""` if there
-        is none."""
+        is none.
+        """
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class ReadBody:
-    """Read the open answer to its end; the outcome is its bytes."""
+    """Reads the open answer to its end; the outcome is its bytes."""
 
 
 class ReadEvents:
-    """Read on in the open stream; the outcome is a list of events, or `None` at its end."""
+    """Reads more of the open stream; the outcome is a list of events, or `None` at its end."""
 
 
 class Finish:
-    """The stream has said all it will say: free its connection, for the next request if possible."""
+    """Ends the stream after its last event. Its connection is freed and, if possible, reused."""
 
 
 class Fetch(NamedTuple):
-    """Download the image at this URL; the outcome is a `ContentImageInline`."""
+    """Downloads the image at this URL; the outcome is a `ContentImageInline`."""
 
     url: str
 
 
 class CallTools(NamedTuple):
-    """Run these requests' tools, at once if there are several; hand over each result when it exists."""
+    """Runs the tools of these requests, concurrently if there are several. Each result is handed over when it exists."""
 
     requests: Mapping[int, ContentToolRequest]
     keep: Callable[[int, ContentToolResult], None]
@@ -88,34 +91,34 @@ class CallTools(NamedTuple):
 
 
 class Decide(NamedTuple):
-    """Ask somebody whether this call may run, `approve` if it is there; the outcome is what they said."""
+    """Asks whether this call may run, with `approve` if it is set; the outcome is the answer."""
 
     request: ContentToolRequest
     approve: Callable[[ContentToolRequest], Any] | None = None
 
 
 class Notify(NamedTuple):
-    """Call these one after the other with the content."""
+    """Calls these functions with the content, one after the other."""
 
     callbacks: Sequence[Callback]
     content: Content
 
 
 class Emit(NamedTuple):
-    """Show this."""
+    """Shows a content."""
 
     content: Content | Turn
 
 
 class Wait(NamedTuple):
-    """Do nothing for some time between the two (seconds)."""
+    """Waits for a time between the two limits, in seconds."""
 
     at_least: float
     at_most: float
 
 
 class Clock(NamedTuple):
-    """Say what time it is: seconds from any origin, or, on the wall, since 1970."""
+    """Reads the clock: seconds from any origin, or, for wall time, since 1970."""
 
     wall: bool = False
 

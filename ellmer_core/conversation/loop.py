@@ -1,8 +1,8 @@
-"""The conversation, with the I/O left out.
+"""The conversation loop without I/O.
 
-`converse()` is a generator. It yields what it needs done, an `Effect`, and is sent the outcome, or has the
-failure thrown into it; `transport/` does what it asks for, once blocking and once async. A test needs neither:
-`next()`, `.send()`, `.throw()` and `.close()` are the whole of the outside world.
+`converse()` is a generator. It yields an `Effect` and is sent the outcome, or the failure is thrown into it.
+`transport/` carries out the effects, in a blocking and in an async version. A test needs neither: it uses `next()`,
+`.send()`, `.throw()` and `.close()`.
 
     Send → Answer(200, …)                the request is out, and the head of the answer is here
         ReadBody → bytes                 the whole body
@@ -16,7 +16,7 @@ failure thrown into it; `transport/` does what it asks for, once blocking and on
     Fetch(url) → ContentImageInline      downloads an image
     Clock → float                        seconds, from any origin
 
-Whatever happens at a yield, the history (an object of its own) is left such that the chat can go on.
+Whatever happens at a yield, the chat can continue with the history that is left.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ __all__ = ["converse"]
 
 
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
-    """Sends the inputs, runs the tools the model asks for, and so on until it has answered.
+    """Sends the inputs, runs the tools that the model calls, and repeats this until the model has answered.
 
-    Returns the last turn, or `None` when the controller was used.
+    Returns the last turn, or `None` if the conversation was cancelled.
     """
     try:
         return (yield from _rounds(history, settings, inputs))
@@ -85,7 +85,7 @@ def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> 
 
 
 def _asked(history: History, inputs: Sequence[Content]) -> Loop[UserTurn]:
-    """The next user turn, shown."""
+    """Returns the next user turn after showing it."""
     user = history.reply(inputs)
     yield Emit(user)
     return user
@@ -103,8 +103,9 @@ def _check_rounds(settings: Settings, rounds: int) -> None:
 
 
 def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
-    """One user turn (none, to have an answer gone on with) and its answer, in the history; or an error, and the
-    history as it was."""
+    """Returns one user turn and its answer, and adds both to the history. Without a user turn, an answer is
+    continued. A failure raises an error and leaves the history unchanged.
+    """
     sent = yield from request_turns(history, settings, user)
     tools = tuple(settings.tools.values())
     request, body = settings.written.request(
@@ -129,7 +130,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
 
 
 def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
-    """Yields what was not shown while the answer came."""
+    """Yields the contents that were not shown while the answer arrived."""
     for content in turn.contents:
         if not streamed and isinstance(content, ContentText | ContentThinking):
             yield Emit(content)
@@ -143,7 +144,7 @@ def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
 def with_retries(
     history: History, settings: Settings, request: Request, body: bytes, user: UserTurn | None
 ) -> Loop[AssistantTurn]:
-    """The answer to a request, tried again where that may help and nothing of an answer was shown."""
+    """Returns the answer to a request. It is sent again if that may help and no part of an answer was shown."""
     for tries in count(1):
         answer = Answer(0)
         history.begin(user)
@@ -171,7 +172,7 @@ def _kind(error: Exception) -> str:
 
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
-    """The turn with what the wire format cannot know: the tools that are asked for, the cost, the duration."""
+    """Returns the turn with values that the wire format cannot know: the called tools, the cost, the duration."""
     if settings.type is not None:
         turn = answer_of(turn)
     contents = tuple(
@@ -187,13 +188,13 @@ def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> Assi
 
 
 def _check_whole(turn: AssistantTurn, settings: Settings) -> None:
-    """Structured data that was cut short is no data (in a chat, a short text is text all the same)."""
+    """Raises an error for truncated structured data. (In a chat, a truncated text is kept.)"""
     if settings.type is not None and (cut := cut_short(turn)):
         raise IncompleteResponseError(f"No structured data: {cut}")
 
 
 def _reason(error: BaseException) -> str:
-    """Returns why a partial turn is one, in the word that is printed with it."""
+    """Returns the reason why a turn is partial, as it is printed."""
     match error:
         case Cancelled():
             return str(error)

@@ -1,4 +1,4 @@
-"""The next provider, where one is overloaded or out of order."""
+"""Continues with the next provider if one is overloaded or unavailable."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ Ask = Callable[[History, Settings, UserTurn | None], Loop[AssistantTurn]]
 def answered(
     ask: Ask, history: History, settings: Settings, user: UserTurn | None
 ) -> Loop[tuple[AssistantTurn, Settings]]:
-    """The answer of the first provider that gives one, and how the conversation goes on: with the same one. Never
-    another one after something of an answer was shown."""
+    """Returns the answer of the first provider that gives one, and the provider to continue with. After a part of an
+    answer was shown, no other provider is asked.
+    """
     while True:
         before = len(history.turns)
         try:
@@ -38,7 +39,7 @@ def answered(
 def _next(settings: Settings, error: EllmerError) -> Settings:
     following, *rest = settings.fallbacks
     logger.warning(
-        "%s/%s: %s; going on with %s/%s",
+        "%s/%s: %s; continuing with %s/%s",
         *(settings.wire.vendor, settings.wire.model, type(error).__name__),
         *(following.wire.vendor, following.wire.model),
     )

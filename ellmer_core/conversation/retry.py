@@ -1,4 +1,4 @@
-"""Decides whether a failed request is retried, and after how long. Pure: it uses no clock and no randomness."""
+"""Decides whether a failed request is retried, and after how long. It uses no clock and no randomness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _HOPELESS = r"(?i)insufficient_quota|request too large"
 
 
 def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -> tuple[float, float] | None:
-    """The shortest and the longest wait before another try; `None`: it would not help. Says so in `error`, too."""
+    """Returns the shortest and longest wait before a retry, or `None` if a retry would not help. `error` gets a note
+    of it.
+    """
     floor = retry_after(error, headers, now)
     if isinstance(error, ProviderError):
         error.retry_after = floor
@@ -25,9 +27,10 @@ def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -
 
 
 def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
-    """Whether the same request may succeed later. `headers` (lower case) are those of the answer, if any.
+    """Tells whether the same request may succeed later. `headers` (lower case) are those of the answer, if
+    any.
 
-    A timeout does not count, unless it was in connecting: the model may be at work, and would be twice.
+    A timeout counts only while connecting. After that, the model may be at work, and a retry would start it twice.
     """
     match error:
         case ProviderError(status=int(status)):
@@ -41,16 +44,18 @@ def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
 
 
 def pause(tries: int, floor: float | None) -> tuple[float, float] | None:
-    """The shortest and the longest wait, in seconds, after so many `tries`; `None`: do not wait for that."""
+    """Returns the shortest and longest wait in seconds after `tries` attempts, or `None` if the wait would be too
+    long.
+    """
     growing = min(FIRST * 2 ** (tries - 1), LONGEST)
     least = max(growing, floor or 0.0)
     return (least, least + growing) if least <= PATIENCE else None
 
 
 def retry_after(error: Exception, headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds until the provider wants to be asked again; `None` where it does not say.
+    """Returns the seconds after which the provider wants a retry, or `None` if it does not say.
 
-    A date is read by the server's own clock (its `Date` header), or by `now`, in Unix time.
+    A date is compared with the server's own clock (its `Date` header), or with `now`, in Unix time.
     """
     if not isinstance(error, ProviderError) or error.retry_after is not None:
         return getattr(error, "retry_after", None)

@@ -25,10 +25,11 @@ Check = Callable[[AssistantTurn], str | None]
 
 @dataclass(frozen=True, eq=False, repr=False)  # what is not made need not be compiled
 class Settings:
-    """How one conversation is to be held. `type` asks for data, in a `mode`; an answer in which `check` finds a problem is
-    asked for again, up to `max_retries` times, with that problem as the next message. `price` gives US dollars for a
-    model's tokens, where it knows them; `count` is told of every answer. `fallbacks` are the providers to go on with, in
-    order, where this one fails."""
+    """The settings of one conversation. `type` asks for data, in a `mode`. An answer in which `check` finds a problem
+    is requested again, up to `max_retries` times, with the problem as the next message. `price` returns US dollars
+    for a model's tokens, if known; `count` is called for every answer. `fallbacks` are the providers to try next, in
+    order.
+    """
 
     wire: Wire
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fallback:
-    """Another provider, and its place among those of the chat."""
+    """Another provider, and its index in the chat."""
 
     wire: Wire
     provider: int = 1

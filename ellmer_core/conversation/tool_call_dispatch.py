@@ -1,6 +1,7 @@
-"""The tool calls of one answer: who may decide about each, which are run, and what becomes of those that are not. No I/O.
+"""The tool calls of one answer: who decides about each, which ones run, and the results of the others. It does no
+I/O.
 
-Each result is in the history the moment it exists.
+Each result is added to the history as soon as it exists.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ __all__ = ["call_tools"]
 
 
 def call_tools(history: History, settings: Settings, requests: Sequence[ContentToolRequest]) -> Loop[None]:
-    """Runs the tools, one by one or all at once. Calls that wait for a decision are left; the others run first."""
+    """Runs the tools, in sequence or concurrently. Calls that wait for a decision are skipped, and the others run
+    first.
+    """
     places = [place for place in range(len(requests)) if place not in history.results]
     for batch in [places] if settings.concurrent else [[place] for place in places]:
         if ready := (yield from _ready(history, settings, {place: requests[place] for place in batch})):
@@ -31,7 +34,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
     if waiting := history.waiting:
         names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
         raise ApprovalRequiredError(
-            f"Tool calls wait for a decision: {names}. Give it to chat.decide(), then go on with chat.chat().",
+            f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
             waiting,
         )
 
@@ -39,7 +42,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
 def _ready(
     history: History, settings: Settings, requests: Mapping[int, ContentToolRequest]
 ) -> Loop[dict[int, ContentToolRequest]]:
-    """Yields the calls that may run, by their places. The results of the others are added to the history."""
+    """Yields the calls that may run, by index. The results of the others are added to the history."""
     ready: dict[int, ContentToolRequest] = {}
     for place, request in requests.items():
         settings.controller.check()
@@ -55,8 +58,7 @@ def _ready(
 def _permitted(
     history: History, settings: Settings, request: ContentToolRequest
 ) -> Loop[ContentToolRequest | ContentToolResult | None]:
-    """The request as it may run, which somebody may have been asked about; or the result of one that may not; or
-    `None`, where the decision is yet to come."""
+    """Returns the permitted request, the result of a denied one, or `None` if the decision comes later."""
     if refusal := (yield from _refused(settings, request)):
         return refusal
     decision = history.decisions.get(request.id)
@@ -71,7 +73,7 @@ def _permitted(
 
 
 def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
-    """Calls tools; of those that were interrupted, nobody may say that they did not run."""
+    """Calls tools. Interrupted calls are not reported as unrun."""
     from ..tools.context import CallScope  # noqa: PLC0415 - many chats have no tools
 
     asked = history.turns[-1]
@@ -88,7 +90,7 @@ def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRe
 
 
 def _refused(settings: Settings, request: ContentToolRequest) -> Loop[ContentToolResult | None]:
-    """The result of a request that must not be run: it makes no sense, or a callback rejected it."""
+    """Returns the result of a request that must not run, because it is invalid or a callback rejected it."""
     if request.problem:
         return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
     try:

@@ -1,5 +1,6 @@
-"""Turns as inspect-ai's messages, and back. A turn of ours is kept in its message's metadata as it came, so that
-what a provider attached to it goes back with the next request."""
+"""Converts turns to inspect-ai's messages and back. Our turn is kept in the metadata of its message, so that the
+provider's own data is sent back with the next request.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ STOP = {
 
 
 def turns_of(messages: Iterable[Any]) -> list[Turn]:
-    """Messages as turns: system messages joined, neighbouring messages of tools and users are one turn."""
+    """Converts messages to turns. System messages are joined, and neighbouring messages of tools and users become one
+    turn.
+    """
     system: list[ours.Content] = []
     turns: list[Turn] = []
     asked: dict[str, ContentToolRequest] = {}
@@ -100,12 +103,12 @@ def _data(url: str) -> tuple[str, str] | None:
 
 
 def messages_of(turns: Iterable[Turn], model: str) -> list[Any]:
-    """Turns as messages; results of tools are messages of their own."""
+    """Converts turns to messages. Tool results become separate messages."""
     return [message for turn in turns for message in _messages(turn, model)]
 
 
 def output_of(turn: AssistantTurn, model: str) -> Any:
-    """An answer as a model's output."""
+    """Returns an answer as inspect-ai's model output."""
     [message] = _messages(turn, model)
     choice = theirs.ChatCompletionChoice(
         message=message, stop_reason=STOP.get(turn.finish_reason or "success", "unknown")
@@ -175,7 +178,7 @@ def _part(content: ours.Content) -> Any:
 
 
 def _usage(tokens: Tokens) -> Any:
-    """Their `input_tokens` leave out what was read from or written to a cache."""
+    """Returns the usage. inspect-ai's `input_tokens` exclude tokens that were read from or written to a cache."""
     cached, written = tokens.cached or 0, tokens.cache_write or 0
     return theirs.ModelUsage(
         input_tokens=max((tokens.input or 0) - cached - written, 0),

@@ -1,4 +1,4 @@
-"""Any of our providers as a model of inspect-ai."""
+"""Makes any provider available as a model of inspect-ai."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PARAMETERS = (
 
 @modelapi(name="ellmer")
 class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where types are checked
-    """`ellmer/VENDOR/MODEL`: what `chat("VENDOR/MODEL")` would talk to. Further arguments are options of `chat()`."""
+    """The model `ellmer/VENDOR/MODEL`, which uses `chat("VENDOR/MODEL")`. Further arguments are options of `chat()`."""
 
     def __init__(
         self,

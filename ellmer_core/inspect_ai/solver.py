@@ -16,8 +16,9 @@ __all__ = ["chat_solver"]
 
 @solver  # type: ignore[untyped-decorator]  # inspect-ai is not where types are checked
 def chat_solver(chat: Chat) -> Any:
-    """Has a fork of `chat` answer each sample, with the chat's own system prompt and tools. What was said before in
-    the sample counts; a system message of the sample replaces the chat's."""
+    """Answers each sample with a fork of `chat`, with the chat's own system prompt and tools. Earlier messages of the
+    sample are used, and a system message of the sample replaces the chat's.
+    """
 
     async def solve(state: Any, _generate: Any) -> Any:
         *before, asked = turns_of(state.messages)

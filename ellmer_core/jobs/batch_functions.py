@@ -1,4 +1,6 @@
-"""Many prompts by a provider's batch API: handed in, waited for, collected; interrupted and resumed at will."""
+"""Many prompts through a provider's batch API: they are submitted, waited for and collected, and can be interrupted
+and resumed.
+"""
 
 from __future__ import annotations
 

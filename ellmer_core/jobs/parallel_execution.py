@@ -1,4 +1,4 @@
-"""Runs many prompts at once, up to a limit, until all are done, one fails, or Ctrl-C is pressed."""
+"""Runs many prompts concurrently, up to a limit, until all are done, one fails, or Ctrl-C is pressed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Many(TypedDict, total=False):
 
 
 class Parallel:
-    """Says every prompt, so many at once."""
+    """Sends all prompts, up to a number at once."""
 
     def __init__(self, chat: Chat, say: Say, options: Many) -> None:
         if unknown := options.keys() - Many.__annotations__.keys():
@@ -58,7 +58,7 @@ class Parallel:
         self.failed = False
 
     async def run(self, prompts: Iterable[Prompt]) -> list[Any]:
-        """The outcomes, in the order of the prompts."""
+        """Returns the outcomes, in the order of the prompts."""
         asked = all_inputs(prompts)
         outcomes: list[Any] = [None] * len(asked)
         waiting = iter(enumerate(asked))
@@ -83,7 +83,7 @@ class Parallel:
         outcomes: list[Any],
         advance: Callable[[], object],
     ) -> None:
-        """Takes one prompt after the other, while there are any."""
+        """Handles one prompt after the other until none is left."""
         for place, prompt in waiting:
             outcomes[place] = await self.outcome(prompt)
             advance()
@@ -91,7 +91,7 @@ class Parallel:
                 break
 
     async def outcome(self, prompt: tuple[Input, ...]) -> Any:
-        """Returns what came of one prompt; its error, unless errors are to be raised."""
+        """Returns the result of one prompt. An error is returned, too, unless errors are raised."""
         fork = self.chat.fork()
         fork._connection = self.connection  # noqa: SLF001 - of this package
         try:
@@ -106,8 +106,9 @@ class Parallel:
 
 
 def blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Runs it to its end, or to Ctrl-C; in a thread of its own where this one has an event loop already, as notebooks
-    have."""
+    """Runs the coroutine to its end or to Ctrl-C. If an event loop is running, as in notebooks, it uses another
+    thread.
+    """
     context = copy_context()
     context.run(_INTERRUPTIBLE.set, True)
     try:
@@ -126,7 +127,7 @@ def blocking(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _noted(work: Coroutine[Any, Any, T], running: list[Any]) -> T:
-    """Does the work as a task that can be cancelled from elsewhere."""
+    """Runs the work as a task that can be cancelled from elsewhere."""
     task = asyncio.ensure_future(work)
     running.append((asyncio.get_running_loop(), task))
     return await task

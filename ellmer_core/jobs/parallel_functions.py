@@ -1,7 +1,6 @@
-"""Many prompts at once, each to a fork of one chat: with its system prompt, history, tools and callbacks.
+"""Many prompts at once. Each goes to a fork of one chat, with its system prompt, history, tools and callbacks.
 
-Every request counts towards `rpm`, those that carry tool results and those that are tried again, too. The chat
-itself stays as it is.
+Every request counts towards `rpm`, also those with tool results and retries. The chat itself does not change.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def parallel_chat(
 async def parallel_chat_async(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
 ) -> list[Chat | Exception | None]:
-    """`parallel_chat()` for async code.
+    """Works as `parallel_chat()`, for async code.
 
     Args:
         chat: As in `parallel_chat()`.
@@ -107,7 +106,7 @@ def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[
 async def parallel_chat_text_async(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
 ) -> list[str | None]:
-    """`parallel_chat_text()` for async code.
+    """Works as `parallel_chat_text()`, for async code.
 
     Args:
         chat: As in `parallel_chat()`.
@@ -194,7 +193,7 @@ async def parallel_chat_structured_async(
     max_retries: int = 1,
     **options: Unpack[Many],
 ) -> Any:
-    """`parallel_chat_structured()` for async code.
+    """Works as `parallel_chat_structured()`, for async code.
 
     Args:
         chat: As in `parallel_chat()`.

@@ -10,7 +10,7 @@ __all__ = ["progress_bar"]
 
 @contextmanager
 def progress_bar(total: int, *, shown: bool) -> Iterator[Callable[[], object]]:
-    """A progress bar on standard error, in a terminal, where rich is installed."""
+    """Yields a progress bar on standard error, in a terminal with rich."""
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra, imported when first needed
         from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415

@@ -23,8 +23,9 @@ ABOUT = (".error", ".input_tokens", ".output_tokens", ".cost")
 
 
 class Rows:
-    """How structured answers are wanted: `type` and `convert` are for `Structured`. An outcome is `(data, chat)`, an
-    error, or `None` where nothing was sent."""
+    """The form of structured answers: `type` and `convert` are for `Structured`. An outcome is `(data, chat)`, an
+    error, or `None` if nothing was sent.
+    """
 
     def __init__(self, type: Any, frame: Library | None, *, convert: bool) -> None:
         self.columns = columns_of(type, array=False) if frame else []
@@ -33,14 +34,14 @@ class Rows:
         self.frame = frame
 
     def collected(self, outcomes: Sequence[Any]) -> Any:
-        """The data, in a list, or in a data frame with a row per outcome."""
+        """Returns the data in a list, or in a data frame with a row for each outcome."""
         if self.frame is None:
             return [outcome[0] if isinstance(outcome, tuple) else None for outcome in outcomes]
         return data_frame([_row(outcome) for outcome in outcomes], [*self.columns, *ABOUT], self.frame)
 
 
 def all_inputs(prompts: Iterable[Prompt]) -> list[tuple[Input, ...]]:
-    """Each prompt as `chat()` takes it; one of several contents is a list or a tuple."""
+    """Returns each prompt as an input of `chat()`. A prompt of several contents is a list or a tuple."""
     if isinstance(prompts, str | Content) or not isinstance(prompts, Iterable):
         raise UsageError(f"Prompts must be a list, not {type(prompts).__name__}.")
     return [_inputs(prompt) for prompt in prompts]
@@ -51,7 +52,7 @@ def _inputs(prompt: Prompt) -> tuple[Input, ...]:
 
 
 def warn_of_failures(outcomes: Sequence[Any]) -> None:
-    """Says how many prompts failed, and how the first of them did."""
+    """Warns how many prompts failed, with the first error."""
     errors = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
     unsent = sum(outcome is None for outcome in outcomes)
     if errors:
@@ -61,7 +62,7 @@ def warn_of_failures(outcomes: Sequence[Any]) -> None:
 
 
 def warn_of_interruption(outcomes: Sequence[Any]) -> None:
-    """Says how many prompts were answered before Ctrl-C."""
+    """Warns how many prompts were answered before Ctrl-C."""
     answered = sum(outcome is not None and not isinstance(outcome, Exception) for outcome in outcomes)
     said = (
         f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."

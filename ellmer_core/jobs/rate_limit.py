@@ -1,4 +1,4 @@
-"""The rate limit of many prompts: so many requests a minute, those of tool rounds and further tries too."""
+"""The rate limit of many prompts: a number of requests each minute, including tool rounds and retries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Paced"]
 
 
 class Paced(Connection):
-    """A chat's connections, for no more than `rpm` requests a minute; the first `burst` of them at once."""
+    """A chat's connections with a limit of `rpm` requests per minute; the first `burst` requests do not wait."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Paced(Connection):
         self.next = -float("inf")
 
     async def concurrent(self) -> Any:
-        """The client, as soon as it may be used (generic cell rate algorithm, ITU-T I.371)."""
+        """Returns the client when a request is allowed (generic cell rate algorithm, ITU-T I.371)."""
         now = self.clock()
         wait = max(self.next - self.ahead - now, 0.0)
         self.next = max(self.next, now) + self.interval

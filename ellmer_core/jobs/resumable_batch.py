@@ -1,8 +1,8 @@
 """A batch, and the file that stores its progress.
 
 The file is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "asked": …, "batch": …, "results": …}`.
-`asked` are fingerprints of what was asked of whom, so that a file is not taken for the answers to something else;
-`batch` is the provider's own object, `results` the answers by name, each with its status and body.
+`asked` are fingerprints of the requests and their provider, which prevent that a file is used for other requests.
+`batch` is the provider's own object; `results` are the answers by name, each with its status and body.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Sleep = Callable[[float], object]
 
 
 class Job:
-    """A batch of prompts to forks of a chat. Made anew for the same prompts and path, it goes on where it was."""
+    """A batch of prompts to forks of a chat. With the same prompts and path, it continues where it stopped."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Job:
         return str(self.state["stage"])
 
     def finish(self, *, wait: bool, sleep: Sleep) -> bool:
-        """Goes on with it, to its end if `wait`; whether it is done."""
+        """Continues the batch, to its end if `wait`. Returns whether it is done."""
         if self.stage == "new":
             self.submit()
         pause = POLL
@@ -88,7 +88,7 @@ class Job:
         return True
 
     def submit(self) -> None:
-        """Hands it in. What was refused was not handed in; of what broke off, nobody knows."""
+        """Submits the batch. A refused request submitted nothing; after a broken connection, this is unknown."""
         if self.chat.get_tools():
             warnings.warn("Tools are not sent in a batch.", EllmerWarning, stacklevel=4)
         steps = self.api.submit(self.chat.wire, self.bodies())
@@ -101,7 +101,7 @@ class Job:
         self.save(stage="waiting", batch=batch)
 
     def bodies(self) -> dict[str, Json]:
-        """The requests, by name."""
+        """Returns the requests by name."""
         wire, type = self.chat.wire, self.wanted.sent if self.wanted else None
         settings = self.chat._plan(stream=False, tool_mode="sequential")  # noqa: SLF001 - of this package
         return {
@@ -110,7 +110,7 @@ class Job:
         }
 
     def turns(self, fork: Chat, user: UserTurn, settings: Settings) -> list[Turn]:
-        """The turns as the model is sent them: like those of a chat."""
+        """Returns the turns in the form for the model, as a chat would send them."""
         sent = self.run(request_turns(fork._history, settings, user))  # noqa: SLF001 - of this package
         warn_replaced(settings, sent.replaced)
         return list(sent.turns)
@@ -119,7 +119,7 @@ class Job:
         return run(loop, self.chat._connection)  # noqa: SLF001 - of this package
 
     def outcomes(self) -> list[Chat | Exception]:
-        """Each fork with its answer, or the error in its place."""
+        """Returns each fork with its answer, or an error."""
         outcomes: list[Chat | Exception] = []
         new = not self.state.get("counted", False)  # by token_usage(), whoever waited for the batch
         for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True)):
@@ -133,7 +133,7 @@ class Job:
         return outcomes
 
     def answer(self, fork: Chat, user: UserTurn, result: Json | None, *, new: bool) -> None:
-        """Gives a fork its answer; or raises the error that came in its place."""
+        """Adds an answer to its fork. Raises the error if there is one instead."""
         if result is None:
             raise ResponseError("The batch has no answer to this prompt.")
         if result["status"] != 200:
@@ -147,7 +147,7 @@ class Job:
             log_usage(fork.wire, turn.tokens, turn.cost)
 
     def fingerprints(self) -> dict[str, str]:
-        """Returns what was asked, of whom, after what, in which shape."""
+        """Returns fingerprints of the prompts, the model, the history and the type."""
         wire = self.chat.wire
         type = wire.schema(self.wanted.sent) if self.wanted else None
         return {
@@ -159,7 +159,7 @@ class Job:
         }
 
     def save(self, **changes: Any) -> None:
-        """Writes the file anew; at every moment it is whole."""
+        """Writes the file atomically."""
         self.state |= changes
         new = self.path.with_name(f"{self.path.name}.new")
         new.write_text(json.dumps(self.state, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -173,7 +173,7 @@ def _api(wire: Wire) -> Batches:
 
 
 def _state(path: Path, wanted: Mapping[str, str]) -> Json:
-    """The state in the file, if it belongs to what is `wanted`."""
+    """Returns the state in the file if it belongs to the `wanted` prompts."""
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         version, stage, found = state["version"], state["stage"], state["asked"]

@@ -1,6 +1,6 @@
-"""A chat to talk to: `live_browser()` (the extra `shiny`), `live_console()` (the extra `console`).
+"""Interactive chats: `live_browser()` (the extra `shiny`) and `live_console()` (the extra `console`).
 
-Both hold the chat they were given: what is said there is in it afterwards.
+Both continue the given chat, whose history has the messages afterwards.
 """
 
 from __future__ import annotations

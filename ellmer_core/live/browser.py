@@ -1,4 +1,4 @@
-"""The chat app: shinychat's page around one `Chat`. It serves one conversation, to people on this machine."""
+"""The chat app: shinychat's page for one `Chat`. It serves one conversation on this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ICON = (
 
 
 def app(chat: Chat, title: str, greeting: str | None, image_hosts: Sequence[str]) -> App:
-    """The app. A page shows what was said so far, and goes on from there."""
+    """Returns the app. A page shows the messages so far and continues from there."""
     room, changed, hosts = Room(chat), reactive.Value(0), origins(image_hosts)
 
     def server(input: Inputs, _output: Outputs, session: Session) -> None:
@@ -77,7 +77,7 @@ def _listening(port: int) -> socket.socket:
 
 
 def _run(server: uvicorn.Server, listening: socket.socket) -> None:
-    """In a thread where an event loop runs already, as in notebooks."""
+    """Runs the app. If an event loop is running, as in notebooks, it uses another thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -92,8 +92,9 @@ def _run(server: uvicorn.Server, listening: socket.socket) -> None:
 
 
 class OnlyFromHere:
-    """Answers pages of its own address only. Any page in the same browser could talk to this port, and so have
-    the tools run: by its own name for 127.0.0.1, or through a WebSocket, which asks no permission."""
+    """Answers only pages of its own address. Otherwise, any page in the same browser could reach this port and run
+    tools: through a host name for 127.0.0.1, or through a WebSocket, which needs no permission.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""A chat in the terminal: answers as Markdown while they come, each tool call folded to a line."""
+"""A chat in the terminal: answers are shown as Markdown while they arrive, and each tool call is one line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MARKS = {
 
 
 def talk(chat: Chat) -> None:
-    """Reads, answers, and so on until the end of input."""
+    """Reads input and answers it until the end of input."""
     read: Callable[..., str] = _prompt() if sys.stdin.isatty() else input
     screen = Screen(chat, Console(), read)
     screen.note(f"{chat.get_model()}. {HELP}")
@@ -54,7 +54,7 @@ def talk(chat: Chat) -> None:
 
 
 def _next(read: Callable[[], str]) -> str:
-    """Returns what is said next. Ctrl-C drops it, and the end of input is the end."""
+    """Returns the next input. Ctrl-C discards it, and the end of input ends the chat."""
     try:
         return read()
     except KeyboardInterrupt:
@@ -85,7 +85,7 @@ def _prompt() -> Callable[..., str]:
 
 
 class Screen:
-    """The output of a chat. One thing changes at a time: a growing text, or a waiting line."""
+    """The output of a chat. One part changes at a time: a growing text, or a waiting line."""
 
     def __init__(self, chat: Chat, console: Console, read: Callable[..., str] = input) -> None:
         self.chat = chat
@@ -98,7 +98,7 @@ class Screen:
         self.calls: list[Card] = []
 
     def take(self, said: str) -> None:
-        """Something to answer, or a command."""
+        """Handles an input or a command."""
         match said.strip():
             case "":
                 return
@@ -112,7 +112,7 @@ class Screen:
                 self.answer(said)
 
     def answer(self, said: str) -> None:
-        """Shows the answer as it comes. Ctrl-C ends it, and the chat keeps what was received."""
+        """Shows the answer as it arrives. Ctrl-C ends it, and the chat keeps the received part."""
         self.calls.clear()
         try:
             with (
@@ -124,7 +124,7 @@ class Screen:
                     self.show(content)
         except KeyboardInterrupt:
             self.finish()
-            self.note("Stopped. What was received is kept.")
+            self.note("Stopped. The received part is kept.")
         except EllmerError as error:
             self.finish()
             self.console.print(Text(safe(str(error)), style="red"))
@@ -160,7 +160,7 @@ class Screen:
             self.waiting.update(self._line(card(request)).append(f"  {safe(text)}", "italic"))
 
     def decide(self, request: ContentToolRequest) -> Decision:
-        """Asks whether a call may run. What is no answer is a no."""
+        """Asks whether a call may run. An unclear answer means no."""
         self.finish()
         shown = card(request)
         self.console.print(Text.assemble((f"{safe(shown.title)}?", "bold"), f"\n{safe(shown.call)}"))
@@ -183,7 +183,7 @@ class Screen:
         return Decision(isinstance(arguments, dict), arguments if isinstance(arguments, dict) else None)
 
     def finish(self) -> None:
-        """Keeps what is on the screen."""
+        """Keeps the current screen."""
         if self.live:
             self.live.update(_grown(*self.text, whole=True))
             self.live.stop()
@@ -198,7 +198,7 @@ class Screen:
             self.console.print(markdown(safe(sources_markdown(cited))))
 
     def unfold(self) -> None:
-        """The tool calls of the last answer, in full."""
+        """Shows the tool calls of the last answer in full."""
         for shown in self.calls:
             text = f"{shown.call}\n\n{_body(shown)}"
             style = MARKS[shown.status][1] if shown.status != "success" else "dim"
@@ -207,7 +207,7 @@ class Screen:
             self.note("No tool was called.")
 
     def note(self, text: str) -> None:
-        """A word from us."""
+        """Shows a message of the program."""
         self.console.print(Text(text, style="dim"))
 
     def _grow(self, kind: type[Content], text: str) -> None:
@@ -221,7 +221,7 @@ class Screen:
         self.live.update(Bottom(_grown(*self.text, whole=False)))
 
     def _scroll(self) -> None:
-        """Prints the blocks that are complete, above the one that grows."""
+        """Prints the complete blocks above the growing one."""
         kind, text = self.text
         if done := complete(text):
             self.console.print(markdown(text[:done]))
@@ -229,7 +229,7 @@ class Screen:
             self.text = (kind, text[done:])
 
     def _line(self, shown: Card) -> Text:
-        """A call in a line: `✓ Get weather in Köln  {"celsius": 18.5}`."""
+        """Returns a call as one line: `✓ Get weather in Köln {"celsius": 18.5}`."""
         mark, style = MARKS[shown.status]
         icon = f"{shown.icon} " if isinstance(shown.icon, str) and "<" not in shown.icon else ""
         beside = shown.display.get("value_preview") or " ".join(_body(shown).split())
@@ -240,7 +240,7 @@ class Screen:
 
 
 def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
-    """A text so far. A thought is folded to its first line when it is whole."""
+    """Returns a text so far. A complete thought is shortened to its first line."""
     if kind is not ContentThinking:
         return markdown(text)
     first, *rest = text.strip().splitlines() or [""]
@@ -248,7 +248,7 @@ def _grown(kind: type[Content], text: str, *, whole: bool) -> RenderableType:
 
 
 def _body(shown: Card) -> str:
-    """A result as text. HTML is for browsers; the terminal shows what the tool called it."""
+    """Returns a result as text. Instead of HTML, it has the text for terminals."""
     match shown.kind:
         case "media":
             return "\n".join(map(value_text, shown.body))

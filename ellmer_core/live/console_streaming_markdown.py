@@ -1,4 +1,4 @@
-"""A text that grows in a terminal. What is complete of it scrolls away above; what still changes is drawn anew."""
+"""A growing text in a terminal. Complete parts scroll up, and the rest is drawn again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEGUN = re.compile(r"<(?:s(?:p(?:a(?:n[^<>]*)?)?)?)?$|<span class=[^<>]*>[^<>]*(
 
 
 class Bottom:
-    """The end of a renderable, as much as fits the screen."""
+    """The end of a renderable, as much as fits on the screen."""
 
     def __init__(self, whole: RenderableType) -> None:
         self.whole = whole
@@ -37,14 +37,14 @@ class Bottom:
 
 
 def markdown(text: str) -> Markdown:
-    """Returns what a model wrote, for a terminal. A suggestion is something to type."""
+    """Returns a model's Markdown for a terminal. Suggestions are shown as text to type."""
     shown = Markdown("")
     shown.parsed = _parsed(BEGUN.sub("", SUGGESTION.sub(r"“\1”", safe(text))))
     return shown
 
 
 def _parsed(text: str) -> list[Token]:
-    """The tokens of a Markdown text. A terminal shows a formula as its source, which Markdown would change."""
+    """Returns the tokens of a Markdown text. Formulas stay as source, which Markdown would change."""
     tokens = _with_formulas().parse(text)
     for token in [*tokens, *(child for block in tokens for child in block.children or [])]:
         if token.type.startswith("math_"):

@@ -1,4 +1,4 @@
-"""The content security policy of the chat page: it loads only itself, and a model's words cannot send data elsewhere."""
+"""The content security policy of the chat page: it loads only itself, and a model's text cannot send data elsewhere."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ChatApp(App):
 
 
 def policy(scripts: Iterable[str], image_hosts: Iterable[str]) -> str:
-    """The policy of a page with these inline scripts."""
+    """Returns the policy of a page with these inline scripts."""
     hashes = [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts]
     allowed = {
         "default-src": ["'none'"],
@@ -58,7 +58,7 @@ def policy(scripts: Iterable[str], image_hosts: Iterable[str]) -> str:
 
 
 def origins(hosts: Sequence[str]) -> list[str]:
-    """The hosts as a policy names them: `https://images.example.com`."""
+    """Returns the hosts in the form of a policy: `https://images.example.com`."""
     return [_origin(host) for host in hosts]
 
 

@@ -28,7 +28,7 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
     (ServerError, "The provider has a problem. Retry in a moment."),
     (TimeoutError, "The provider did not answer in time."),
     (ConnectError, "The provider cannot be reached. Check the network, then retry."),
-    (IncompleteResponseError, "The answer broke off. What was received is kept."),
+    (IncompleteResponseError, "The answer was cut off. The received part is kept."),
     (ToolRoundsError, "The model called tools too often and was stopped."),
     (ContentError, "The model does not accept what was sent."),
     (UsageError, "This could not be sent."),
@@ -36,6 +36,6 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
 
 
 def in_plain_words(error: BaseException) -> tuple[str, str]:
-    """A sentence for everybody, and what the provider or the program said itself."""
+    """Returns a plain sentence, and the original message of the provider or the program."""
     words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
     return words, str(error) or type(error).__name__

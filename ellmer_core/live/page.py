@@ -1,4 +1,4 @@
-"""An open page of the chat app: it shows the shared conversation and sends what its user does."""
+"""An open page of the chat app. It shows the shared conversation and sends the user's actions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Page:
     # what people do -----------------------------------------------------------------------------------------
 
     async def say(self, text: str, attachments: Sequence[shinychat.Attachment]) -> None:
-        """Something was sent from this page."""
+        """Handles a message that was sent from this page."""
         try:
             said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
         except UsageError as error:
@@ -86,7 +86,7 @@ class Page:
             self.shown.update_user_input(value=text, focus=True)
 
     async def do(self, asked: Mapping[str, Any]) -> None:
-        """A button was pressed: `{"do": "undo"}`."""
+        """Handles a pressed button: `{"do": "undo"}`."""
         actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "new": self._new,
             "undo": self._undo,
@@ -142,14 +142,14 @@ class Page:
         await self.room.idle()
 
     def _changed(self) -> None:
-        """All pages show the room anew."""
+        """Redraws the conversation on all pages."""
         with reactive.isolate():
             self.changed.set(self.changed() + 1)
 
     # what is shown ------------------------------------------------------------------------------------------
 
     async def draw(self) -> None:
-        """Shows what was said, and the answer that is being given. The page that asked has its question already."""
+        """Shows the messages and the answer in progress. The page that sent the question shows it already."""
         answer = self.room.answer
         if answer is None or answer.asker is not self or self.following is answer:
             await self._draw_all(answer)
@@ -175,7 +175,7 @@ class Page:
             )
 
     async def _draw_marks(self) -> None:
-        """Shows an answer again whose sources came after it: now their marks stand in the text."""
+        """Redraws an answer whose sources arrived after it, with their marks in the text."""
         self.cited = False
         if not self.room.answer:
             await self._draw_all(None)
@@ -204,7 +204,7 @@ class Page:
 
 
 def attached(file: shinychat.Attachment) -> Content:
-    """A file that the user attached, as content: an image, a PDF, or text with its name."""
+    """Returns a file of the user as content: an image, a PDF, or text with its name."""
     data = file.data_url.partition("base64,")[2]
     if file.mime.startswith("image/"):
         return ContentImageInline(file.mime, data, {"filename": file.name} if file.name else {})

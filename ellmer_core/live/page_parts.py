@@ -12,7 +12,7 @@ __all__ = ["question_tag", "status_bar", "status_text", "toolbar", "trouble_tag"
 
 
 def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
-    """Returns what went wrong, with what to do about it."""
+    """Returns the box for an error, with a hint on what to do."""
     return tags.div(
         tags.p(tags.strong(words)),
         tags.p(detail, class_="ellmer-detail") if detail else None,
@@ -24,7 +24,7 @@ def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
 
 
 def question_tag(request: ContentToolRequest) -> Tag:
-    """A call that somebody is to decide about."""
+    """Returns the box for a call that needs a decision."""
     shown = card(request)
     return tags.div(
         tags.p(tags.strong(f"{shown.title}?"), " The model wants to run this call. Decide whether it may."),
@@ -43,7 +43,7 @@ def question_tag(request: ContentToolRequest) -> Tag:
 
 
 def toolbar() -> TagList:
-    """Returns what can be done with the conversation."""
+    """Returns the buttons for the conversation."""
     return TagList(
         _button("New chat", "new"),
         _button("Undo", "undo", title="Undo the last exchange"),
@@ -52,12 +52,12 @@ def toolbar() -> TagList:
 
 
 def status_bar() -> Tag:
-    """A place for the model, the tokens and the cost."""
+    """Returns the bar for the model, the tokens and the cost."""
     return tags.div(HTML("&nbsp;"), id="ellmer-status", class_="ellmer-status")
 
 
 def status_text(chat: Chat) -> str:
-    """`claude-sonnet-5 · 1,204 tokens in, 88 out · $0.01`; what is not known is left out."""
+    """Returns `claude-sonnet-5 · 1,204 tokens in, 88 out · $0.01`, without unknown parts."""
     rows, cost = chat.get_tokens(), chat.get_cost()
     parts = [chat.get_model()]
     if rows:

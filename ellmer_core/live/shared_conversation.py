@@ -1,5 +1,6 @@
-"""The one conversation of a chat app, which any number of pages show: what was said, the answer that is being given,
-and what went wrong with the last one."""
+"""The one conversation of a chat app, which any number of pages show: the messages, the answer in progress, and the
+last error.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ PAUSE = 0.05
 
 @dataclass
 class Question:
-    """A call that somebody is to decide about."""
+    """A call that needs a decision."""
 
     request: ContentToolRequest
     answer: asyncio.Future[Decision]
@@ -39,7 +40,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Trouble:
-    """An answer that failed: what was said, and why there is no (whole) answer to it."""
+    """A failed answer: the user's message and the error."""
 
     said: tuple[str | Content, ...]
     place: int  # how many turns there were before
@@ -49,7 +50,7 @@ class Trouble:
 
 @dataclass(eq=False)
 class Answer:
-    """An answer that is being given, kept from its beginning: who comes late sees all of it."""
+    """An answer in progress. It is kept from its beginning, so that a new page sees all of it."""
 
     said: tuple[str | Content, ...]
     asker: object
@@ -59,14 +60,14 @@ class Answer:
     more: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def show(self, *pieces: Any, whole: bool = False) -> None:
-        """Shows more to all pages."""
+        """Shows more of the answer on all pages."""
         async with self.more:
             self.shown += pieces
             self.whole = self.whole or whole
             self.more.notify_all()
 
     async def follow(self) -> AsyncGenerator[Any, None]:
-        """All of it, for a page."""
+        """Yields the whole answer, for a page."""
         place = 0
         while True:
             async with self.more:
@@ -80,7 +81,7 @@ class Answer:
 
 
 class Room:
-    """Pages come and go. When the last one goes, what is being said ends, and is kept."""
+    """The conversation and its pages. When the last page closes, the answer in progress ends and is kept."""
 
     def __init__(self, chat: Chat) -> None:
         self.chat = chat
@@ -92,23 +93,23 @@ class Room:
         self._task: asyncio.Task[None] | None = None
 
     def leave(self, page: object) -> None:
-        """A page is gone."""
+        """Removes a page."""
         self.pages = [other for other in self.pages if other is not page]
         if not self.pages:
             self.stop("interrupted")
 
     def stop(self, reason: str = "cancelled") -> None:
-        """Ends the answer that is being given."""
+        """Ends the answer in progress."""
         self.controller.cancel(reason)
 
     def messages(self) -> list[ChatMessage]:
-        """All that was said before the answer that is being given."""
+        """Returns all messages before the answer in progress."""
         if self.answer:
             return self.answer.before
         return cast("list[ChatMessage]", contents_shinychat(self.chat))
 
     def say(self, said: Sequence[str | Content], asker: object) -> Answer | None:
-        """Begins an answer; None while another is being given."""
+        """Begins an answer. Returns `None` while another one is in progress."""
         if self.answer:
             return None
         self.answer = Answer(tuple(said), asker, self.messages())
@@ -124,12 +125,12 @@ class Room:
             question.answer.set_result(decision)
 
     def clear(self) -> None:
-        """Forgets what was said, but not the system prompt."""
+        """Deletes the messages, but not the system prompt."""
         self.chat.set_turns([])
         self.trouble = None
 
     def undo(self) -> tuple[str | Content, ...]:
-        """Takes back the last thing that was said with all that came of it, and returns it."""
+        """Removes the user's last message with its answer, and returns the message."""
         turns = self.chat.get_turns()
         trouble, self.trouble = self.trouble, None
         place = trouble.place if trouble else _last_said(turns)
@@ -138,7 +139,7 @@ class Room:
         return said
 
     def retry(self) -> Answer | None:
-        """Says again what failed; tools that ran by then do not run again."""
+        """Sends a failed message again. Tools that ran before do not run again."""
         turns, trouble = self.chat.get_turns(), self.trouble
         if self.answer or not trouble:
             return None
@@ -150,7 +151,7 @@ class Room:
         return self.say((), None)
 
     async def idle(self) -> None:
-        """Waits until no answer is being given."""
+        """Waits until no answer is in progress."""
         if self._task:
             await asyncio.wait([self._task])
 
@@ -180,7 +181,7 @@ class Room:
 
 
 def _joined(shown: Sequence[Any]) -> list[Any]:
-    """Pieces of one text as one piece."""
+    """Joins the pieces of one text."""
     joined: list[Any] = []
     for one in shown:
         if joined and isinstance(one, (ContentText, ContentThinking)) and type(joined[-1]) is type(one):
@@ -191,7 +192,7 @@ def _joined(shown: Sequence[Any]) -> list[Any]:
 
 
 def _last_said(turns: Sequence[Turn]) -> int:
-    """Returns where the last turn is in which the user said something (and not only tools did)."""
+    """Returns the index of the last turn with a message of the user (not only tool results)."""
     for place in reversed(range(len(turns))):
         turn = turns[place]
         if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents):

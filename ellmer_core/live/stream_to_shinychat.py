@@ -1,4 +1,4 @@
-"""A conversation on its way to shinychat: what the model says, joined by what tools say meanwhile."""
+"""Sends a conversation to shinychat: the model's text and the progress of tools."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ class Said:
     text: str
 
     async def tell(self) -> None:
-        """Shows it on the page, if there is one."""
+        """Shows the progress on the page, if there is one."""
         if session := get_current_session():
             await session.send_custom_message("ellmer-progress", asdict(self))
 
 
 @dataclass(frozen=True)
 class Decided:
-    """Somebody has decided about a call."""
+    """A decision about a call."""
 
     call: str
 
     async def tell(self) -> None:
-        """Takes the question from the page."""
+        """Removes the question from the page."""
         if session := get_current_session():
             await session.send_custom_message("ellmer-decided", asdict(self))
 
 
 @dataclass
 class Words:
-    """The text and the thinking of the model, piece by piece, with its markup escaped. Any other content ends it."""
+    """The text and the thinking of the model in pieces, with escaped markup. Any other content ends it."""
 
     kind: type[ContentText | ContentThinking] = ContentText
     text: Literal = field(default_factory=Literal)
@@ -63,7 +63,7 @@ class Words:
     drawn: str = ""  # what the page draws anew with each piece
 
     def take(self, content: Content) -> list[Any]:
-        """Returns what can be shown of it now, and of what was before it."""
+        """Returns the new text that can be shown now, after the text before it."""
         match content:
             case ContentCitation():
                 self.cited.append(content)
@@ -75,7 +75,7 @@ class Words:
         return [*self.end(), content]
 
     def _pieces(self, shown: str) -> list[Any]:
-        """A piece; in two where a block of the text ends that the page need not draw again."""
+        """Splits a piece where a block of text ends, because the page need not redraw a finished block."""
         before, self.drawn = len(self.drawn), self.drawn + shown
         if self.kind is ContentText and before > LONG and (done := complete(self.drawn)) >= before:
             self.drawn, place = self.drawn[done:], done - before
@@ -86,7 +86,7 @@ class Words:
         return [self.kind(shown)] if shown else []
 
     def end(self) -> list[Content]:
-        """Returns what was kept back."""
+        """Returns the text that was held back."""
         rest, self.text, self.drawn = self.text.feed("", last=True), Literal(), ""
         cited, self.cited = tuple(self.cited), []
         ended: list[Content] = [self.kind(rest)] if rest else []
@@ -99,8 +99,9 @@ async def pieces(
     controller: StreamController | None,
     tell: Callable[[Said], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[Any, None]:
-    """Contents in order, and what tools say meanwhile, which goes to `tell` where that is given; beside a result, nothing is
-    said of its call any more."""
+    """Yields contents in order, with the progress of tools, which goes to `tell` if it is given. After a call's
+    result, its progress is dropped.
+    """
     shown: Shown = asyncio.Queue()
     talking = asyncio.create_task(_talk(chat, inputs, controller, shown))
     waiting: dict[str, ContentToolRequest] = {}
@@ -138,7 +139,7 @@ def _said(one: Content | Said) -> list[Said]:
 async def _talk(
     chat: Chat, inputs: Sequence[str | Content], controller: StreamController | None, shown: Shown
 ) -> None:
-    """Puts all that is to be shown in the queue, and None after the last."""
+    """Puts all content to show into the queue, and `None` at the end."""
     loop = asyncio.get_running_loop()
 
     def show(request: ContentToolRequest, progress: str) -> None:
@@ -154,7 +155,7 @@ async def _talk(
 
 
 def _keep(waiting: dict[str, ContentToolRequest], content: Content) -> None:
-    """Remembers which requests have no result yet."""
+    """Notes which requests have no result yet."""
     match content:
         case ContentToolRequest(id=id):
             waiting[id] = content

@@ -1,4 +1,4 @@
-"""Tools over the Model Context Protocol, by its official SDK (`pip install "ellmer-core[mcp]"`).
+"""Tools over the Model Context Protocol, with its official SDK (`pip install "ellmer-core[mcp]"`).
 
     with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # or its URL
         chat.register_tools(tools)

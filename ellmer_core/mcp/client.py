@@ -1,5 +1,6 @@
-"""The tools of an MCP server, for a chat. The connection lives in a thread with an event loop of its own, so that
-one and the same tool can be called from blocking and from async chats."""
+"""The tools of an MCP server for a chat. The connection has its own thread with an event loop, so that blocking and
+async chats can call the same tool.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def mcp_tools(
     connect_timeout: float = 60.0,
     max_tools: int = 1000,
 ) -> McpTools:
-    """The tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also `async with`.
+    """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
+    `async with`.
 
     Args:
         server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything

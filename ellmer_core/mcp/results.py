@@ -1,4 +1,4 @@
-"""Results of tools, in MCP's words and in ours."""
+"""Converts tool results between MCP and this library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["blocks_of", "result_of"]
 
 
 def result_of(result: CallToolResult) -> ContentToolResult:
-    """MCP's result as ours: text, images and PDFs; what a model cannot be shown is named. An error is an error."""
+    """Converts MCP's result: text, images and PDFs; other content is named. An MCP error becomes an error."""
     values = [_value(block) for block in result.content]
     if result.is_error:
         return ContentToolResult(error="\n".join(map(str, values)) or "The tool failed and did not say why.")
@@ -47,7 +47,9 @@ def _value(block: Any) -> str | Content:
 
 
 def _image(kind: str, data: str) -> str | Content:
-    """An image under the type that its bytes have: what is none would be refused in each further request."""
+    """Returns an image with the media type of its bytes. Other bytes are left out, because the provider would refuse
+    each further request.
+    """
     found = media_type(data)
     if found is not None and found.startswith("image/"):
         return ContentImageInline(found, data)
@@ -66,7 +68,7 @@ def _resource(resource: Any) -> str | Content:
 
 
 def blocks_of(result: ContentToolResult) -> list[ContentBlock]:
-    """Our result as MCP's blocks, in order."""
+    """Converts our result to MCP's blocks, in order."""
     items = result.value if isinstance(result.value, list | tuple) else [result.value]
     if result.error is not None or not any(map(is_media, items)):
         return [_text(result_text(result))]

@@ -1,4 +1,4 @@
-"""Our tools as an MCP server."""
+"""Serves our tools as an MCP server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hi
 
 
 def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "ellmer-core") -> Server[Any]:
-    """The SDK's low-level `Server` with these tools (or functions, as `tool()` makes them some)."""
+    """Returns the SDK's low-level `Server` with these tools. Functions become tools as by `tool()`."""
     try:
         from mcp.server import Server  # noqa: PLC0415 - imported when first needed
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
@@ -49,7 +49,7 @@ def serve_mcp(
     host: str = "127.0.0.1",
     name: str = "ellmer-core",
 ) -> None:
-    """Serves tools until it is ended: over stdin and stdout, or, with `port`, over HTTP at `/mcp`."""
+    """Serves tools until it is stopped: over stdin and stdout, or, with `port`, over HTTP at `/mcp`."""
     import anyio  # noqa: PLC0415 - imported when first needed
 
     server = mcp_server(tools, name=name)

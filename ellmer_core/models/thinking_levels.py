@@ -1,4 +1,4 @@
-"""`thinking=`: one setting for all providers, as the parameters that say it to one model."""
+"""`thinking=`: one setting for all providers, converted to the parameters of a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Told = tuple[dict[str, Any], str]
 
 
 def thinking_params(profile: Profile, thinking: object, takes: Mapping[str, str]) -> Told:
-    """The parameters for a setting; and, where the model cannot be told so, why not in words."""
+    """Returns the parameters for a setting. If the model does not support it, the reason is returned."""
     if thinking == "off" or (thinking == 0 and not isinstance(thinking, bool)):
         return _off(profile)
     if isinstance(thinking, int) and not isinstance(thinking, bool) and thinking > 0:

@@ -1,6 +1,6 @@
-"""Parameters as one model takes them: what it does not take is left out, and said.
+"""Parameters for one model. Unsupported parameters are left out with a warning.
 
-Pure: it is given what was asked for, and gives back what is sent and the sentences for one warning.
+It does no I/O: it gets the caller's parameters, and returns the parameters to send and the sentences for one warning.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
 
 
 def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile:
-    """The profile of the wire's model: the caller's own, or the tables' with the caller's changes."""
+    """Returns the profile of the wire's model: the caller's own, or the one of the tables with the caller's changes."""
     if isinstance(profile, Profile):
         return profile
     if not isinstance(profile, Mapping | None):
@@ -40,7 +40,7 @@ def profiled(wire: Wire, profile: Profile | Mapping[str, Any] | None) -> Profile
 
 
 def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
-    """The wire with the parameters that its model takes, and a warning of what was left out or changed."""
+    """Returns the wire with the parameters that its model accepts, and a warning about the others."""
     profile = profiled(wire, asked.profile)
     fit = _Fit(profile, {name: value for name, value in asked.params.items() if value is not None}, wire)
     fit.all()
@@ -82,7 +82,7 @@ class _Fit:
                 self.notes.append(f"{name} is left out, because {why}")
 
     def think(self) -> None:
-        """`thinking` becomes parameters of the model's own; `reasoning_tokens=0` says the same as "off"."""
+        """Converts `thinking` to the model's own parameters. `reasoning_tokens=0` means "off"."""
         params = self.params
         if params.get("reasoning_tokens") == 0 and "thinking" not in params:
             del params["reasoning_tokens"]
@@ -109,7 +109,7 @@ class _Fit:
             self.drop(["reasoning_effort"], there)
 
     def choice(self) -> None:
-        """A call that is forced on a model which takes no force."""
+        """Removes a forced tool choice if the model does not support it."""
         choice = self.params.get("tool_choice")
         kind = choice
         if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
@@ -127,7 +127,7 @@ class _Fit:
             self.notes.append(f"{name} is {self.params[name]}, because the model takes {least} to {most}")
 
     def budget(self) -> None:
-        """Tokens of thinking as the model takes them, and so that something is left for the answer."""
+        """Limits the thinking tokens to those that the model accepts, so that tokens are left for the answer."""
         tokens, limit = self.params.get("reasoning_tokens"), self.params.get("max_tokens")
         if not isinstance(tokens, int) or self.profile.budget is None or self.params == {}:
             return

@@ -1,4 +1,4 @@
-"""Providers, one small module each, found by name: `chat("groq/…")` imports `providers/groq.py`."""
+"""Providers, one small module each, which are found by name: `chat("groq/…")` imports `providers/groq.py`."""
 
 #: Other names of providers, which the specification uses.
 ALIASES = {"claude": "anthropic", "openai_responses": "openai"}

@@ -1,4 +1,4 @@
-"""Chat Completions as the providers other than OpenAI speak it: what they share, each quirk of one in its own file."""
+"""Chat Completions at providers other than OpenAI: their shared parts. Differences are in each provider's own file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 
 
 class ChatCompletions(OpenAIChat):
-    """`max_tokens` has its first name here, and tools have plain JSON Schema: `strict` is OpenAI's own."""
+    """Chat Completions with `max_tokens` under its first name, and tools with plain JSON Schema (`strict` exists only
+    at OpenAI).
+    """
 
     param_names: ClassVar[Mapping[str, str]] = {
         **OpenAIChat.param_names,
@@ -49,7 +51,7 @@ class Alternating(ChatCompletions):
 
 
 class JsonMode(ChatCompletions):
-    """Structured output at a provider that holds an answer to JSON, but to no schema: the prompt says which."""
+    """Structured output at a provider that enforces JSON but no schema. The prompt describes the schema."""
 
     def request(
         self,
@@ -74,7 +76,7 @@ class JsonMode(ChatCompletions):
 
 
 class SchemaOrTools(ChatCompletions):
-    """Structured output at a provider that takes a schema or tools, not both: with tools, a call is the answer."""
+    """Structured output at a provider that accepts a schema or tools, but not both. With tools, a call is the answer."""
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
         return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)

@@ -1,6 +1,6 @@
-"""Credentials that clouds keep elsewhere than in one variable: profiles, single sign-on, metadata servers.
+"""Credentials that clouds keep in several places: profiles, single sign-on, metadata servers.
 
-Their own libraries find them, botocore and google-auth, which are used where they are installed.
+The clouds' own libraries find them: botocore and google-auth, if they are installed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _GOOGLE = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def aws_credentials(profile: str | None = None) -> Callable[[], str | AwsKeys]:
-    """A function that gives a Bedrock API key, or the keys to sign with: from variables, or else what the AWS
-    command line would use."""
+    """Returns a function that returns a Bedrock API key or the keys for signatures: from variables, or else as the
+    AWS command line finds them.
+    """
     if profile is None and (os.environ.keys() & {"AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"}):
         return _aws_variables
     found = _library("botocore.session").Session(profile=profile).get_credentials()
@@ -38,7 +39,7 @@ def aws_credentials(profile: str | None = None) -> Callable[[], str | AwsKeys]:
 
 
 def google_credentials() -> Callable[[], str]:
-    """A function that gives an access token for Google Cloud, from the application default credentials."""
+    """Returns a function that returns an access token for Google Cloud, from the application default credentials."""
     auth, transport = _library("google.auth"), _library("google.auth.transport.requests")
     try:
         found, _ = auth.default(scopes=[_GOOGLE])

@@ -1,7 +1,7 @@
-"""Chats by name: `chat("openai/gpt-5.6-terra")`, and what every `chat_<vendor>()` does.
+"""Chats by name, `chat("openai/gpt-5.6-terra")`, and the common part of all `chat_<vendor>()`.
 
-There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`; or, for providers of other packages, the
-constructor that an entry point named `x` in the group `ellmer_core.providers` points to.
+There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`. For providers of other packages, it calls
+the constructor of the entry point `x` in the group `ellmer_core.providers`.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
-    """Returns what a `chat_<vendor>()` returns; called directly from there. `fields` are further fields of its wire."""
+    """Returns the chat for a `chat_<vendor>()`, which calls it directly. `fields` are further fields of its wire."""
     _check_names(options)
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
@@ -178,7 +178,7 @@ def constructor(vendor: str) -> Callable[..., Chat]:
 
 
 def own_providers() -> list[str]:
-    """The names of the modules of this folder, one for each provider."""
+    """Returns the names of the modules of this folder, one for each provider."""
     import pkgutil  # noqa: PLC0415 - only needed to find a provider by its name
 
     names = [module.name for module in pkgutil.iter_modules(providers.__path__)]

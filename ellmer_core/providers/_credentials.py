@@ -1,4 +1,4 @@
-"""The key of a chat: given, from a function of the caller's, or from the environment."""
+"""The key of a chat: a given one, one from a function of the caller, or one from the environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["credentials_of"]
 def credentials_of(
     wire: type[Wire], api_key: str | None, credentials: Callable[[], str] | None
 ) -> Callable[[], str] | None:
-    """A function that gives the key. Looks for it once now: a chat that can never answer is not made."""
+    """Returns a function that returns the key. It looks for a key at once, so that a chat without a key is not made."""
     if api_key is not None and credentials is not None:
         raise UsageError("Give api_key= or credentials=, not both.")
     if credentials is not None:

@@ -17,5 +17,5 @@ def setting(name: str, value: str | None, *variables: str) -> str:
 
 
 def variable(name: str) -> str:
-    """The value of an environment variable, without the space around it; empty where it is not set."""
+    """Returns the value of an environment variable without surrounding space; `""` if it is not set."""
     return os.environ.get(name, "").strip()

@@ -1,7 +1,7 @@
-"""The models of a provider, as its API lists them: `models_openai()`, `models_anthropic()`, …, one mechanism for all.
+"""The models of a provider from its API: `models_openai()`, `models_anthropic()`, … have one implementation.
 
-The list comes in many shapes: `{"data": […]}`, `{"models": […]}`, a bare list; each model with an `id`, a `name` or a
-`modelId`, and with a date as Unix time, as ISO text, or not at all.
+The list has several shapes: `{"data": […]}`, `{"models": […]}`, a bare list. Each model has an `id`, a `name` or a
+`modelId`. Its date is Unix time, ISO text, or missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DATES = ("created", "created_at", "modified_at")
 
 
 def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
-    """The function `models_<vendor>`."""
+    """Returns the function `models_<vendor>`."""
 
     def models(**options: Any) -> list[dict[str, Any]]:
         chat = constructor(vendor)(**{"model": "-", "echo": "none", **options})
@@ -44,7 +44,7 @@ def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
 
 
 def listed(response: Any) -> list[tuple[str, date | None]]:
-    """Each model's name, as a request has it, and the day it was made, where the provider says."""
+    """Returns each model's name for requests, and its creation date if the provider gives one."""
     found = response if isinstance(response, list) else _first(response, LISTS)
     if not isinstance(found, list) or not all(isinstance(model, Mapping) for model in found):
         raise ResponseError(f"This response is not a list of models: {response!r:.200}")
@@ -53,7 +53,7 @@ def listed(response: Any) -> list[tuple[str, date | None]]:
 
 
 def _plain_name(name: str) -> str:
-    """Google says `models/gemini-…` and `publishers/google/models/gemini-…`."""
+    """Returns the name without Google's prefixes `models/` and `publishers/google/models/`."""
     return name.rpartition("models/")[2] if name.startswith(("models/", "publishers/")) else name
 
 

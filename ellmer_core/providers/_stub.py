@@ -11,7 +11,9 @@ __all__ = ["stub"]
 
 
 def stub() -> str:
-    """Returns what `__init__.pyi` holds: for type checkers, the names that `ellmer_core` finds by the names of files."""
+    """Returns the text of `__init__.pyi`, which tells type checkers the names that `ellmer_core` derives from file
+    names.
+    """
     names = {vendor: vendor for vendor in own_providers()} | providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._stub`.",

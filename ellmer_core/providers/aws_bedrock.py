@@ -22,7 +22,7 @@ __all__ = ["AWSBedrock", "chat_aws_bedrock"]
 
 @dataclass(frozen=True)
 class AWSBedrock(Bedrock):
-    """Converse in one region. Credentials are a Bedrock API key, or `AwsKeys`, with which each request is signed."""
+    """Converse in one region. Credentials are a Bedrock API key, or `AwsKeys` for signed requests."""
 
     default_model: ClassVar[str] = "us.anthropic.claude-sonnet-5"
     key_vars: ClassVar[tuple[str, ...]] = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID")
@@ -41,15 +41,15 @@ class AWSBedrock(Bedrock):
         return replace(request, sign=partial(self.signed, url, method="GET")) if self.signs() else request
 
     def models_url(self) -> str:
-        """The list is at the control plane, whose host has no `-runtime`."""
+        """Returns the URL of the list of models, which is at the control plane. Its host has no `-runtime`."""
         return f"{self.base_url.rstrip('/').replace('bedrock-runtime', 'bedrock', 1)}/foundation-models"
 
     def signs(self) -> bool:
-        """Whether there are keys to sign with; an API key goes along as it is."""
+        """Tells whether requests are signed with keys. An API key is sent as a header."""
         return self.credentials is not None and isinstance(self.credentials(), AwsKeys)
 
     def signed(self, url: str, body: bytes, at: float, *, method: str = "POST") -> Mapping[str, str]:
-        """The headers that sign a request."""
+        """Returns the headers that sign a request."""
         keys = self.credentials()
         return signed(url, body, at, keys=keys, region=self.region, service="bedrock", method=method)
 
@@ -77,7 +77,9 @@ def chat_aws_bedrock(
         options: The keyword arguments of `Options`.
     """
     if isinstance(options.get("profile"), str):
-        raise UsageError("profile= is what the model takes; the profile of AWS's own tools is aws_profile=.")
+        raise UsageError(
+            "profile= is for the model's capabilities. Use aws_profile= for a profile of AWS's own tools."
+        )
     if not options.get("base_url"):
         region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
         options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"

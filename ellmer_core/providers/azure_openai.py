@@ -16,8 +16,9 @@ __all__ = ["AzureOpenAI", "chat_azure_openai"]
 
 @dataclass(frozen=True)
 class AzureOpenAI(OpenAIChat):
-    """Chat Completions of a resource; `model` is the name of a deployment. An `api_version` is for the older URLs,
-    `entra` says that the credentials are tokens of Microsoft Entra ID."""
+    """Chat Completions of a resource; `model` is the name of a deployment. `api_version` is for the older URLs, and
+    `entra` says that the credentials are tokens of Microsoft Entra ID.
+    """
 
     vendor: ClassVar[str] = "Azure/OpenAI"
     models_path: ClassVar[str] = ""

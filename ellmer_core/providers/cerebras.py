@@ -15,7 +15,7 @@ __all__ = ["Cerebras", "chat_cerebras"]
 
 @dataclass(frozen=True)
 class Cerebras(ChatCompletions):
-    """Text only. Errors are flat: `{message, type, param, code}`."""
+    """Cerebras accepts only text. Its errors are flat: `{message, type, param, code}`."""
 
     vendor: ClassVar[str] = "Cerebras"
     default_model: ClassVar[str] = "gpt-oss-120b"

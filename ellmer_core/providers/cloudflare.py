@@ -17,7 +17,7 @@ _API = "https://api.cloudflare.com/client/v4/accounts"
 
 @dataclass(frozen=True)
 class Cloudflare(ChatCompletions):
-    """Open models. Structured output comes as an object where others send its text."""
+    """Open models. Structured output is an object, not the text of one."""
 
     vendor: ClassVar[str] = "Cloudflare"
     models_path: ClassVar[str] = ""

@@ -16,7 +16,7 @@ __all__ = ["Databricks", "chat_databricks"]
 
 @dataclass(frozen=True)
 class Databricks(ChatCompletions):
-    """Models served in a workspace. Usage comes with every chunk, without being asked for."""
+    """Models of a workspace. Every chunk of a stream has the usage."""
 
     vendor: ClassVar[str] = "Databricks"
     models_path: ClassVar[str] = ""

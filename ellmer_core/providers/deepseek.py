@@ -1,4 +1,4 @@
-"""DeepSeek, https://api-docs.deepseek.com: Chat Completions for text, with the reasoning shown."""
+"""DeepSeek, https://api-docs.deepseek.com: Chat Completions for text, with readable reasoning."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ __all__ = ["DeepSeek", "chat_deepseek"]
 
 @dataclass(frozen=True)
 class DeepSeek(JsonMode):
-    """Text only: `unknown variant image_url, expected text`. Reasoning of a tool call must go back, if only as
-    an empty string (`The reasoning_content in the thinking mode must be passed back to the API.`)."""
+    """DeepSeek accepts only text: `unknown variant image_url, expected text`. Reasoning of a tool call must be sent
+    back, at least as an empty string (`The reasoning_content in the thinking mode must be passed back to the API.`).
+    """
 
     vendor: ClassVar[str] = "DeepSeek"
     default_model: ClassVar[str] = "deepseek-v4-flash"

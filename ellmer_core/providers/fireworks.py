@@ -14,7 +14,7 @@ __all__ = ["Fireworks", "chat_fireworks"]
 
 @dataclass(frozen=True)
 class Fireworks(ChatCompletions):
-    """Open models, named by their path."""
+    """Open models, which are named by their path."""
 
     vendor: ClassVar[str] = "Fireworks AI"
     default_model: ClassVar[str] = "accounts/fireworks/models/gpt-oss-120b"

@@ -1,4 +1,4 @@
-"""GitHub Models, which is no more: https://github.blog/changelog/ (retired on 30 July 2026)."""
+"""GitHub Models, which was retired on 30 July 2026: https://github.blog/changelog/."""
 
 from __future__ import annotations
 

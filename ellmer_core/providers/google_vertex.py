@@ -24,8 +24,9 @@ __all__ = ["GoogleVertex", "chat_google_vertex"]
 
 @dataclass(frozen=True)
 class GoogleVertex(Gemini):
-    """Fetches files from URLs and buckets; knows no ids of calls: `Unknown name "id" at
-    'contents[1].parts[0].function_call': Cannot find field.` (vercel/ai#15664)."""
+    """Vertex AI downloads files from URLs and buckets. It has no ids of tool calls: `Unknown name "id" at
+    'contents[1].parts[0].function_call': Cannot find field.` (vercel/ai#15664).
+    """
 
     vendor: ClassVar[str] = "Google/Vertex"
     default_model: ClassVar[str] = "gemini-3.5-flash"
@@ -44,7 +45,7 @@ class GoogleVertex(Gemini):
         return body
 
     def models_url(self) -> str:
-        """The list of Google's models belongs to no project."""
+        """Returns the URL of the list of models, which belongs to no project."""
         host, _, _ = self.base_url.partition("/projects/")
         return f"{host}/publishers/google/models?pageSize=1000"
 

@@ -18,9 +18,10 @@ __all__ = ["Groq", "chat_groq"]
 
 @dataclass(frozen=True)
 class Groq(SchemaOrTools):
-    """Refuses fields it does not know: `property 'reasoning' is unsupported, did you mean 'role'?`
-    (karthink/gptel#774), so what a model thought does not go back (that gpt-oss takes it now is UNVERIFIED). Results
-    are text: `value must be a string`. `json mode cannot be combined with tool/function calling` (vercel/ai#16540)."""
+    """Groq refuses unknown fields: `property 'reasoning' is unsupported, did you mean 'role'?` (karthink/gptel#774).
+    Reasoning is therefore not sent back (that gpt-oss accepts it now is UNVERIFIED). Tool results are text: `value
+    must be a string`. `json mode cannot be combined with tool/function calling` (vercel/ai#16540).
+    """
 
     vendor: ClassVar[str] = "Groq"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"

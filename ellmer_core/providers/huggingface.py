@@ -14,7 +14,7 @@ __all__ = ["HuggingFace", "chat_huggingface"]
 
 @dataclass(frozen=True)
 class HuggingFace(ChatCompletions):
-    """A router: errors and streams are those of the host behind it (`model:host` picks one)."""
+    """A router. Errors and streams are those of the chosen host (`model:host` chooses one)."""
 
     vendor: ClassVar[str] = "Hugging Face"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"

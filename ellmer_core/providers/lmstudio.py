@@ -1,4 +1,4 @@
-"""LM Studio, https://lmstudio.ai/docs/developer/openai-compat: open models on one's own machine."""
+"""LM Studio, https://lmstudio.ai/docs/developer/openai-compat: open models on the user's machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LMStudio", "chat_lmstudio"]
 
 @dataclass(frozen=True)
 class LMStudio(Alternating):
-    """The templates of some models want the roles to take turns."""
+    """LM Studio. The templates of some models require that user and assistant alternate."""
 
     vendor: ClassVar[str] = "LM Studio"
     key_vars: ClassVar[tuple[str, ...]] = ("LMSTUDIO_API_KEY",)

@@ -16,8 +16,10 @@ __all__ = ["Moonshot", "chat_moonshot"]
 
 @dataclass(frozen=True)
 class Moonshot(JsonMode):
-    """Reasoning of a tool call must go back: `thinking is enabled but reasoning_content is missing in assistant
-    tool call message` (mastra-ai/mastra#12592); where there was none, a dot is (that an empty string would do is UNVERIFIED)."""
+    """Reasoning of a tool call must be sent back: `thinking is enabled but reasoning_content is missing in assistant
+    tool call message` (mastra-ai/mastra#12592). Without reasoning, a dot is sent (that an empty string is enough is
+    UNVERIFIED).
+    """
 
     vendor: ClassVar[str] = "Moonshot AI"
     default_model: ClassVar[str] = "kimi-k2.5"

@@ -1,4 +1,4 @@
-"""Ollama, https://docs.ollama.com/api/chat: open models on one's own machine, or in its cloud."""
+"""Ollama, https://docs.ollama.com/api/chat: open models on the user's machine, or in Ollama's cloud."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Ollama", "chat_ollama"]
 
 
 class Ollama(OllamaChat):
-    """The server on this machine; https://ollama.com as the base URL is the cloud, which wants a key."""
+    """The server on this machine. The base URL https://ollama.com is the cloud, which needs a key."""
 
     key_vars: ClassVar[tuple[str, ...]] = ("OLLAMA_API_KEY",)
     key_optional: ClassVar[bool] = True

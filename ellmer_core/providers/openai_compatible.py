@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's Chat Completions: vLLM, llama.cpp, LM Studio, a gateway."""
+"""Any server with OpenAI's Chat Completions: vLLM, llama.cpp, LM Studio, a gateway."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ __all__ = ["OpenAICompatible", "chat_openai_compatible"]
 
 @dataclass(frozen=True)
 class OpenAICompatible(ChatCompletions):
-    """A server of somebody's, asked in the words that every one of them knows. It gets a key only if one is given: no
-    variable of another provider is read."""
+    """A server that gets only the fields that every such server knows. It gets a key only if one is given: variables
+    of other providers are not read.
+    """
 
     vendor: ClassVar[str] = "OpenAI-compatible"
     supports: ClassVar[Supports] = Supports()

@@ -16,7 +16,9 @@ __all__ = ["OpenAICompletions", "chat_openai_completions"]
 
 
 class OpenAICompletions(OpenAIChat):
-    """The Chat Completions API. It refuses images in tool results, or, since GPT-5.2, does not look at them."""
+    """The Chat Completions API. It refuses images in tool results. Since GPT-5.2, it accepts them, but the model does
+    not see them.
+    """
 
     vendor: ClassVar[str] = "OpenAI"
     default_model: ClassVar[str] = "gpt-4.1"

@@ -16,7 +16,9 @@ __all__ = ["OpenRouter", "chat_openrouter"]
 
 @dataclass(frozen=True)
 class OpenRouter(ChatCompletions):
-    """Translates to each model's own API: PDFs, images in tool results (seen with Claude) and reasoning go through."""
+    """OpenRouter translates to each model's own API. PDFs, images in tool results (tested with Claude) and reasoning
+    are passed on.
+    """
 
     vendor: ClassVar[str] = "OpenRouter"
     default_model: ClassVar[str] = "openai/gpt-5.6-terra"

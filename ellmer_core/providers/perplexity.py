@@ -20,7 +20,8 @@ __all__ = ["Perplexity", "chat_perplexity"]
 @dataclass(frozen=True)
 class Perplexity(Alternating):
     """`After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).`
-    That it takes no tools is UNVERIFIED: nobody recorded any."""
+    That Perplexity accepts no tools is UNVERIFIED: there are no recordings.
+    """
 
     vendor: ClassVar[str] = "Perplexity"
     models_path: ClassVar[str] = ""

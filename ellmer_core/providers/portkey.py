@@ -14,7 +14,7 @@ __all__ = ["Portkey", "chat_portkey"]
 
 @dataclass(frozen=True)
 class Portkey(OpenAIChat):
-    """Models are named `@provider/model`; what they take is up to the provider."""
+    """Models are named `@provider/model`. Their features depend on the provider."""
 
     vendor: ClassVar[str] = "Portkey"
     key_vars: ClassVar[tuple[str, ...]] = ("PORTKEY_API_KEY",)

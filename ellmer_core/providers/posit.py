@@ -1,6 +1,6 @@
 """Posit AI, https://posit.ai: a gateway that has Claude over the Messages API, and all other models over Chat Completions.
 
-https://posit-dev.github.io/chatlas/reference/ChatPosit.html; files and batches are not among what it hands on.
+https://posit-dev.github.io/chatlas/reference/ChatPosit.html; it does not offer files and batches.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Posit:
 
 @dataclass(frozen=True)
 class PositClaude(_Posit, AnthropicMessages):
-    """Claude. The token is a bearer's, where Anthropic has `x-api-key`."""
+    """Claude. The token is a bearer token, not an `x-api-key` as at Anthropic."""
 
     default_model: ClassVar[str] = "claude-sonnet-5"
 

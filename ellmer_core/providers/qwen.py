@@ -15,7 +15,7 @@ __all__ = ["Qwen", "chat_qwen"]
 
 @dataclass(frozen=True)
 class Qwen(JsonMode):
-    """The international endpoint; `DASHSCOPE_BASE_URL` names another region's. Holds answers to JSON, not to schemas."""
+    """The international endpoint. `DASHSCOPE_BASE_URL` is for other regions. Qwen enforces JSON, but no schema."""
 
     vendor: ClassVar[str] = "Alibaba/Qwen"
     default_model: ClassVar[str] = "qwen3-max"

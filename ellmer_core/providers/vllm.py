@@ -1,4 +1,4 @@
-"""vLLM, https://docs.vllm.ai/en/latest/serving/openai_compatible_server: open models on a server of one's own."""
+"""vLLM, https://docs.vllm.ai/en/latest/serving/openai_compatible_server: open models on the user's own server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["VLLM", "chat_vllm"]
 
 @dataclass(frozen=True)
 class VLLM(Alternating):
-    """Most models' templates say: `Conversation roles must alternate user/assistant/user/assistant/...`."""
+    """vLLM. Most models' templates raise: `Conversation roles must alternate user/assistant/user/assistant/...`."""
 
     vendor: ClassVar[str] = "vLLM"
     key_vars: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)

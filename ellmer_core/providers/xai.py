@@ -14,7 +14,7 @@ __all__ = ["XAI", "chat_xai"]
 
 @dataclass(frozen=True)
 class XAI(ChatCompletions):
-    """Reports reasoning tokens beside the completion's, and a wrong key with status 400."""
+    """xAI counts reasoning tokens separately from completion tokens, and answers a wrong key with status 400."""
 
     vendor: ClassVar[str] = "xAI"
     default_model: ClassVar[str] = "grok-4.3"

@@ -16,7 +16,7 @@ __all__ = ["ZAI", "chat_zai"]
 
 @dataclass(frozen=True)
 class ZAI(JsonMode):
-    """Holds answers to JSON, not to schemas. `ZAI_BASE_URL` names the endpoint of a coding plan."""
+    """Z.ai enforces JSON, but no schema. `ZAI_BASE_URL` is for the endpoint of a coding plan."""
 
     vendor: ClassVar[str] = "Z.ai"
     default_model: ClassVar[str] = "glm-4.7"

@@ -1,4 +1,6 @@
-"""The sources of a text as footnotes: each once, in the order in which they are cited, and a mark where it is cited."""
+"""The sources of a text as footnotes. Each source appears once, in the order of citation, with a mark at each cited
+passage.
+"""
 
 from __future__ import annotations
 
@@ -48,32 +50,32 @@ LONGEST = 80  # characters of a quote that stands for a title
 
 
 def sources_text(citations: Iterable[ContentCitation]) -> str:
-    """A line for each source; nothing where there is none."""
+    """Returns a line for each source, or nothing if there is none."""
     return "\n".join(f"[source {n}]: {source_line(c)}" for n, c in enumerate(_distinct(citations), 1))
 
 
 def source_line(citation: ContentCitation) -> str:
-    """`Title <URL>`, or what is known of it."""
+    """Returns `Title <URL>`, or its known parts."""
     if citation.url:
         return f"{_one_line(citation.title)} <{citation.url}>".lstrip() if citation.title else citation.url
     return _name(citation)
 
 
 def sources_markdown(citations: Iterable[ContentCitation]) -> str:
-    """A numbered list under the word Sources."""
+    """Returns a numbered list with the heading Sources."""
     lines = [f"{n}. {source_link(c)}" for n, c in enumerate(_distinct(citations), 1)]
     return "\n".join(["**Sources**", "", *lines]) if lines else ""
 
 
 def sources_html(citations: Iterable[ContentCitation]) -> str:
-    """Returns the same as HTML. The words are escaped, and links lead only to the web."""
+    """Returns the list as HTML. Texts are escaped, and only web links are kept."""
     items = [f"<li>{source_anchor(citation)}</li>" for citation in _distinct(citations)]
     head = '<p class="sources"><strong>Sources</strong></p>'
     return "\n".join([head, '<ol class="sources">', *items, "</ol>"]) if items else ""
 
 
 def marked(content: ContentText, mark: Callable[[int, ContentCitation], str]) -> str:
-    """The text, with a mark behind each passage that is cited; a source of the whole text has none."""
+    """Returns the text with a mark after each cited passage. A source of the whole text has none."""
     text, citations = content.text, content.citations
     numbers = {_key(c): n for n, c in enumerate(_distinct(citations), 1)}
     places: dict[int, dict[int, ContentCitation]] = {}
@@ -88,7 +90,7 @@ def marked(content: ContentText, mark: Callable[[int, ContentCitation], str]) ->
 
 
 def _open_place(text: str, place: int) -> int:
-    """The first place from here on where a mark is no part of something else, behind what was said."""
+    """Returns the first position from here on where a mark does not break Markdown syntax."""
     place = min(place, len(text))
     place = next(
         (found.end() for found in CLOSED.finditer(text) if found.start() < place < found.end()), place
@@ -97,7 +99,7 @@ def _open_place(text: str, place: int) -> int:
 
 
 def marked_markdown(content: ContentText) -> str:
-    """The text with marks in Markdown: numbers that link to the web."""
+    """Returns the text with marks in Markdown: numbers that link to the web."""
     return marked(content, _mark_markdown)
 
 
@@ -106,13 +108,13 @@ def _mark_markdown(number: int, citation: ContentCitation) -> str:
 
 
 def marked_for_rules(content: ContentText) -> str:
-    """The text with marks that only `mark_rules()` reads: no model can write one."""
+    """Returns the text with marks that only `mark_rules()` reads, and that no model can write."""
     plain = replaced(content, text=content.text.replace(MARK, ""))
     return marked(plain, lambda number, _: f"[{MARK}{number}]")
 
 
 def mark_rules(parser: MarkdownIt) -> MarkdownIt:
-    """Teaches a parser of Markdown the marks of the citations that it gets as `citations`."""
+    """Adds rules to a Markdown parser for the marks of its `citations`."""
     parser.inline.ruler.before("link", "source_mark", _find_mark)
     parser.add_render_rule("source_mark", _mark_html)
     return parser
@@ -145,7 +147,7 @@ def _key(citation: ContentCitation) -> tuple[str, ...]:
 
 
 def source_link(citation: ContentCitation) -> str:
-    """A source as a link in Markdown; its name, where it is not on the web."""
+    """Returns a source as a Markdown link, or its name if it is not on the web."""
     return _link(re.sub(r"([\\\[\]<>*_`&!|])", r"\\\1", _name(citation)), citation.url)
 
 
@@ -154,7 +156,7 @@ def _link(name: str, url: str) -> str:
 
 
 def source_anchor(citation: ContentCitation) -> str:
-    """Returns the same in HTML."""
+    """Returns a source as an HTML link."""
     return _anchor(_name(citation), citation)
 
 

@@ -1,4 +1,4 @@
-"""A conversation as a file that can be kept or sent to somebody."""
+"""Writes a conversation to a file."""
 
 from __future__ import annotations
 

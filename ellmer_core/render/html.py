@@ -1,5 +1,6 @@
-"""Conversations as HTML. Whatever a model or a tool wrote is text: no markup of theirs gets through, but what the
-author of a tool marked as HTML (`ToolResultDisplay`, an icon)."""
+"""Conversations as HTML. Texts of models and tools are escaped. Only HTML that the author of a tool marked as such is
+kept (`ToolResultDisplay`, an icon).
+"""
 
 from __future__ import annotations
 
@@ -148,7 +149,7 @@ def _(turn: Turn) -> str:
 
 
 def media_html(items: Sequence[object], title: str) -> str:
-    """Returns what a tool returned: its images, named by the call's title, its files, and whatever else it was."""
+    """Returns a tool's result: its images with the call's title, its files, and other values."""
     return "\n".join(_item(item, title) for item in items)
 
 
@@ -170,14 +171,14 @@ def _image(image: ContentImageInline | ContentImageRemote, alt: str = "") -> str
 
 
 def image_link(url: str, name: str) -> str:
-    """An image that is elsewhere: a link, since to load it would tell its server that somebody looks."""
+    """Returns a remote image as a link, because loading it would tell its server about the reader."""
     if not url.lower().startswith(("http:", "https:")):
         return name
     return f'<ellmer-image></ellmer-image><a href="{escape(url)}" target="_blank" rel="noopener noreferrer">{name}</a>'
 
 
 def card_html(shown_as: Card) -> str:
-    """A tool call, folded unless there is something to look at: the call, what came of it, a footer."""
+    """Returns a tool call: the call, its result and a footer. It is folded unless its result is to be seen."""
     display = shown_as.display
     kinds = f"tool {shown_as.status}{' block' * shown_as.block}"
     asked = bool(shown_as.request.id) and display.get("show_request", True)
@@ -223,7 +224,9 @@ def _from_markdown(text: str, citations: Sequence[ContentCitation] = ()) -> str:
 
 @cache
 def _parser() -> MarkdownIt:
-    """CommonMark with tables and formulas; HTML in it is shown as text, links that run code are none, and images are links."""
+    """Returns a parser of CommonMark with tables and formulas. HTML is shown as text, images become links, and links
+    that run code are removed.
+    """
     try:
         from markdown_it import MarkdownIt  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -1,13 +1,14 @@
-"""Escapes HTML in a model's Markdown, for pages that would interpret it: markup is shown as it was written.
+"""Escapes HTML in a model's Markdown, for pages that would interpret it. Markup is shown as text.
 
-Otherwise `<style>` would restyle the page, `<title>` swallow the rest of the answer, and `<div>` not be seen at all.
-Kept are the tags that models format with, none of which has attributes; suggestions, whose two classes are all they
-may have; and what `flatten()` writes for the model, which is not to be seen. Addresses in `<>` become links (to HTML
-they would be tags with attributes), and so do images, which would tell their server that somebody looks: the empty
-`<ellmer-image>` in front of the link is where the page shows it on a click. In code everything is as it is.
+Otherwise, `<style>` would change the page, `<title>` would hide the rest of the answer, and `<div>` would be
+invisible. Some markup stays: the tags that models use for formatting, without attributes; suggestions with their two
+classes; and the tags that `flatten()` writes for the model, which are invisible. Addresses in `<>` become links, and
+so do images, because loading an image would tell its server about the reader. The empty `<ellmer-image>` before the
+link is the place where the page shows the image after a click. Code stays unchanged.
 
-Formulas become MathML here, before Markdown would take their backslashes. This scans; where a block of code begins and ends, a parser of Markdown says, since that depends on the lists and
-quotes around it. shinychat itself takes out handlers and addresses that run code.
+Formulas become MathML here, before Markdown removes their backslashes. This module scans text; a Markdown parser
+finds the blocks of code, which depend on lists and quotes around them. shinychat itself removes event handlers and
+addresses that run code.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ BEFORE = re.compile(r"[ \t]*(?:(?:>|(?:[-*+]|\d+[.)])[ \t]|\[\^[^\]]*\]:)[ \t]*)
 
 
 def literal(text: str) -> str:
-    """A whole text."""
+    """Returns a whole text with escaped markup."""
     return Literal().feed(text, last=True)
 
 
 class Literal:
-    """A text in pieces. What may be the beginning of something is kept back until it is clear."""
+    """A text in pieces. A possible beginning of markup is held back until it is clear."""
 
     def __init__(self) -> None:
         self.rest = ""
@@ -67,7 +68,7 @@ class Literal:
         self.unclear = False  # whether a mark in it had no second on its line: then no mark is taken for one
 
     def feed(self, text: str, *, last: bool = False) -> str:
-        """The next piece, and what was kept back before it."""
+        """Returns the next piece, after the text that was held back."""
         text, place, before = self.rest + text, 0, len(self.shown)
         kept = "\r" if text.endswith("\r") and not last else ""
         text = re.sub(r"\r\n?", "\n", text.removesuffix(kept))
@@ -83,7 +84,7 @@ class Literal:
         return self.shown[before:]
 
     def _end(self, token: re.Match[str], *, last: bool) -> int | None:
-        """Returns where it ends, code between marks with its end; None if that is not known yet."""
+        """Returns the end of a construct, which for code includes the end mark, or `None` if it is not known yet."""
         text, unfinished = token.string, token.lastgroup and token[0]
         if not last and token.end() == len(text) and unfinished and not unfinished.endswith(">"):
             return None
@@ -102,7 +103,7 @@ class Literal:
         return self._code_end(token, limit, known=known)
 
     def _code_end(self, token: re.Match[str], limit: int, *, known: bool) -> int | None:
-        """The end of code between marks. A cell of a table would end in the middle of it."""
+        """Returns the end of inline code. The end of a table cell ends it, too."""
         for mark in MARK.finditer(token.string, token.end(), limit):
             if mark[0] == token[0] and (known or mark.end() < limit):
                 inside = token.string[token.end() : mark.start()]
@@ -113,7 +114,7 @@ class Literal:
         return len(token["mark"] or "") >= 3 and BEFORE.fullmatch(self.line) is not None
 
     def _leave(self, token: re.Match[str]) -> None:
-        """A line of less indent may end the list or the quote that the block of code is in."""
+        """Leaves a block of code if a line of less indent may end its list or quote."""
         if not self.fence or self.line or token["line"]:
             return
         far = len(self.indent.expandtabs(4)) >= len(self.fence.expandtabs(4)) - 1
@@ -123,7 +124,7 @@ class Literal:
                 self.fence = ""
 
     def _fenced(self, token: re.Match[str]) -> str:
-        """Returns what stands in front of the block of code in which the next line is; nothing if it is in none."""
+        """Returns the text before the block of code that contains the next line, or nothing if there is none."""
         before = re.sub(r"[^>\t]", " ", self.indent + self.line)
         rest = token.string[token.start() :].partition("\n")[0]
         return f"{before}\n" if in_code(f"{self.shown}{rest}\n{before}x") else ""
@@ -153,14 +154,16 @@ class Literal:
 
 
 def in_code(text: str) -> bool:
-    """Whether the last line is in a block of code that a fence began."""
+    """Tells whether the last line is in a fenced block of code."""
     line = text.count("\n")
     tokens = _reader().parse(text)
     return any(t.type == "fence" and t.map and t.map[0] < line < t.map[1] for t in tokens)
 
 
 def complete(text: str) -> int:
-    """Returns how much of a Markdown text changes no more: all blocks but the last, if no tag is open in them."""
+    """Returns the length of the Markdown text that no longer changes: all blocks but the last, if no tag is open in
+    them.
+    """
     blocks = [token.map[0] for token in _reader().parse(text) if token.level == 0 and token.map]
     done = "".join(text.splitlines(keepends=True)[: blocks[-1]]) if blocks else ""
     begun = [bool(tag[1]) for tag in PAIRED.finditer(done)]
@@ -178,7 +181,7 @@ def _reader() -> MarkdownIt:
 
 
 def _tag(text: str) -> str:
-    """Returns what stands in `<>`: kept, a link, or text."""
+    """Returns the replacement of a text in `<>`: the tag itself, a link, or text."""
     if KEPT.fullmatch(text) or SUGGESTION.fullmatch(text):
         return text
     if address := ADDRESS.fullmatch(text):

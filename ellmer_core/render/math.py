@@ -1,6 +1,6 @@
-"""Formulas in what a model writes: TeX between `$…$`, `$$…$$`, `\\(…\\)` or `\\[…\\]`, as MathML that browsers draw.
+"""Formulas in a model's text: TeX between `$…$`, `$$…$$`, `\\(…\\)` or `\\[…\\]`, as MathML for browsers.
 
-The extras `html` and `shiny` bring `latex2mathml`, which reads TeX. What it makes of a model's text is untrusted:
+The extras `html` and `shiny` install `latex2mathml`, which reads TeX. Its output for a model's text is untrusted:
 only known elements and harmless attributes are written, and every text is escaped.
 """
 
@@ -63,10 +63,11 @@ PUNCTUATION = re.compile(r"[^\w\s]", re.ASCII)
 
 
 def formula_end(text: str, start: int, begin: str, *, last: bool) -> int | None:
-    """Returns where the formula ends that `begin` begins at `start`; `start` if it begins none, None if that is unclear yet.
+    """Returns the end of the formula that `begin` opens at `start`; `start` if there is no formula, and `None` if
+    that is unclear yet.
 
-    `text` may go on (`last=False`). A sum of money begins no formula: the second of two dollar signs follows a
-    character that is no space, and no digit follows it.
+    `text` may continue (`last=False`). A sum of money is not a formula: before the second dollar sign there is no
+    space, and after it no digit.
     """
     inside = start + len(begin)
     if begin == "$" and text[inside : inside + 1].isspace():
@@ -81,12 +82,12 @@ def formula_end(text: str, start: int, begin: str, *, last: bool) -> int | None:
 
 
 def formula_html(tex: str, *, block: bool = False) -> str:
-    """MathML of a formula, on one line; where it cannot be read, its source as code.
+    """Returns the MathML of a formula on one line. An unreadable formula becomes its source as code.
 
         formula_html("x^2")  # '<math display="inline"><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>'
 
-    `tex` is the source without its delimiters; `block` asks for a line of its own. No character of a text in it
-    means something to Markdown.
+    `tex` is the source without its delimiters; `block` puts it on a line of its own. The result has no characters
+    that Markdown would interpret.
     """
     from latex2mathml.converter import convert_to_element  # noqa: PLC0415 - of the extras `html` and `shiny`
 
@@ -98,7 +99,7 @@ def formula_html(tex: str, *, block: bool = False) -> str:
 
 
 def formula_rules(parser: MarkdownIt) -> MarkdownIt:
-    """Teaches a parser of Markdown to find formulas: tokens `math_inline`, `math_inline_double`, `math_block`."""
+    """Adds rules for formulas to a Markdown parser: tokens `math_inline`, `math_inline_double`, `math_block`."""
     parser.inline.ruler.before("escape", "formula", _formula)
     from mdit_py_plugins.dollarmath import dollarmath_plugin  # noqa: PLC0415 - of the extras
     from mdit_py_plugins.texmath import texmath_plugin  # noqa: PLC0415 - likewise
@@ -113,7 +114,7 @@ def formula_rules(parser: MarkdownIt) -> MarkdownIt:
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    """A formula within a paragraph, by any of its delimiters."""
+    """Finds a formula within a paragraph, with any delimiters."""
     begin = next((b for b in ("$$", "$", "\\(", "\\[") if state.src.startswith(b, state.pos)), None)
     end = begin and formula_end(state.src, state.pos, begin, last=True)
     if not begin or not end or not state.pos < end <= state.posMax:
@@ -143,5 +144,5 @@ def _written(element: Element) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Text that is nothing but text, in HTML and in Markdown."""
+    """Returns a text that neither HTML nor Markdown interprets."""
     return PUNCTUATION.sub(lambda mark: f"&#{ord(mark[0])};", unescape(text)).replace("\n", " ")

@@ -1,4 +1,4 @@
-"""Chats and turns as notebooks show them: the last expression of a cell."""
+"""Chats and turns as the last value of a notebook cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ __all__ = ["notebook_html", "styles"]
 
 
 def notebook_html(value: Any) -> str | None:
-    """HTML that brings its styles along; None without the extra `html`, and the notebook shows the Markdown."""
+    """Returns HTML with its style sheet. Returns `None` without the extra `html`, and the notebook then shows the
+    Markdown.
+    """
     try:
         html = contents_html(value)
     except UsageError:
@@ -23,5 +25,5 @@ def notebook_html(value: Any) -> str | None:
 
 @cache
 def styles() -> str:
-    """The style sheet of exported pages and of notebooks."""
+    """Returns the style sheet of exported pages and of notebooks."""
     return files(__package__).joinpath("www", "chat.css").read_text(encoding="utf-8")

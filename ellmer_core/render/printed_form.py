@@ -1,7 +1,7 @@
-"""The printed form of contents, turns and chats. `docs/transcript.md` lists every form; they do not change.
+"""The printed form of contents, turns and chats. `docs/transcript.md` lists every form. The forms do not change.
 
-What is printed is what the model reads: a rich tool result as its pointer, followed by what it points at
-(`flatten()`), while the history keeps the value itself. Printing never raises, whatever a tool returned.
+The printed text is the model's input: a rich tool result is its pointer, followed by the content (`flatten()`), while
+the history keeps the value. Printing never raises, whatever a tool returned.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an 
 
 
 def format_value(value: Content | Turn) -> str:
-    """The printed form of a content or a turn."""
+    """Returns the printed form of a content or a turn."""
     return format_turn(value) if isinstance(value, Turn) else format_content(value)
 
 
@@ -55,17 +55,16 @@ def format_content(content: Content) -> str:
 
 
 def format_turn(turn: Turn) -> str:
-    """A turn: who speaks, and what is said, one content after the other."""
+    """Returns a turn: its role, and its contents one after the other."""
     return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
 
 
 def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
-    """A whole chat: tokens in and out and, where known, US dollars; then each turn under a rule of its own.
+    """Returns a whole chat: the tokens in and out and, if known, US dollars; then each turn under its own rule.
 
-    An answer's rule bears its output tokens; a user turn's the input tokens it added: those of the answer to
-    it, less those (in and out) of the answer before. That can be negative: providers drop reasoning and
-    images from what they count again. `?` is what nobody told. `unsent` are the results that go out with the next
-    request.
+    An answer's rule shows its output tokens. A user turn's rule shows its own input tokens: those of its answer minus
+    those (in and out) of the previous answer. The number can be negative, because providers do not count reasoning
+    and images again. `?` means unknown. `unsent` are the results that are sent with the next request.
     """
     lines = [header(vendor, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
@@ -76,12 +75,12 @@ def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | N
 
 
 def _lines(turn: Turn) -> list[str]:
-    """The contents as text; what has no words (a sealed thought, say) has no line."""
+    """Returns the contents as text. Content without text, such as a signed thought, has no line."""
     return [format_content(content) for content in flatten(turn.contents) if not is_silent(content)]
 
 
 def is_silent(content: Content) -> bool:
-    """Whether there is nothing to print of it."""
+    """Tells whether a content has nothing to print."""
     words = {ContentText: "text", ContentThinking: "thinking"}
     return any(isinstance(content, kind) and not getattr(content, name) for kind, name in words.items())
 
@@ -159,12 +158,12 @@ def _json(value: Any) -> str:
 
 
 def _complete(turn: Turn | None) -> TypeGuard[AssistantTurn]:
-    """Whether its provider ended it; what another one used is not known."""
+    """Tells whether the answer is complete. The usage of an incomplete one is unknown."""
     return isinstance(turn, AssistantTurn) and not turn.lost
 
 
 def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
-    """The first line of a printed chat."""
+    """Returns the first line of a printed chat."""
     answers = list(filter(_complete, turns))
     tokens = f"{_sum(a.tokens.input for a in answers)}/{_sum(a.tokens.output for a in answers)}"
     costs = [a.cost for a in answers if a.cost is not None]
@@ -173,7 +172,7 @@ def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
 
 
 def labels(turns: Sequence[Turn]) -> Iterator[str]:
-    """Yields what stands in the rule over each turn: who speaks, and tokens."""
+    """Yields the labels over each turn: role and tokens."""
     before: int | None = 0  # tokens in and out of the last complete answer
     for turn, following in zip_longest(turns, turns[1:]):
         if _complete(turn):
@@ -209,12 +208,12 @@ def _rule(label: str) -> str:
 
 
 def _columns(text: str) -> int:
-    """Returns how many columns of a terminal the text takes."""
+    """Returns the number of terminal columns of the text."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _cut(text: str, ending: str) -> str:
-    """At most `WIDTH` columns of the text, with the ending in place of what is left out."""
+    """Returns at most `WIDTH` columns of the text, with the ending instead of the rest."""
     if _columns(text) <= WIDTH:
         return text
     room = WIDTH - len(ending)

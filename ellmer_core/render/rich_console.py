@@ -1,5 +1,6 @@
-"""Chats, turns, contents and tools as rich shows them, in `Console().print(chat)`: words as Markdown, all else in its
-printed form, as wide as the terminal is."""
+"""Chats, turns, contents and tools for rich, in `Console().print(chat)`: text as Markdown, and other content in its
+printed form, in the width of the terminal.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) n
 
 
 def renderable(value: Any) -> RenderableType:
-    """Returns what rich is to print of a content, a turn, a tool or a chat."""
+    """Returns the rich renderable of a content, a turn, a tool or a chat."""
     match value:
         case ContentText():
             return Markdown(safe("\n\n".join(filter(None, [value.text, sources_markdown(value.citations)]))))
@@ -41,7 +42,7 @@ def renderable(value: Any) -> RenderableType:
 
 
 def safe(text: str) -> str:
-    """The text without what a terminal would obey."""
+    """Returns the text without terminal control characters."""
     return text.translate(CONTROLS)
 
 

@@ -1,8 +1,8 @@
 """Conversations in a Shiny app, by way of the shinychat package (the extra `shiny`).
 
-Importing this module teaches shinychat our contents and turns, whole and as chunks of a stream. Blocks carry a
-tool call as data: a request is a line that waits, and the result of the same id takes its place. A call looks
-the same when the chat is shown again as it did when it ran. For a content class of your own:
+Importing this module registers our contents and turns with shinychat, whole and as chunks of a stream. Blocks carry a
+tool call as data: a request is a waiting line, and the result with the same id replaces it. A restored chat shows a
+call as it was shown while it ran. For a content class of your own:
 
     @contents_shinychat.register(MyResult)
     def _(content: MyResult) -> Tag: ...
@@ -137,13 +137,13 @@ def _messages(turns: Sequence[Turn]) -> Iterator[ChatMessage]:
 
 
 def _is_call(content: Content) -> bool:
-    """Whether it is a call whose result, if it has one, stands elsewhere."""
+    """Tells whether it is a call whose result is shown separately."""
     calls = (ContentToolRequest, ContentProviderCall)
     return isinstance(content, calls) and not isinstance(content, ContentProviderResult)
 
 
 def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
-    """Joins many contents to one message. A file of the user is an attachment."""
+    """Joins many contents to one message. A user's file becomes an attachment."""
     files = [c for c in contents if role == "user" and isinstance(c, (ContentImageInline, ContentPDF))]
     joined = ChatMessage("", role=role, attachments=list(map(_attachment, files)))
     message = _said if role == "user" else _message
@@ -154,7 +154,7 @@ def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
 
 
 def _message(content: Content) -> ChatMessage:
-    """A content as shinychat takes it. A tool call stands in one place, whatever it looks like."""
+    """Returns a content in shinychat's form. A tool call has one place, in any form."""
     shown = contents_shinychat(content)
     message = shown if isinstance(shown, ChatMessage) else ChatMessage(shown if shown is not None else "")
     if shown is None or not isinstance(content, (ContentToolRequest, ContentToolResult)):
@@ -163,14 +163,14 @@ def _message(content: Content) -> ChatMessage:
 
 
 def _said(content: Content) -> ChatMessage:
-    """Returns what a user wrote, as it was written."""
+    """Returns the user's text unchanged."""
     if type(content) is ContentText and not is_tag(content):
         return ChatMessage(content.text, content_type="text")
     return _message(content)
 
 
 def _piece(content: ContentText | ContentThinking) -> ChatMessage:
-    """A part of a text, as it is: what is markup in it, only the whole shows (see `Literal`)."""
+    """Returns a part of a text unchanged, because markup can be found only in the whole text (see `Literal`)."""
     if isinstance(content, ContentThinking):
         return ChatMessage(content.thinking, content_type="thinking")
     cited = literal(sources_markdown(content.citations))
@@ -178,7 +178,7 @@ def _piece(content: ContentText | ContentThinking) -> ChatMessage:
 
 
 def _own_look(content: Content, base: type[Content]) -> Any:
-    """HTML or Markdown of a class that has a method of its own for it, unlike its base."""
+    """Returns the HTML or Markdown of a class that overrides its base's method."""
     for render, markup in ((contents_html, HTML), (contents_markdown, literal)):
         if render.dispatch(type(content)) is not render.dispatch(base):
             return markup(render(content) or "")
@@ -192,7 +192,9 @@ def _attachment(content: Content) -> Attachment:
 
 
 def _mode() -> str:
-    """shinychat's own switch: `none` hides tool calls, `basic` shows them without what tools say of display."""
+    """Returns shinychat's own setting: `none` hides tool calls, and `basic` shows them without the tools' display
+    values.
+    """
     return os.environ.get("SHINYCHAT_TOOL_DISPLAY", "rich")
 
 

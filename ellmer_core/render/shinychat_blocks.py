@@ -1,5 +1,6 @@
-"""Cards as shinychat's blocks: data that its page draws. A request is a line that waits, and the result of the
-same id takes its place. Needs the extra `shiny`; the shapes are those of shinychat 0.7."""
+"""Cards as shinychat's blocks: data that its page draws. A request is a waiting line, and the result with the same id
+replaces it. It needs the extra `shiny`; the shapes are those of shinychat 0.7.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +22,14 @@ __all__ = ["in_place", "next_block", "page_scripts", "progress_script", "request
 
 
 def request_message(request: ContentToolRequest) -> ChatMessage:
-    """A call that waits for its result, with a place for what the tool says meanwhile."""
+    """Returns a call that waits for its result, with a place for its progress."""
     shown, message = card(request), ChatMessage("")
     block = _common(shown, message) | {"type": "tool_request", "arguments": _code(shown.arguments)}
     return _waiting(message, block, request)
 
 
 def result_message(result: ContentToolResult) -> ChatMessage:
-    """A call that is done: the call and what came of it, folded unless it is to be seen."""
+    """Returns a finished call with its result, folded unless the result is to be seen."""
     shown, message = card(result), ChatMessage("")
     display = shown.display
     block = _common(shown, message) | _looks(shown) | {
@@ -44,12 +45,14 @@ def result_message(result: ContentToolResult) -> ChatMessage:
 
 
 def next_block() -> ChatMessage:
-    """Nothing to be seen: the text before it is drawn no more, however long the answer becomes."""
+    """Returns a separator block, so that the text before it is not drawn again however long the answer becomes."""
     return _with_block(ChatMessage(""), {"type": "html_block", "version": 1, "content": ""})
 
 
 def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage) -> ChatMessage:
-    """Returns what a class of yours looks like, in the place of its tool call, beside which it would stand else."""
+    """Returns the display of a custom class in the place of its tool call. Without it, it would be shown beside the
+    call.
+    """
     if any(block["type"].startswith("tool_") for block in shown.blocks):
         return shown
     html = "".join(str(block.get("content", "")) for block in shown.blocks)
@@ -63,7 +66,7 @@ def in_place(content: ContentToolRequest | ContentToolResult, shown: ChatMessage
 
 
 def progress_script() -> HTMLDependency:
-    """Returns what fills the place that each waiting line has for what its tool says."""
+    """Returns the script that shows progress beside waiting calls."""
     return HTMLDependency(
         "ellmer-progress",
         "1",
@@ -73,7 +76,7 @@ def progress_script() -> HTMLDependency:
 
 
 def page_scripts(image_hosts: Sequence[str]) -> list[Tag | HTMLDependency]:
-    """Returns what the chat app's page does beside shinychat, and its looks; it shows images of these hosts on a click."""
+    """Returns the scripts and styles of the chat app's page. A click shows images of these hosts."""
     app = HTMLDependency(
         "ellmer-app",
         "1",
@@ -85,7 +88,7 @@ def page_scripts(image_hosts: Sequence[str]) -> list[Tag | HTMLDependency]:
 
 
 def _own(result: ContentToolResult, html: str, shown: ChatMessage) -> dict[str, Any]:
-    """The block of a result that looks as its class says."""
+    """Returns the block of a result with its class's own display."""
     return {
         "type": "tool_result",
         "status": "success" if result.error is None else "error",
@@ -103,7 +106,7 @@ def _waiting(message: ChatMessage, block: dict[str, Any], request: ContentToolRe
 
 
 def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
-    """Returns what the blocks of requests and results share."""
+    """Returns the common fields of requests and results."""
     block: dict[str, Any] = {
         "version": 1,
         "request_id": shown.request.id,
@@ -120,7 +123,7 @@ def _common(shown: Card, message: ChatMessage) -> dict[str, Any]:
 
 
 def _looks(shown: Card) -> dict[str, Any]:
-    """Returns how the block of a result is laid out."""
+    """Returns the layout fields of a result's block."""
     display = shown.display
     return (
         _preview(shown)
@@ -135,7 +138,7 @@ def _looks(shown: Card) -> dict[str, Any]:
 
 
 def _preview(shown: Card) -> dict[str, str]:
-    """The result in a word, after what somebody decided: the one place that each call of a group has for itself."""
+    """Returns the result in a few words, after any decision. A group of calls has only this place for each call."""
     decision = "denied" if shown.status == "denied" else shown.decision
     words = [word for word in (decision, shown.display.get("value_preview")) if word]
     return {"value_preview": " · ".join(words)} if words else {}
@@ -160,12 +163,12 @@ def _value(shown: Card, message: ChatMessage) -> str:
 
 
 def _code(text: str) -> str:
-    """Returns what shinychat shows between two fences of eight marks: it holds no eight in a row."""
+    """Returns the value as a code block between fences of eight marks. The value has no eight marks in a row."""
     return re.sub("`{7}", "\\g<0>\u200b", text)
 
 
 def _html(trusted: Any, message: ChatMessage) -> str:
-    """The author's HTML, a string or tags; what it depends on goes with the message."""
+    """Returns the author's HTML, a string or tags, with its dependencies."""
     rendered = TagList(HTML(trusted) if isinstance(trusted, str) else trusted).render()
     message.html_deps += rendered["dependencies"]
     return str(rendered["html"])

@@ -1,4 +1,4 @@
-"""A tool call as people see it: one value, which the chat app, HTML pages and the terminal each draw in their way."""
+"""A tool call in a form for people: one value, which the chat app, HTML pages and the terminal each render."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ToolResultDisplay(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Card:
-    """A tool call. `body` is a string or a tag, of `kind` `"media"` a list of contents and other values."""
+    """A tool call. `body` is a string or a tag, or for `kind` `"media"` a list of contents and other values."""
 
     request: ContentToolRequest
     title: str
@@ -76,7 +76,7 @@ class Card:
 
     @property
     def arguments(self) -> str:
-        """The arguments as readable JSON; as the model wrote them where that is none."""
+        """The arguments as readable JSON, or as the model's text if it is not JSON."""
         if self.request.problem:
             return self.request.raw or ""
         return _json({k: v for k, v in self.request.arguments.items() if k != "_intent"})
@@ -93,8 +93,9 @@ class Card:
 
     @property
     def label(self) -> str:
-        """What tells this call from others of the tool: what the display says, else its main argument, the first;
-        a title that depends on the arguments says it already."""
+        """The text that distinguishes this call from others of the tool: the display's own label, else its first
+        argument. It is empty if the title depends on the arguments.
+        """
         notes, given = _annotations(self.request), self.request.arguments
         if "label" in self.display or callable(notes.get("title")) or "title" in self.display:
             return str(self.display.get("label", ""))
@@ -104,19 +105,19 @@ class Card:
 
     @property
     def block(self) -> bool:
-        """Whether it is a frame of its own, not a line."""
+        """Whether it is shown in its own frame, not as a line."""
         default = _annotations(self.request).get("display", "inline")
         framed = self.display.get("open_style") == "framed"
         return bool(self.display.get("style", "block" if framed else default) == "block")
 
     @property
     def open(self) -> bool:
-        """Whether its body is seen without being asked for; media are."""
+        """Whether its body is unfolded at first. Media are."""
         return bool(self.display.get("open", self.block or self.kind == "media"))
 
 
 def card(content: ContentToolRequest | ContentToolResult) -> Card:
-    """The card of a request, or of a result, which takes the place of its request's."""
+    """Returns the card of a request, or of a result, which replaces its request's card."""
     if isinstance(content, ContentToolRequest):
         notes = _annotations(content)
         return Card(content, _title(content), icon=notes.get("icon"), grouping=_grouping(content))
@@ -137,7 +138,7 @@ def card(content: ContentToolRequest | ContentToolResult) -> Card:
 
 
 def value_text(value: Any) -> str:
-    """A value that a tool returned, for people: text as it is, all else as indented JSON; never raises."""
+    """Returns a tool's value for people: text unchanged, other values as indented JSON. It never raises."""
     match value:
         case str():
             return value
@@ -158,13 +159,13 @@ def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
 
 
 def _title(request: ContentToolRequest) -> str:
-    """A request's own `title`, if its class has one; else its tool's, else the name in words."""
+    """Returns the title of a request: its own, else its tool's, else the name in words."""
     given = request.tool.title(request.arguments) if request.tool else in_words(request.name)
     return _own_title(request) or given
 
 
 def _own_title(content: Content) -> str:
-    """The `title` that a class of somebody's has; a failing one is none, it is decoration."""
+    """Returns a class's own `title`. If that raises, there is none, because a title is only decoration."""
     try:
         return str(getattr(content, "title", None) or "")
     except Exception:  # noqa: BLE001
@@ -176,14 +177,14 @@ def _annotations(request: ContentToolRequest) -> Mapping[str, Any]:
 
 
 def _grouping(request: ContentToolRequest) -> str | None:
-    """Calls of one tool share a line, unless each has a title of its own."""
+    """Returns whether calls of one tool share a line. They do not if each has its own title."""
     notes = _annotations(request)
     given = notes.get("grouping", "none" if callable(notes.get("title")) else None)
     return given if given in {"none", "tool", "all"} else None
 
 
 def _display(result: ContentToolResult) -> dict[str, Any]:
-    """Returns what the result says of its display; also as shinychat's own `ToolResultDisplay`."""
+    """Returns the display of a result, also if it is shinychat's own `ToolResultDisplay`."""
     given = result.extra.get("display", {})
     display = dict(given) if isinstance(given, Mapping) else dict(getattr(given, "__dict__", {}))
     unknown = display.keys() - ToolResultDisplay.__annotations__.keys()

@@ -1,4 +1,4 @@
-"""The code that the renderers share: the speaker of a section, and the visible parts of a tool result."""
+"""Code that the renderers share: the role of a section, and the visible parts of a tool result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TAG = re.compile(r'<content tool-call-id="[^"]*"(?: item="\d+")?>|</content>')
 
 
 def is_tag(content: ContentText) -> bool:
-    """Whether a text is there for the model alone."""
+    """Tells whether a text is only for the model."""
     return bool(TAG.fullmatch(content.text.strip()))
 
 
 def media_of(result: ContentToolResult) -> list[Content]:
-    """The images and files that a tool returned, in order."""
+    """Returns the images and files of a tool's result, in order."""
     if result.error is not None:
         return []
     values = result.value if isinstance(result.value, (list, tuple)) else [result.value]
@@ -35,27 +35,28 @@ def media_of(result: ContentToolResult) -> list[Content]:
 
 
 def shown(contents: Sequence[Content], render: Render) -> list[str]:
-    """Returns what is to be seen of some contents, rendered."""
+    """Returns the visible parts of some contents, rendered."""
     return [text for text in map(render, _cited_whole(contents)) if text]
 
 
 def sides(turns: Sequence[Turn]) -> Iterator[tuple[str, list[Content]]]:
-    """Role and contents, for as long as the same side speaks. What tools returned belongs to the answer in
-    which they were called."""
+    """Yields a role and its contents while the role stays the same. Tool results belong to the answer with their
+    calls.
+    """
     said = [(_side(turn, content), content) for turn in turns for content in turn.contents]
     for role, group in groupby(said, key=lambda pair: pair[0]):
         yield role, [content for _, content in group]
 
 
 def sections(turns: Sequence[Turn], render: Render) -> Iterator[tuple[str, list[str]]]:
-    """Renders what `sides()` yields. A side with nothing to show is left out."""
+    """Renders the sections of `sides()`. A section without visible content is left out."""
     rendered = [(role, text) for role, contents in sides(turns) for text in shown(contents, render)]
     for role, group in groupby(rendered, key=lambda pair: pair[0]):
         yield role, [text for _, text in group]
 
 
 def turns_of(value: Any) -> list[Turn]:
-    """The turns of a list of turns, or of a chat (anything that has `get_turns()`)."""
+    """Returns the turns of a list of turns, or of a chat (anything that has `get_turns()`)."""
     turns = value.get_turns() if hasattr(value, "get_turns") else value
     if isinstance(turns, (list, tuple)) and all(isinstance(turn, Turn) for turn in turns):
         return list(turns)
@@ -63,7 +64,9 @@ def turns_of(value: Any) -> list[Turn]:
 
 
 def turns_shown(value: Any) -> list[Turn]:
-    """As `turns_of()`, with nothing left open: each request has its result, and what broke off says so."""
+    """Returns the turns as `turns_of()`, in a closed form: each request has its result, and a partial answer has a
+    note.
+    """
     turns, history = turns_of(value), getattr(value, "_history", None)
     if history and history.open_requests and turns[-1] is history.turns[-1]:
         turns.append(history.reply(()))
@@ -71,12 +74,12 @@ def turns_shown(value: Any) -> list[Turn]:
 
 
 def note(turn: Turn | None) -> list[Content]:
-    """Returns what is to be said after an answer that broke off."""
+    """Returns the note after a partial answer."""
     return [ContentText(f"\n\n*[{turn.reason}]*")] if isinstance(turn, AssistantPartialTurn) else []
 
 
 def noted(turn: Turn) -> Turn:
-    """The turn, with its note."""
+    """Returns the turn with its note."""
     return AssistantTurn([*turn.contents, *note(turn)]) if isinstance(turn, AssistantPartialTurn) else turn
 
 
@@ -85,7 +88,7 @@ def _side(turn: Turn, content: Content) -> str:
 
 
 def _cited_whole(contents: Sequence[Content]) -> list[Content]:
-    """The contents, with the parts in one into which a provider cuts a text that cites sources."""
+    """Returns the contents with joined texts. Providers split a text with citations into parts."""
     whole: list[Content] = []
     for is_text, group in groupby(contents, key=lambda content: type(content) is ContentText):
         parts = list(group)

@@ -1,4 +1,4 @@
-"""Types of tool arguments and of structured output: Python types and JSON Schema, each from the other.
+"""Types of tool arguments and of structured output: conversion between Python types and JSON Schema.
 
 The modules import only `errors`. Every other part of the library may import them.
 """

@@ -1,4 +1,4 @@
-"""Data frames, of pandas or polars: described for a model, and made of a model's structured answers."""
+"""Data frames of pandas or polars: their description for a model, and their construction from structured answers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def df_schema(frame: Any, max_cols: int = 50) -> str:
 
 
 def columns_of(type: Any, *, array: bool) -> list[str]:
-    """The columns of a data frame of this type: an array of objects, or an object for each row."""
+    """Returns the columns of a data frame of this type: an array of objects, or an object for each row."""
     wanted = type_of(type)
     row = wanted.items if array and isinstance(wanted, TypeArray) else None if array else wanted
     if not isinstance(row, TypeObject):
@@ -61,7 +61,7 @@ def columns_of(type: Any, *, array: bool) -> list[str]:
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], library: Library) -> Any:
-    """A data frame of `library`; a row that lacks a column has a missing value there."""
+    """Returns a data frame of `library`. A row without some column has a missing value there."""
     if library not in {"pandas", "polars"}:
         raise UsageError(f'frame must be "pandas" or "polars", not {library!r}.')
     try:
@@ -84,7 +84,7 @@ def _column(frame: Any, place: int) -> str:
 
 
 def _values(present: Any) -> str:
-    """The range of what has an order, else the different values, if they are few; nothing for what has none."""
+    """Returns the range of ordered values, else the distinct values if they are few, else nothing."""
     if _is_ordered(present.dtype):
         return f"from {_text(present.min())} to {_text(present.max())}"
     try:
@@ -103,6 +103,6 @@ def _is_ordered(dtype: Any) -> bool:
 
 
 def _text(value: Any) -> str:
-    """A value as JSON has it, where JSON has it."""
+    """Returns a value as JSON text, or as text if it has no JSON."""
     plain = value.item() if hasattr(value, "item") else value
     return json.dumps(plain, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""The arguments of tools that are described in JSON Schema by others."""
+"""The arguments of tools whose JSON Schema comes from elsewhere."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["arguments_of"]
 
 
 def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
-    """The arguments of a tool. An object of JSON Schema is open unless it says so; to a model the properties that are
-    named are all there are. What our types cannot say (`oneOf` at the root, say) is left to the server to check."""
+    """Returns the arguments of a tool. A JSON Schema object is open by default; for the model, only the named
+    properties exist. The server checks the rest, such as `oneOf` at the root.
+    """
     properties = schema.get("properties") or {}
     closed = {"additionalProperties": False, **schema} if properties else schema
     found = known_type(closed, closed=False)
@@ -29,7 +30,7 @@ def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
 
 
 def _whole(type: Type) -> Type:
-    """The type; one that refers to what is not there leaves open what it is."""
+    """Returns the type. A type with an unresolved reference allows any value."""
     try:
         to_json_schema(TypeObject(properties={"it": type}))
     except (UsageError, RecursionError):

@@ -1,5 +1,6 @@
-"""Data held against a JSON Schema (draft 2020-12), as far as schemas of data go: what a keyword here does not know is
-no problem. The tests compare it with the package `jsonschema`, which brings four others with it."""
+"""Validates data against a JSON Schema (draft 2020-12). Unknown keywords are ignored. The tests compare the result
+with the package `jsonschema`, which has four dependencies.
+"""
 
 from __future__ import annotations
 
@@ -63,14 +64,14 @@ _SHAPES: dict[str, type | tuple[type, ...]] = {
 
 
 def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raises `UsageError` for what is no JSON Schema of the newest draft."""
+    """Raises `UsageError` if a value is not a JSON Schema of the newest draft."""
     for inner in subschemas(schema):
         if problem := next(_misshapen(inner), None):
             raise UsageError(f"This is not a JSON Schema: {problem}.")
 
 
 def check_data(data: Any, schema: Mapping[str, Any]) -> None:
-    """Raises `ConversionError` for data that do not fit, with the path of each problem."""
+    """Raises `ConversionError` for invalid data, with the path of each problem."""
     if problems := list(_Check(schema).problems(data, schema, "value")):
         raise ConversionError("; ".join(problems[:10]))
 
@@ -94,7 +95,7 @@ def _misshapen(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 class _Check:
-    """Finds what is wrong; `document` holds the definitions."""
+    """Collects the problems; `document` holds the definitions."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
@@ -178,7 +179,7 @@ class _Check:
 def without_optional_nulls(
     data: Any, schema: Mapping[str, Any], document: Mapping[str, Any] | None = None
 ) -> Any:
-    """A null for what is optional means that it was left out (strict modes cannot leave out)."""
+    """Returns the data without nulls of optional properties, because strict modes send null for a missing property."""
     document = schema if document is None else document
     schema = referred(schema, document)
     for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
@@ -203,7 +204,7 @@ def _inside(value: Any, schema: Any, document: Mapping[str, Any]) -> Any:
 
 
 def _excludes_null(schema: Any) -> bool:
-    """Whether a schema says what a value is, and null is none of it."""
+    """Tells whether a schema defines a value and excludes null."""
     if not isinstance(schema, Mapping):
         return False
     said = schema.get("type")
@@ -217,21 +218,21 @@ def _excludes_null(schema: Any) -> bool:
 
 
 def _speaks_of(data: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether an option of a choice may be the one that the data are of."""
+    """Tells whether an option of a union may be the one for the data."""
     if isinstance(data, dict):
         return set(schema.get("properties", ())) >= data.keys()
     return isinstance(data, list) and "items" in schema
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equality as JSON has it: true is not 1."""
+    """Compares values as JSON does: true is not 1."""
     return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(
         _like(one, other), sort_keys=True
     )
 
 
 def _like(one: Any, other: Any) -> Any:
-    """A number as the other one is written: 1.0 is 1."""
+    """Returns a number in the notation of the other one: 1.0 becomes 1."""
     numbers = _is_number(one) and _is_number(other)
     return one if numbers else other
 

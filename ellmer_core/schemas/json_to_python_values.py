@@ -1,6 +1,6 @@
-"""A model's JSON as Python values of the type that was asked for, or an error that names each path.
+"""Converts a model's JSON to Python values of the requested type, or raises an error that names each path.
 
-Nothing is coerced: text is not a number. But a float without a fraction is an integer, as JSON has it.
+Nothing is coerced: text is not a number. As in JSON, a float without a fraction is an integer.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ __all__ = ["convert"]
 
 
 def convert(value: Any, type: Any, *, path: str = "value") -> Any:
-    """JSON as a Python value of `type` (a `Type` or a Python type), or a `ConversionError` naming each path.
+    """Returns JSON as a Python value of `type` (a `Type` or a Python type). Raises `ConversionError` with each path.
 
-    The objects of a `TypeObject` become dicts in the order of its properties; an optional one that is missing
-    or null is None there, and has its default in a dataclass or model. `TypeJsonSchema` is checked as far as
-    our own types can say the same.
+    The objects of a `TypeObject` become dictionaries in the order of its properties. An optional property that is
+    missing or null is `None`; in a dataclass or model it has its default. `TypeJsonSchema` is checked as far as our
+    own types can express it.
     """
     if basic := basic_type(type):
         number = convert(value, basic, path=path)
@@ -53,7 +53,7 @@ def _built(value: Any, annotation: Any, path: str) -> Any:
 
 
 def _whole_numbers(value: Any) -> Any:
-    """JSON does not tell 3.0 from 3."""
+    """Converts floats without a fraction to integers, because JSON does not distinguish 3.0 from 3."""
     match value:
         case float() if value.is_integer():
             return int(value)
@@ -65,7 +65,7 @@ def _whole_numbers(value: Any) -> Any:
 
 
 def _without_optional_nulls(value: Any, type: Type) -> Any:
-    """A null for what is optional means that it was left out (strict modes cannot leave out)."""
+    """Returns the data without nulls of optional properties, because strict modes send null for a missing property."""
     match type, value:
         case TypeObject(properties=inner), dict():
             return {
@@ -82,7 +82,7 @@ def _without_optional_nulls(value: Any, type: Type) -> Any:
 
 @dataclass(frozen=True)
 class _Check:
-    """Checks JSON against our own types; what is wrong is collected in `problems`."""
+    """Checks JSON against our own types and collects the `problems`."""
 
     problems: list[str]
 

@@ -1,6 +1,6 @@
-"""Python types as our types, through pydantic's JSON Schema; what our own cannot say stays JSON Schema.
+"""Converts Python types to ours through pydantic's JSON Schema. Types that ours cannot express stay JSON Schema.
 
-pydantic is imported when a type is met that is not one of the four basic ones.
+pydantic is imported at the first type that is not one of the four basic ones.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ GENERATED = {"$defs", "title", "default", "discriminator"}  # by pydantic, and o
 
 
 def type_of(annotation: Any, *, required: bool = True) -> Type:
-    """The `Type` of a Python type: basic types, `Literal`, enums, lists, dicts, unions, `Annotated`,
-    `TypedDict`, dataclasses, pydantic models. A `Type` is its own. Raises `UsageError` for what has no JSON.
+    """Returns the `Type` of a Python type: basic types, `Literal`, enums, lists, dicts, unions, `Annotated`,
+    `TypedDict`, dataclasses, pydantic models. A `Type` is returned unchanged. Raises `UsageError` for a type without
+    JSON.
 
-    What is not `required` need not allow null either: leaving it out says the same.
+    A property that is not `required` need not allow null, because it can be left out.
     """
     if isinstance(annotation, Type):
         return annotation
@@ -61,7 +62,7 @@ MOST_SCHEMAS = 20_000  # values in a schema without references
 
 
 def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
-    """Remembers results: what pydantic makes of a type takes a while."""
+    """Caches the results, because pydantic is slow."""
     kept = lru_cache(maxsize=512)(function)
 
     @wraps(function)
@@ -76,8 +77,9 @@ def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
 
 
 def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool = True) -> Type:
-    """JSON Schema as one of our types where they can say all of it. `closed`: an object has no properties
-    but its own unless it says so (pydantic's habit; in JSON Schema it is the other way round)."""
+    """Returns JSON Schema as one of our types if they express all of it. With `closed`, an object has only its own
+    properties by default (as in pydantic; in JSON Schema, the default is the opposite).
+    """
     try:
         return _parsed(_inlined(schema, schema.get("$defs", {}), count()), closed, required)
     except (_Unresolved, RecursionError):
@@ -85,7 +87,7 @@ def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool
 
 
 def basic_type(annotation: Any) -> TypeBasic | None:
-    """The type of `bool`, `int`, `float` and `str` themselves, for which pydantic is not needed."""
+    """Returns the type of `bool`, `int`, `float` or `str`, without pydantic."""
     if get_origin(annotation) is Annotated and all(isinstance(said, str) for said in annotation.__metadata__):
         annotation = annotation.__origin__
     return next((TypeBasic(type=name) for basic, name in BASIC if annotation is basic), None)
@@ -93,14 +95,16 @@ def basic_type(annotation: Any) -> TypeBasic | None:
 
 @_kept
 def adapter(annotation: Any) -> TypeAdapter[Any]:
-    """pydantic's adapter of a Python type."""
+    """Returns pydantic's adapter of a Python type."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - imported when first needed
 
     return TypeAdapter(annotation if sys.version_info >= (3, 12) else _readable(annotation))
 
 
 def _readable(annotation: Any) -> Any:
-    """pydantic reads the TypedDict of `typing` from Python 3.12 on; before, that of `typing_extensions`."""
+    """Returns a type that pydantic can read: the TypedDict of `typing` from Python 3.12 on, and before that of
+    `typing_extensions`.
+    """
     import typing_extensions  # noqa: PLC0415 - pydantic brings it
 
     if is_typeddict(annotation) and type(annotation).__module__ == "typing":
@@ -132,13 +136,15 @@ def _json_schema(annotation: Any) -> dict[str, Any]:
 
 
 class _Unresolved(Exception):
-    """A schema that refers to itself, or elsewhere, or so often that it grows beyond `MOST_SCHEMAS`, cannot be
-    written without references."""
+    """A schema cannot be written without references: it is recursive, refers to another document, or grows beyond
+    `MOST_SCHEMAS`.
+    """
 
 
 def _inlined(schema: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...] = ()) -> Any:
-    """`schema` with every reference replaced by what it refers to, generated titles and defaults removed. `made`
-    counts the values of what comes out: a few kilobytes of references to references stand for gigabytes."""
+    """Returns `schema` with every reference resolved, and without generated titles and defaults. `made` counts the
+    resulting values, because a few kilobytes of nested references can expand to gigabytes.
+    """
     if next(made) > MOST_SCHEMAS:
         raise _Unresolved
     if isinstance(schema, list):

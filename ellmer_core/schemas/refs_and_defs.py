@@ -1,7 +1,6 @@
-"""The definitions of a JSON Schema, all at its root: `#/$defs/Node` leads nowhere from within another schema.
+"""Moves the definitions of a JSON Schema to its root, because `#/$defs/Node` does not work inside another schema.
 
-A schema that stands inside another one brings its definitions with it: they move to the root, under another name where
-theirs is taken. Pure.
+The definitions of a nested schema move to the root, under a new name if theirs is in use. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _HOMES = ("$defs", "definitions")
 
 
 class Definitions:
-    """The definitions that the schemas of one document refer to."""
+    """The definitions for the schemas of one document."""
 
     def __init__(self) -> None:
         self._given: dict[str, Any] = {}
         self.moved: Json = {}
 
     def embedded(self, schema: Mapping[str, Any]) -> Json:
-        """The schema without its definitions, which are here from now on."""
+        """Returns the schema without its definitions, which are moved here."""
         own = {name: value for home in _HOMES for name, value in (schema.get(home) or {}).items()}
         bare = {keyword: value for keyword, value in schema.items() if keyword not in _HOMES}
         if any(inner.get("$ref") == "#" for inner in subschemas(schema)):
@@ -44,7 +43,7 @@ class Definitions:
         return moved
 
     def _names(self, own: Mapping[str, Any]) -> dict[str, str]:
-        """New names for these definitions: their own, unless another one here has it."""
+        """Returns names for these definitions: their own, unless another definition has the name."""
         suffix, number = "", 1
         while any(self._given.get(f"{name}{suffix}", value) != value for name, value in own.items()):
             number += 1
@@ -54,8 +53,9 @@ class Definitions:
         return names
 
     def rooted(self, schema: Json) -> Json:
-        """The document: `schema` with the definitions. A root that is only a reference is what it refers to, since
-        providers want to see an object there. Raises `UsageError` for a reference that leads nowhere."""
+        """Returns the document: `schema` with the definitions. A root that is only a reference is resolved, because
+        providers require an object there. Raises `UsageError` for an unresolvable reference.
+        """
         defs = self.moved
         found = defs.get(str(schema.get("$ref")).rpartition("/")[2]) if "$ref" in schema else None
         if isinstance(found, Mapping):
@@ -67,7 +67,7 @@ class Definitions:
 
 
 def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """A schema and all schemas in it."""
+    """Yields a schema and all schemas in it."""
     if not isinstance(schema, Mapping):
         return
     yield schema
@@ -81,7 +81,7 @@ def subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def referred(schema: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns what a schema says, where it is a reference into the document: what it refers to."""
+    """Returns the target of a schema that is a reference into the document, or else the schema."""
     for _ in range(100):
         if "$ref" not in schema:
             break
@@ -104,7 +104,7 @@ def _check(reference: Any, document: Json) -> None:
 
 
 def _pointed(schema: Any, names: Mapping[str, str]) -> Any:
-    """The schema with its references under new names."""
+    """Returns the schema with its references renamed."""
     return _mapped(schema, lambda reference: names.get(reference, reference))
 
 

@@ -1,7 +1,7 @@
 """Types of tool arguments and structured output: JSON Schema from and to Python.
 
-The `type_*` functions take the description first. Wherever one of them takes a type, a Python type will do as
-well: `int`, `list[str]`, an `Enum`, a dataclass, a `TypedDict`, a pydantic model.
+The `type_*` functions take the description first. Each type argument may also be a Python type: `int`, `list[str]`,
+an `Enum`, a dataclass, a `TypedDict`, a pydantic model.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def type_from_schema(text: str | None = None, path: str | Path | None = None) ->
 
 
 def to_json_schema(type: Type) -> dict[str, Any]:
-    """`type` as JSON Schema, in a fixed key order; the wire formats speak dialects of their own."""
+    """Returns `type` as JSON Schema with a fixed key order. The wire formats have their own dialects."""
     if isinstance(type, TypeJsonSchema):
         return dict(type.schema)
     definitions = Definitions()
@@ -245,7 +245,7 @@ def _json_schema(type: Type, definitions: Definitions) -> dict[str, Any]:
 
 
 def inner_type(value: Any, where: str, *, required: bool = True) -> Type:
-    """A type inside another one: a `Type`, or a Python type that JSON Schema can describe in place."""
+    """Returns a nested type: a `Type`, or a Python type that JSON Schema can describe in place."""
     if value is None or isinstance(value, (str, bytes, int, float, list, dict)):
         raise UsageError(
             f"{where} must be a type (type_string(), int, a model …), not {value!r}. "

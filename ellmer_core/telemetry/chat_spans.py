@@ -1,4 +1,6 @@
-"""The spans of conversations: see `tool_call_spans.py`. A conversation is a generator of effects, and so is one with spans."""
+"""The spans of conversations: see `tool_call_spans.py`. A conversation is a generator of effects, and a conversation
+with spans is one, too.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ class _Conversation:
         self.began = 0.0
 
     def run(self, loop: Loop[T]) -> Loop[T]:
-        """Passes effects and outcomes on."""
+        """Passes effects and outcomes on, and makes spans of them."""
         self.root = self._started("invoke_agent", "INTERNAL", None)
         step: Callable[[Any], Effect] = loop.send
         outcome: Any = None
@@ -72,7 +74,7 @@ class _Conversation:
                 self.began = 0.0
 
     def _within(self, effect: Effect) -> Generator[Effect, Any, Any]:
-        """The effect, with the span that it belongs to as the current one where others may make spans."""
+        """Yields the effect. If its execution may make spans, its own span is the current one."""
         if not isinstance(effect, CallTools | Notify | ReadBody | Send):
             return (yield effect)
         from opentelemetry import context, trace  # noqa: PLC0415 - it is imported already
@@ -126,7 +128,7 @@ class _Conversation:
         )
 
     def _end(self, error: BaseException | None) -> None:
-        """Ends what is open; an answer that is not whole then was given up."""
+        """Ends the open spans. An incomplete answer was abandoned."""
         for span in filter(None, (self.call, self.root)):
             if error is not None:
                 failed(span, error)

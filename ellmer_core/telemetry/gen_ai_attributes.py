@@ -1,7 +1,7 @@
-"""Turns and wires in the words of OpenTelemetry's conventions for generative AI. Pure.
+"""Converts turns and wires to OpenTelemetry's conventions for generative AI. It does no I/O.
 
-https://github.com/open-telemetry/semantic-conventions-genai: the names of attributes in `docs/gen-ai/`, the shape of
-messages in `gen-ai-input-messages.json` and `gen-ai-output-messages.json`.
+https://github.com/open-telemetry/semantic-conventions-genai: `docs/gen-ai/` has the names of attributes, and
+`gen-ai-input-messages.json` and `gen-ai-output-messages.json` have the shape of messages.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FINISH = {
 
 
 def of_request(wire: Wire) -> Json:
-    """Returns what is asked of whom."""
+    """Returns the attributes of a request."""
     known = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
     provider = PROVIDERS.get(wire.vendor) or wire.vendor.lower().replace(" ", "_")
     return {
@@ -68,14 +68,14 @@ def of_request(wire: Wire) -> Json:
 
 
 def where(url: str) -> Json:
-    """The server's address."""
+    """Returns the server's address."""
     parts = urlsplit(url)
     port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
     return {"server.address": parts.hostname or "", **({"server.port": port} if port else {})}
 
 
 def of_response(turn: AssistantTurn) -> Json:
-    """Returns what an answer says of itself."""
+    """Returns the attributes of an answer."""
     body: Mapping[str, Any] = turn.json or {}
     said = {
         "gen_ai.response.id": body.get("id") or body.get("responseId"),
@@ -86,7 +86,7 @@ def of_response(turn: AssistantTurn) -> Json:
 
 
 def usage(tokens: Tokens) -> Json:
-    """The counts that the provider gave."""
+    """Returns the token counts that the provider gave."""
     counts = {
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,
@@ -98,7 +98,7 @@ def usage(tokens: Tokens) -> Json:
 
 
 def conversation(turns: Iterable[Turn]) -> tuple[list[Json], list[Json]]:
-    """System instructions, as parts, and all other messages."""
+    """Returns the system instructions, as parts, and all other messages."""
     instructions, messages = [], []
     for turn in turns:
         if isinstance(turn, SystemTurn):
@@ -109,7 +109,7 @@ def conversation(turns: Iterable[Turn]) -> tuple[list[Json], list[Json]]:
 
 
 def _messages(turn: Turn) -> list[Json]:
-    """A turn as messages; results of tools are a message of their own, and come first."""
+    """Returns a turn as messages. Tool results are a separate message, which comes first."""
     if isinstance(turn, AssistantTurn):
         return [{"role": "assistant", "parts": _parts(turn.contents)}]
     results, rest = split(flatten(turn.contents))
@@ -118,12 +118,12 @@ def _messages(turn: Turn) -> list[Json]:
 
 
 def output(turn: AssistantTurn) -> list[Json]:
-    """An answer as the one message that it is."""
+    """Returns an answer as one message."""
     return [{"role": "assistant", "parts": _parts(turn.contents), "finish_reason": _finish(turn)}]
 
 
 def definitions(tools: Iterable[ToolDef]) -> list[Json]:
-    """Tools that the model may call."""
+    """Returns the tools that the model may call."""
     return [
         {
             "type": "function",
@@ -136,7 +136,7 @@ def definitions(tools: Iterable[ToolDef]) -> list[Json]:
 
 
 def json_of(value: Any) -> str:
-    """An attribute's JSON; what has none is written as text."""
+    """Returns an attribute's JSON. A value without JSON becomes text."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 

@@ -5,8 +5,8 @@
     ├── execute_tool get_weather
     └── chat gpt-4.1
 
-There are spans where the program has set up a tracer provider; else all this costs one look into a dict. What is said
-is in them only if `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is `true`; keys and headers never.
+Spans exist only if the program has set up a tracer provider. Otherwise, the cost is one dictionary lookup. Messages
+are in spans only if `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT` is `true`. Keys and headers never are.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SCHEMA = "https://opentelemetry.io/schemas/1.37.0"
 
 
 def tracer() -> Tracer | None:
-    """A tracer, if a program that imported OpenTelemetry has set one up."""
+    """Returns a tracer if the program has set up OpenTelemetry."""
     api = sys.modules.get("opentelemetry.trace")
     if api is None:
         return None
@@ -43,13 +43,13 @@ def tracer() -> Tracer | None:
 
 
 def captures() -> bool:
-    """Whether what is said may be in spans."""
+    """Tells whether spans may contain messages."""
     return os.environ.get(CAPTURE, "").lower() in {"true", "1", "span_only", "span_and_event"}
 
 
 @contextmanager
 def traced_call(request: ContentToolRequest) -> Iterator[Callable[[ContentToolResult], ContentToolResult]]:
-    """A span around one tool call, current while it runs. What is yielded takes its result."""
+    """Yields a function that adds the result of a tool call to its span. The span is current while the call runs."""
     found = tracer()
     if found is None:
         yield lambda result: result
@@ -91,7 +91,7 @@ def _with_result(span: Span, result: ContentToolResult) -> ContentToolResult:
 
 
 def failed(span: Span, error: BaseException | None) -> None:
-    """Marks a span; the message of an error may quote what must not be here."""
+    """Marks a span as failed. The error's message is left out if it may quote a conversation."""
     from opentelemetry.trace import StatusCode  # noqa: PLC0415 - it is imported already
 
     span.set_attribute("error.type", type(error).__name__ if error is not None else "tool_error")

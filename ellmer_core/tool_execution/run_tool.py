@@ -1,8 +1,8 @@
-"""Runs one tool call and always returns a result, whatever the tool does.
+"""Runs one tool call. It always returns a result, whatever the tool does.
 
-Arguments are checked and converted first, the value last; every failure on the way is an error result for the
-model to read. A blocking tool runs in the caller's thread, unless it has a timeout or the caller is async. The
-one thing raised is `AsyncToolError`: an async tool in a blocking call.
+The arguments are checked and converted first, and the value last. Every failure becomes an error result for the
+model. A blocking tool runs in the caller's thread, unless it has a timeout or the caller is async. Only
+`AsyncToolError` is raised, for an async tool in a blocking call.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ Later = Awaitable[Any] | AsyncGenerator[Any, None]
 def invoke(
     request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
 ) -> ContentToolResult:
-    """Calls the tool of `request` and waits. What a generator yields goes to `on_progress` as it comes; unless
-    given, to whoever shows the chat (see `local_shinychat()`). `scope` is what its `ToolContext` tells."""
+    """Calls the tool of `request` and waits. Values that a generator yields go to `on_progress`, or by default to the
+    user interface (see `local_shinychat()`). `scope` holds the facts for its `ToolContext`.
+    """
     with traced_call(request) as ended:
         return _logged(ended(_invoked(ToolContext(request, scope, on_progress))))
 
@@ -68,8 +69,9 @@ def _invoked(call: ToolContext[Any]) -> ContentToolResult:
 async def ainvoke(
     request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
 ) -> ContentToolResult:
-    """Awaits the tool of `request`, async or not; one that is not runs in a thread of its own meanwhile, with
-    the caller's context variables (and calls `on_progress` from there)."""
+    """Awaits the tool of `request`. A blocking tool runs in its own thread, with the caller's context variables (and
+    calls `on_progress` there).
+    """
     with traced_call(request) as ended:
         return _logged(ended(await _ainvoked(ToolContext(request, scope, on_progress))))
 
@@ -104,7 +106,7 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
 
 
 def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
-    """The result; or, of an async tool, what is still to be awaited. Raises no `Exception`."""
+    """Returns the result, or the awaitable of an async tool. It raises no `Exception`."""
     request = call.request
     try:
         value = _called(request, call)
@@ -126,7 +128,7 @@ async def _awaited(request: ContentToolRequest, later: Later, on_progress: Progr
 
 
 def _threaded(call: ToolContext[Any]) -> Future[ContentToolResult | Later]:
-    """Runs the call in a thread that does not keep the program from ending when nobody waits any more."""
+    """Runs the call in a daemon thread, which does not keep the program alive."""
     future: Future[ContentToolResult | Later] = Future()
     future.set_running_or_notify_cancel()  # from here on nobody can cancel it; they can only stop waiting
     context = copy_context()
@@ -149,11 +151,11 @@ def _is_async(function: Callable[..., Any]) -> bool:
 
 
 class _Refused(Exception):
-    """The call cannot be made; the message is for the model."""
+    """The call cannot be made. The message is for the model."""
 
 
 def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
-    """Returns what the function returns for the arguments of the request, and for the context that it may want."""
+    """Returns the function's return value for the arguments of the request and an optional context."""
     tool = request.tool
     if tool is None:
         raise _Refused(f"Unknown tool `{request.name}`.")
@@ -166,7 +168,7 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
 
 
 def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
-    """The arguments as the function wants them; a null for an optional one means its default."""
+    """Returns the arguments for the function. A null for an optional argument means its default."""
     types = tool.arguments.properties
     given = {
         k: v for k, v in request.arguments.items() if v is not None or k not in types or types[k].required
@@ -194,7 +196,7 @@ def _converted(tool: ToolDef, name: str, value: Any) -> Any:
 
 
 def _field_defaults(tool: ToolDef) -> dict[str, Any]:
-    """Defaults written as pydantic's `Field(5)` or `Field(default_factory=list)`."""
+    """Returns the defaults of pydantic's `Field(5)` or `Field(default_factory=list)`."""
     fields = {p.name: p.default for p in parameters(tool.function).values() if is_field(p.default)}
     return {
         name: field.get_default(call_default_factory=True)
@@ -204,7 +206,7 @@ def _field_defaults(tool: ToolDef) -> dict[str, Any]:
 
 
 def _result(request: ContentToolRequest, value: Any) -> ContentToolResult:
-    """A checked result; one that the tool made itself keeps its class and learns of its request."""
+    """Returns a checked result. A `ContentToolResult` of the tool keeps its class and gets its request."""
     value = check_tool_result(request.name, value)
     if isinstance(value, ContentToolResult):
         return replaced(value, request=request)
@@ -212,7 +214,7 @@ def _result(request: ContentToolRequest, value: Any) -> ContentToolResult:
 
 
 def _last(generator: Generator[Any, None, Any], on_progress: Progress) -> Any:
-    """Returns what a generator returns, or else the last it yields."""
+    """Returns a generator's return value, or else the last value that it yields."""
     last = None
     while True:
         try:

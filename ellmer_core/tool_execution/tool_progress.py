@@ -19,20 +19,20 @@ _call: ContextVar[ContentToolRequest | None] = ContextVar("ellmer_core_call", de
 
 
 class Progress:
-    """The line beside a running tool call. It is gone when the result is there."""
+    """The progress line beside a running tool call. It disappears when the result arrives."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         self._show = show
         self._text = ""
 
     def append(self, text: str, *, operation: Literal["append", "replace"] = "append") -> None:
-        """Says more; with `operation="replace"`, this instead of all it said before."""
+        """Appends text to the progress. With `operation="replace"`, it replaces the previous text."""
         if operation not in {"append", "replace"}:
             raise UsageError(f'operation= must be "append" or "replace", not {operation!r}.')
         self.replace(text if operation == "replace" else self._text + text)
 
     def replace(self, text: str) -> None:
-        """Says this instead of all it said before."""
+        """Replaces the previous text."""
         self._text = text
         self._show(text)
 
@@ -64,7 +64,7 @@ def say(value: object) -> None:
 
 @contextmanager
 def showing(show: Show) -> Iterator[None]:
-    """Gives what tools say in this context to `show(request, text)`, which may be called from any thread."""
+    """Sends the progress of tools in this context to `show(request, text)`, which any thread may call."""
     token = _show.set(show)
     try:
         yield
@@ -74,7 +74,7 @@ def showing(show: Show) -> Iterator[None]:
 
 @contextmanager
 def calling(request: ContentToolRequest) -> Iterator[None]:
-    """This context calls the tool of `request`."""
+    """Sets the request whose tool this context calls."""
     token = _call.set(request)
     try:
         yield

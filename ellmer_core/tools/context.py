@@ -26,7 +26,9 @@ def _never() -> str | None:
 
 @dataclass(frozen=True)
 class CallScope:
-    """The facts that a conversation knows about its calls. `cancelled()` returns the reason why it was stopped, if it was."""
+    """The facts that a conversation knows about its calls. `cancelled()` returns the reason of a cancellation, if
+    there is one.
+    """
 
     turn: AssistantTurn | None = None
     deps: Any = None
@@ -62,7 +64,7 @@ class ToolContext(Generic[D]):
 
     @property
     def turn(self) -> AssistantTurn | None:
-        """The answer in which the model asked for the call; `None` outside a chat."""
+        """The answer with the call, or `None` outside a chat."""
         return self.scope.turn
 
     @property
@@ -73,11 +75,11 @@ class ToolContext(Generic[D]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the stream was cancelled meanwhile, so that nobody waits for the result."""
+        """Whether the stream was cancelled, so that the result is no longer needed."""
         return self.scope.cancelled() is not None
 
     def progress(self, text: str) -> None:
-        """Shows progress beside the call, where the chat is shown. The model is not told.
+        """Shows progress beside the call. The model does not receive it.
 
         Args:
             text: What to show.
@@ -86,7 +88,7 @@ class ToolContext(Generic[D]):
 
 
 def is_context(hint: Any) -> bool:
-    """Whether a type hint is `ToolContext`, with or without the type of its `deps`, or that or `None`."""
+    """Tells whether a type hint is `ToolContext`, with or without the type of its `deps`, or a union with `None`."""
     if hint is ToolContext or getattr(hint, "__origin__", None) is ToolContext:
         return True
     return type(None) in (options := getattr(hint, "__args__", ())) and any(map(is_context, options))

@@ -1,4 +1,4 @@
-"""Tools: Python functions that the model may ask us to call.
+"""Tools: Python functions that the model may call.
 
     @tool
     def get_weather(city: str, unit: Literal["C", "F"] = "C") -> str:
@@ -36,13 +36,13 @@ R = TypeVar("R")
 if TYPE_CHECKING:
 
     class FunctionTool(ToolDef, Generic[P, R]):
-        """A `ToolDef` whose call is known to type checkers to be its function's."""
+        """A `ToolDef` that type checkers can call like its function."""
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
 
 class Decorator(Protocol):
-    """The type of `tool(name=…)`: it makes a tool of a function."""
+    """The type of `tool(name=…)`, which makes a tool of a function."""
 
     def __call__(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 
@@ -180,7 +180,7 @@ def tool_reject(reason: str = "The user has chosen to disallow the tool call.") 
 
 @dataclass(frozen=True)
 class _Given:
-    """The arguments of `tool()`, all but the function."""
+    """The arguments of `tool()` except the function."""
 
     description: str | None
     name: str | None
@@ -230,7 +230,7 @@ def _checked_name(name: str) -> str:
 def _checked_arguments(
     tool: str, arguments: Mapping[str, Any] | TypeObject, signature: Signature
 ) -> TypeObject:
-    """`arguments` where they agree with the parameters of the function."""
+    """Returns `arguments` if they agree with the parameters of the function."""
     given = arguments.properties if isinstance(arguments, TypeObject) else arguments
     named = signature.named
     extra = [] if signature.open else [name for name in given if name not in named]

@@ -1,4 +1,4 @@
-"""Converts Python's image objects (bytes, a Pillow image, a figure) to the content that is sent for them."""
+"""Converts Python's image objects (bytes, a Pillow image, a figure) to contents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DPI = 96  # of a figure: as large as a notebook shows it
 
 
 def as_media(value: Any) -> Content | None:
-    """The image or PDF that a value is; `None` for what is neither. Raises what Pillow or matplotlib raise."""
+    """Returns a value as an image or PDF, or `None` if it is neither. Raises the errors of Pillow or matplotlib."""
     if isinstance(value, bytes | bytearray | memoryview):
         return _of_bytes(bytes(value))
     if type(value).__module__.partition(".")[0] == "PIL" and hasattr(value, "save"):
@@ -36,7 +36,7 @@ def _of_bytes(data: bytes) -> Content | None:
 
 
 def _saved(image: Any) -> bytes:
-    """A Pillow image as PNG, which has no word for some of its modes (CMYK, say)."""
+    """Returns a Pillow image as PNG. PNG does not support some of its modes (such as CMYK)."""
     out = BytesIO()
     plain = image if image.mode in {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"} else image.convert("RGB")
     plain.save(out, "PNG")

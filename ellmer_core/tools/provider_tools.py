@@ -1,6 +1,7 @@
-"""Tools that the provider runs itself: registered like any other, sent as the provider defines them.
+"""Tools that the provider runs itself. They are registered like other tools, and sent in the provider's own form.
 
-What they did comes back inside the answer, as `ContentProviderCall` and `ContentProviderResult`, and goes back with the next request as it came.
+Their calls and results are in the answer, as `ContentProviderCall` and `ContentProviderResult`, and are sent back
+unchanged with the next request.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["ToolBuiltIn", "tool_web_fetch", "tool_web_search"]
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, repr=False, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class ToolBuiltIn(ToolDef):
     """A tool that the provider runs itself.
 
@@ -134,7 +135,7 @@ def tool_web_fetch(
 
 
 def _given(**fields: Any) -> dict[str, Any]:
-    """The fields that were given, with lists for other sequences."""
+    """Returns the given fields, with sequences as lists."""
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
     return {name: value for name, value in plain.items() if value is not None}
 

@@ -1,10 +1,10 @@
-"""Tool results on their way to the model: two list functions, their text, and the check at the tool's door.
+"""Converts tool results for a request: two list functions, their text, and the check of return values.
 
     results, rest = split(flatten(turn.contents))
 
-`flatten()` replaces a rich result by a pointer, followed by the content it points at; it never reorders.
-`split()` is a stable partition. The order on the wire is each wire module's own decision, in one line.
-`result_text()` is what the model reads of a result. `check_tool_result()` runs the moment a tool returns.
+`flatten()` replaces a rich result by a pointer, followed by its content; it never reorders. `split()` is a stable
+partition. Each wire module defines its own order, in one line. `result_text()` is the model's view of a result.
+`check_tool_result()` runs as soon as a tool returns.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def _id(result: ContentToolResult) -> str:
 def flatten(contents: Iterable[Content], named: Callable[[ContentToolResult], str] = _id) -> list[Content]:
     """Moves images and PDFs out of tool results: `[see below]`, then the content between two tags.
 
-    Looks one level into a list; other items keep their value and their count (`item N`, from 1). A result
-    with an error is left alone, and so is what is flat already. The tags name the call as `named` does: where a
-    wire format has ids of its own, or none, the model knows it by no other name.
+    It looks one level into a list. Other items keep their value and their number (`item N`, from 1). Results with
+    errors and flat results do not change. The tags name the call as `named` does, because a wire format may have its
+    own ids, or none.
     """
     flat: list[Content] = []
     for content in contents:
@@ -48,30 +48,31 @@ def flatten(contents: Iterable[Content], named: Callable[[ContentToolResult], st
 
 
 def described(contents: Iterable[Content], which: Callable[[object], bool] = is_media) -> list[Content]:
-    """Names media of tool results (all, or `which`) instead of sending them: for a model that does not take
-    them, and a tool that has run already."""
+    """Replaces media of tool results (all, or `which`) by descriptions, for a model that does not accept them after
+    the tool has run.
+    """
     return [_described(c, which) if isinstance(c, ContentToolResult) else c for c in contents]
 
 
 def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Content]]:
-    """Tool results, and everything else; each in the order they came."""
+    """Returns the tool results and the other contents, each in order."""
     contents = list(contents)
     results = [c for c in contents if isinstance(c, ContentToolResult)]
     return results, [c for c in contents if not isinstance(c, ContentToolResult)]
 
 
 def result_items(result: ContentToolResult) -> list[Any]:
-    """Returns what a result is made of: the items of a list, the values of a dict, or its one value."""
+    """Returns the parts of a result: the items of a list, the values of a dictionary, or its one value."""
     if isinstance(result.value, dict):
         return list(result.value.values())
     return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
 
 
 def result_text(result: ContentToolResult) -> str:
-    """Returns what the model reads of a result: a string as it is, anything else as compact, exact JSON.
+    """Returns the text of a result for the model: a string unchanged, other values as compact, exact JSON.
 
-    An error is `Tool calling failed with error …`, a blank string `(no output)` (several APIs refuse an empty
-    one). Media are pointers, as after `flatten()`. Raises `ToolResultError` for what is not JSON.
+    An error is `Tool calling failed with error …`, and a blank string is `(no output)` (several APIs refuse an empty
+    one). Media are pointers, as after `flatten()`. Raises `ToolResultError` for a value that is not JSON.
     """
     if result.error is not None:
         return f"Tool calling failed with error {error_message(result.error)}"

@@ -1,7 +1,7 @@
-"""Validates the value of a tool when it returns: everything that can be sent is valid, and nothing else.
+"""Validates the value of a tool when it returns. All values that can be sent are valid, and no others.
 
-Text, JSON, one content, or a flat list of JSON and content. What Python people return instead of JSON (data
-frames, models, dataclasses, dates) becomes JSON here, so that every later reader meets plain values.
+Valid values are text, JSON, one content, or a flat list of JSON and content. Other common Python values (data frames,
+models, dataclasses, dates) become JSON here, so that later code gets plain values.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Check:
         return self.json(value, "value")
 
     def media(self, value: Any, path: str) -> Any:
-        """The value, or the content for it where it is an image of Python's."""
+        """Returns the value, or the content of a Python image object."""
         if isinstance(value, Content | str | int | float | NoneType):
             return value
         try:
@@ -107,7 +107,7 @@ class _Check:
         )
 
     def json(self, value: Any, path: str, depth: int = 0) -> Any:
-        """`value` as plain JSON, all the way down."""
+        """Returns `value` as plain JSON at all levels."""
         if depth > MAX_DEPTH:
             raise self.error(
                 path,
@@ -122,7 +122,7 @@ class _Check:
         return value
 
     def plain(self, value: Any, path: str) -> Any:
-        """One level of `value` as JSON: a scalar, or a list or dict of whatever it held."""
+        """Returns one level of `value` as JSON: a scalar, or a list or dictionary of the original items."""
         match value:
             case None | bool():
                 return value
@@ -176,7 +176,7 @@ class _Check:
         raise self.error(path, key, "The keys of a JSON object are strings.")
 
     def converted(self, value: Any, path: str) -> Any:
-        """Returns what is not JSON but has one evident JSON form."""
+        """Returns the JSON of a value that is not JSON but has one obvious JSON form."""
         try:
             if hasattr(value, "model_dump") and not isinstance(value, type):
                 self.refuse_content(value, path)
@@ -190,7 +190,7 @@ class _Check:
         raise self.error(path, value, "Return a string, JSON, a content, or a list of those.")
 
     def refuse_content(self, value: Any, path: str) -> None:
-        """Looks where `model_dump()` would write content as if it were data."""
+        """Refuses content inside a model, which `model_dump()` would write as data."""
         if isinstance(value, Content):
             self.plain(value, path)
         elif isinstance(value, (list, tuple)):
@@ -224,7 +224,7 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
 
 
 def _table(value: Any) -> Any:
-    """The rows of a data frame, the items of a series or an array; anything else as it is."""
+    """Returns the rows of a data frame, or the items of a series or an array. Other values are unchanged."""
     if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
         value = value.reset_index()
     method = next((name for name in TO_LIST if hasattr(value, name)), None)
@@ -238,7 +238,7 @@ def _table(value: Any) -> Any:
 
 
 def _counts_rows(index: Any) -> bool:
-    """Whether an index of pandas says no more than 0, 1, 2 …"""
+    """Tells whether a pandas index is the default index 0, 1, 2 …"""
     plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
     return plain and index.name is None
 
@@ -248,7 +248,7 @@ def _join(path: str, key: object) -> str:
 
 
 def _cells(value: Any) -> Any:
-    """The lists and records of a table; what it has for "missing" is null, and so is a lone NaN among cells."""
+    """Returns the lists and records of a table. Missing values, and NaN among other cells, become null."""
     if isinstance(value, list):
         return [None if _missing(v) else _cells(v) for v in value]
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Reads a tool's description from a Python function: parameters, type hints and docstring.
 
-Hints may be strings (`from __future__ import annotations`). Docstrings may be Google's, NumPy's or Sphinx's.
-`*args` and `**kwargs` are never shown to a model; what a `functools.partial` has bound is not either.
+Hints may be strings (`from __future__ import annotations`). Docstrings may be in the style of Google, NumPy or
+Sphinx. The model never sees `*args`, `**kwargs` and the arguments that a `functools.partial` has bound.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DOCUMENTED: dict[str | None, Any] = {
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
-    """The parameters of a function; `UsageError` where Python does not know them (some builtins)."""
+    """Returns the parameters of a function. Raises `UsageError` if Python does not know them (some builtins)."""
     bound = function.keywords if isinstance(function, partial) else {}
     try:
         known = inspect.signature(function).parameters
@@ -42,14 +42,14 @@ def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
 
 @dataclass(frozen=True)
 class Signature:
-    """A function as the model may see it; `names` resolves hints that are local to the caller."""
+    """The part of a function that the model sees; `names` resolves hints that are local to the caller."""
 
     function: Callable[..., Any]
     names: Mapping[str, Any]
 
     @property
     def named(self) -> dict[str, Parameter]:
-        """The parameters that a model can give, by name."""
+        """The parameters that a model can set, by name."""
         many = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
         given = {name: p for name, p in parameters(self.function).items() if p.kind not in many}
         return {name: p for name, p in given.items() if not is_context(self._resolved(p.annotation))}
@@ -61,7 +61,7 @@ class Signature:
         return next((name for name, p in given if is_context(self._resolved(p.annotation))), None)
 
     def _resolved(self, hint: Any) -> Any:
-        """A hint that may be text, where it names a context; any other stays as it is."""
+        """Returns a hint, resolved if it is text that names a context. Other hints stay the same."""
         if not isinstance(hint, str):
             return hint
         scope = getattr(inspect.unwrap(_written(self.function)), "__globals__", {})
@@ -78,7 +78,7 @@ class Signature:
         return any(p.kind is Parameter.VAR_KEYWORD for p in parameters(self.function).values())
 
     def hints(self) -> dict[str, Any]:
-        """Type hints of the named parameters that have one."""
+        """Returns the type hints of the named parameters that have one."""
         hints = self._all_hints()
         return {name: _hint(hints[name], p) for name, p in self.named.items() if name in hints}
 
@@ -92,8 +92,9 @@ class Signature:
             raise UsageError(f"A type hint of {self.function!r} cannot be resolved: {error}.") from error
 
     def _hinted(self) -> tuple[Callable[..., Any], dict[str, Any]]:
-        """A function with the hints of the named parameters only, and where their names are to be looked up: what is
-        returned may have a type that is imported for type checkers."""
+        """Returns a function with the hints of the named parameters only, and the names for resolving them. The
+        return type is left out, because it may be imported only for type checkers.
+        """
         written = _written(self.function)
         hints = getattr(written, "__annotations__", {})
 
@@ -103,11 +104,11 @@ class Signature:
         return bearer, getattr(inspect.unwrap(written), "__globals__", {})
 
     def description(self) -> str:
-        """The docstring up to its parameters; empty where there is none."""
+        """Returns the docstring before its parameters; `""` if there is none."""
         return (self._documentation().description or "").strip()
 
     def arguments(self) -> TypeObject:
-        """The named parameters as a type; those with a default are optional."""
+        """Returns the named parameters as a type. Parameters with a default are optional."""
         hints, documented = self.hints(), {p.arg_name: p for p in self._documentation().params}
         properties = {}
         for name, parameter in self.named.items():
@@ -130,13 +131,13 @@ class Signature:
 
 
 def has_default(parameter: Parameter) -> bool:
-    """Whether it may be left out. A default may be pydantic's `Field(…)`, with or without a value in it."""
+    """Tells whether a parameter is optional. A default may be pydantic's `Field(…)`, with or without a value."""
     default = parameter.default
     return default is not Parameter.empty and not (is_field(default) and default.is_required())
 
 
 def is_field(default: Any) -> bool:
-    """Whether a default is pydantic's `Field(…)`; does not import pydantic to find out."""
+    """Tells whether a default is pydantic's `Field(…)`, without importing pydantic."""
     return type(default).__name__ == "FieldInfo"
 
 
@@ -147,7 +148,7 @@ def _whole(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that bears the hints."""
+    """Returns the function that has the hints."""
     function = _whole(function)
     if inspect.isclass(function):
         return function.__init__
@@ -161,14 +162,16 @@ def _hint(hint: Any, parameter: Parameter) -> Any:
 
 
 def _implied(parameter: Parameter, documentation: Any) -> Any:
-    """The type of an argument without a hint: its default's, or what the docstring calls it."""
+    """Returns the type of an argument without a hint, from its default or the docstring."""
     if type(parameter.default) in DOCUMENTED.values():
         return type(parameter.default)
     return DOCUMENTED.get(getattr(documentation, "type_name", None), Parameter.empty)
 
 
 def _said(hint: Any) -> str | None:
-    """The description in `Annotated[int, "How many."]` or `Annotated[int, Field(description="How many.")]`."""
+    """Returns the description in `Annotated[int, "How many."]` or `Annotated[int, Field(description="How
+    many.")]`.
+    """
     for said in getattr(hint, "__metadata__", ()):
         text = said if isinstance(said, str) else getattr(said, "description", None)
         if isinstance(text, str):
@@ -177,7 +180,7 @@ def _said(hint: Any) -> str | None:
 
 
 def _with_default(description: str | None, parameter: Parameter) -> str | None:
-    """The description, with what holds where the model gives nothing: plain values, that is."""
+    """Returns the description with the default, if that is a plain value."""
     default = parameter.default.default if is_field(parameter.default) else parameter.default
     default = default.value if isinstance(default, Enum) else default
     if not has_default(parameter) or type(default) not in (bool, int, float, str, list, dict):

@@ -1,5 +1,6 @@
-"""The async twin of `blocking_driver.py`, with `await` where there is something to wait for. Loaded when first needed: asyncio
-takes as long to import as all of this package."""
+"""The async version of `blocking_driver.py`. It is loaded when it is first needed, because asyncio takes as long to
+import as this whole package.
+"""
 
 from __future__ import annotations
 
@@ -47,10 +48,11 @@ async def adrive(
     around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
     show: Callable[[Any], object] = id,
 ) -> AsyncGenerator[Content | Turn, None]:
-    """The async twin of `drive` (an async generator returns nothing).
+    """Yields as `drive` does, in async code (an async generator returns nothing).
 
-    It runs inside `around`, and hands what it yields to `show` before. A generator around this one could do both; but an
-    event loop that ends closes all of its generators at once, and complains where one is closed by another.
+    It runs inside `around`, and calls `show` with each value before it yields it. A generator around this one could
+    do both, but an event loop that ends closes all of its generators at once, and reports an error if one is closed
+    by another.
     """
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
@@ -93,7 +95,7 @@ class AsyncDriver(HttpExchange):
     running: asyncio.AbstractEventLoop | None = None
 
     async def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
-        """Performs one effect; returns its outcome, or raises its failure."""
+        """Performs one effect. Returns its outcome, or raises its failure."""
         match effect:
             case Send():
                 return await self.send(effect)
@@ -152,8 +154,9 @@ class AsyncDriver(HttpExchange):
         await self.drop()
 
     async def call(self, effect: CallTools) -> None:
-        """Runs the tools side by side; what one of them raises waits for the others. Not `asyncio.gather()`: it
-        loses the message of a cancellation, by which anyio knows that it is its own."""
+        """Runs the tools concurrently. An error of one waits for the others. `asyncio.gather()` is not used, because
+        it loses the message of a cancellation, by which anyio recognizes its own.
+        """
         if len(effect.requests) == 1:
             [(place, request)] = effect.requests.items()
             return effect.keep(place, await ainvoke(request, scope=effect.scope))
@@ -195,7 +198,7 @@ class AsyncDriver(HttpExchange):
                 await answer
 
     async def within(self, awaitable: Awaitable[T]) -> T:
-        """Awaits, until the whole answer takes too long or the controller is used."""
+        """Awaits a result until the answer takes too long or the conversation is cancelled."""
         try:
             async with asyncio.timeout(self.watch.left) as self.scope:
                 return await awaitable
@@ -207,7 +210,7 @@ class AsyncDriver(HttpExchange):
             self.scope = None
 
     def wake(self) -> None:
-        """Interrupts what is awaited, from this thread or another."""
+        """Interrupts the current wait, from any thread."""
         hang_up(self.socket)
         with suppress(RuntimeError):  # the loop has ended meanwhile
             if self.running is not None:

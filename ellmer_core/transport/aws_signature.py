@@ -1,4 +1,4 @@
-"""AWS Signature Version 4, of a request without a query, as pure functions of request, keys and time.
+"""AWS Signature Version 4 for a request without a query, as pure functions of request, keys and time.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 """
@@ -39,7 +39,9 @@ class AwsKeys:
 def signed(
     url: str, body: bytes, at: float, *, keys: AwsKeys, region: str, service: str, method: str = "POST"
 ) -> dict[str, str]:
-    """The headers that sign a request with `body` to `url` at the Unix time `at`; good for five minutes."""
+    """Returns the headers that sign a request with `body` to `url` at the Unix time `at`. They are valid for five
+    minutes.
+    """
     time = datetime.fromtimestamp(at, UTC).strftime("%Y%m%dT%H%M%SZ")
     scope = f"{time[:8]}/{region}/{service}/aws4_request"
     headers = {"host": _host(url), "x-amz-date": time}
@@ -57,14 +59,14 @@ def signed(
 
 
 def _canonical(method: str, url: str, headers: Mapping[str, str], body: bytes) -> str:
-    """The request in the one form in which it is signed; `headers` are in alphabetical order."""
+    """Returns the canonical request for the signature; `headers` are in alphabetical order."""
     path = quote(urlsplit(url).path or "/", safe="/~")  # what is percent-encoded already is encoded once more
     lines = [f"{name}:{' '.join(value.split())}" for name, value in headers.items()]
     return "\n".join([method, path, "", *lines, "", ";".join(headers), _hash(body)])
 
 
 def _host(url: str) -> str:
-    """The host as HTTP clients write it: in lower case, and without the port that everybody knows."""
+    """Returns the host as HTTP clients write it: in lower case, without a default port."""
     parts = urlsplit(url)
     known = {"https": 443, "http": 80}.get(parts.scheme)
     return (parts.hostname or "") + (f":{parts.port}" if parts.port not in {None, known} else "")

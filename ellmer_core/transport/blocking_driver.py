@@ -1,6 +1,7 @@
-"""The I/O of a conversation, blocking: `drive()` does what `conversation.loop.converse()` asks for, over a `BlockingDriver`.
+"""The blocking I/O of a conversation. `drive()` carries out the effects of `conversation.loop.converse()` with a
+`BlockingDriver`.
 
-`async_driver.py` is the twin; `http_clients.py` makes the HTTP clients.
+`async_driver.py` is the async version; `http_clients.py` makes the HTTP clients.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ T = TypeVar("T")
 
 
 def drive(loop: Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
-    """Carries out the operations of a loop, yields what it shows, and returns what it returns."""
+    """Carries out the effects of a loop, yields the shown contents, and returns the loop's result."""
     step: Callable[[Any], Effect] = loop.send
     outcome: Any = None
     with line.controller.waking(line.wake):
@@ -69,7 +70,7 @@ class BlockingDriver(HttpExchange):
     alarm: Timer | None = None
 
     def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
-        """Performs one effect; returns its outcome, or raises its failure."""
+        """Performs one effect. Returns its outcome, or raises its failure."""
         match effect:
             case Send():
                 return self.send(effect)
@@ -178,7 +179,7 @@ class BlockingDriver(HttpExchange):
                 )
 
     def set_alarm(self, seconds: float) -> None:
-        """Ends the open answer's connection after so long, unless it is dropped before."""
+        """Sets a timer that ends the open answer's connection, unless the answer is dropped before."""
         self.stop_alarm()
         self.alarm = Timer(seconds, hang_up, [self.socket])
         self.alarm.daemon = True

@@ -1,4 +1,4 @@
-"""Converts errors of a connection to our own: unreachable, broken, silent, too late, cancelled."""
+"""Converts connection errors to our own: unreachable, broken, silent, too late, cancelled."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ __all__ = ["ConnectionMonitor"]
 
 
 class ConnectionMonitor:
-    """Watches over one answer after the other. As a context manager, it turns the errors of an HTTP client into
-    ours; told apart by name, since every client has classes of its own."""
+    """Monitors one answer after the other. As a context manager, it converts the errors of an HTTP client to ours. It
+    recognizes them by name, because every client has its own classes.
+    """
 
     def __init__(self, controller: StreamController) -> None:
         self.controller = controller
@@ -25,7 +26,7 @@ class ConnectionMonitor:
         self.interrupts = False  # whether a silence is ended then, too
 
     def begin(self, url: str, limits: Timeouts | None) -> None:
-        """A request goes out; without `limits` the client has its own."""
+        """Begins a request. Without `limits`, the client's own limits hold."""
         self.where = url
         self.limits = limits or Timeouts(None, None, None)
         self.interrupts = self.limits.total not in (None, Timeouts.total)
@@ -33,16 +34,16 @@ class ConnectionMonitor:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the answer must be complete."""
+        """The seconds until the answer must be complete."""
         return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
 
     def check(self) -> None:
-        """Raises `TimeoutError` if the answer took longer than it may."""
+        """Raises `TimeoutError` if the answer took longer than allowed."""
         if self.ends is not None and time.monotonic() >= self.ends:
             raise self.overdue()
 
     def overdue(self) -> TimeoutError:
-        """The answer took longer than it may."""
+        """Returns the error for an answer that took longer than allowed."""
         text = f"The answer of {self.where} was not complete after {_seconds(self.limits.total)} (timeout: total)."
         return TimeoutError(text, "total")
 
@@ -56,7 +57,7 @@ class ConnectionMonitor:
             self._translate(error, {kind.__name__ for kind in type(error).__mro__})
 
     def _translate(self, error: Exception, names: Collection[str]) -> None:
-        """Raises what the error is in our terms; an error that is not the client's goes its way."""
+        """Raises our error for an error of the client. Other errors pass."""
         if {"UnsupportedProtocol", "InvalidURL"} & set(names):
             raise UsageError(f"base_url= is invalid: {error}") from error
         if "LocalProtocolError" in names or isinstance(error, UnicodeEncodeError):

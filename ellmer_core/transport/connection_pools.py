@@ -1,7 +1,7 @@
-"""Connections for many requests at once: each request has a pool of its own while it lasts.
+"""Connections for many requests at once: each request has its own pool while it lasts.
 
-A pool of httpcore looks at all its connections for each request, so that a hundred at once in one pool cost a hundred
-times what one costs. Pools that are free wait in a stack for each origin; the one that was used last is used first.
+A pool of httpcore checks all its connections for each request. A hundred concurrent requests in one pool would cost a
+hundred times as much as one. Free pools are kept in a stack for each origin, and the last one is used first.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ KEPT = 100  # connections that are kept at all
 
 
 class _Stacks:
-    """Pools that are free, by origin, each with the time when it became free."""
+    """The free pools by origin, each with the time since when it is free."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
         self.free: dict[tuple[str, ...], deque[tuple[float, Any]]] = defaultdict(deque)
 
     def taken(self, url: httpx.URL) -> tuple[tuple[str, ...], Any]:
-        """A pool for a request, and where it goes back to."""
+        """Returns a pool for a request, and the stack that it returns to."""
         place = (url.scheme, url.host, str(url.port))
         try:
             return place, self.free[place].pop()[1]
@@ -35,7 +35,7 @@ class _Stacks:
             return place, self.make()
 
     def returned(self, place: tuple[str, ...], pool: Any) -> list[Any]:
-        """Takes a pool back; gives those that are to be closed."""
+        """Takes a pool back. Returns the pools that must be closed."""
         now, stack = time.monotonic(), self.free[place]
         stack.append((now, pool))
         old = []
@@ -44,7 +44,7 @@ class _Stacks:
         return old
 
     def emptied(self) -> list[Any]:
-        """All of them."""
+        """Removes and returns all pools."""
         free = [pool for stack in self.free.values() for _, pool in stack]
         self.free.clear()
         return free
@@ -57,7 +57,7 @@ class Pools(httpx.BaseTransport):
         self._stacks = _Stacks(lambda: httpx.HTTPTransport(**options))
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends the request by a free pool, which is free again when the response is closed."""
+        """Sends the request with a free pool, which is free again when the response is closed."""
         place, pool = self._stacks.taken(request.url)
         try:
             response: httpx.Response = pool.handle_request(request)
@@ -83,7 +83,7 @@ class AsyncPools(httpx.AsyncBaseTransport):
         self._stacks = _Stacks(lambda: httpx.AsyncHTTPTransport(**options))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends the request by a free pool, which is free again when the response is closed."""
+        """Sends the request with a free pool, which is free again when the response is closed."""
         place, pool = self._stacks.taken(request.url)
         try:
             response: httpx.Response = await pool.handle_async_request(request)
@@ -103,7 +103,7 @@ class AsyncPools(httpx.AsyncBaseTransport):
 
 
 class _Lent(httpx.SyncByteStream):
-    """The bytes of a response; what was lent for them goes back once."""
+    """The body of a response. Its pool is returned once."""
 
     def __init__(self, stream: Any, back: Callable[[], object]) -> None:
         self._stream, self._back = stream, back
@@ -120,7 +120,7 @@ class _Lent(httpx.SyncByteStream):
 
 
 class _AsyncLent(httpx.AsyncByteStream):
-    """The async twin of `_Lent`."""
+    """The async version of `_Lent`."""
 
     def __init__(self, stream: Any, back: Callable[[], Any]) -> None:
         self._stream, self._back = stream, back

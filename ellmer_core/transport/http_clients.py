@@ -1,7 +1,7 @@
-"""The HTTP clients of a chat: made when first needed, shared by its forks, closed with it.
+"""The HTTP clients of a chat: they are made when first needed, shared by its forks, and closed with it.
 
-One TLS context serves the process (making one costs 20 ms and more); each event loop gets a client of its own,
-which is closed when the loop ends, if nobody did so before.
+One TLS context serves the process (making one takes 20 ms and more). Each event loop has its own client, which is
+closed when the loop ends at the latest.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ __all__ = ["Connection"]
 
 @dataclass(eq=False, repr=False)
 class Connection:
-    """The clients of one chat. `given` is the caller's own, one or a pair for blocking and async calls: used as they are,
-    with their own timeouts unless `timeouts` says otherwise, and never closed here."""
+    """The clients of one chat. `given` is the caller's own client, or a pair for blocking and async calls. These are
+    used unchanged, with their own timeouts unless `timeouts` is set, and are never closed here.
+    """
 
     given: Any = None
     timeouts: Timeouts | None = None
@@ -43,13 +44,13 @@ class Connection:
             )
         if self.proxy is not None and (self.given is not None or "://" not in str(self.proxy)):
             raise UsageError(
-                f'proxy= is a URL ("http://localhost:3128"), where no client= is given; not {self.proxy!r}.'
+                f'proxy= must be a URL ("http://localhost:3128") and excludes client=; it is {self.proxy!r}.'
             )
         if self.given is None:
             self.timeouts = self.timeouts or Timeouts()
 
     def blocking(self) -> Any:
-        """The client for blocking calls; a process that was forked off gets its own."""
+        """Returns the client for blocking calls. A forked process gets its own."""
         if self.given is not None:
             return self._given(is_async=False)
         process = os.getpid()
@@ -60,11 +61,11 @@ class Connection:
         return self._blocking[process]
 
     def url(self, url: str) -> Any:
-        """A URL as the client takes it: our own clients need not parse the same one again for each request."""
+        """Returns a URL in the client's form. Our own clients need not parse the same URL again for each request."""
         return _url(url) if self.given is None else url
 
     async def concurrent(self) -> Any:
-        """The client for async calls in the running event loop."""
+        """Returns the client for async calls in the running event loop."""
         if self.given is not None:
             return self._given(is_async=True)
         loop = _running_loop()
@@ -101,8 +102,9 @@ class Connection:
 
 
 class _Tracked:
-    """An async client that its event loop closes: event loops finish the generators that were started in them
-    (`sys.set_asyncgen_hooks`), at their own end or when nobody holds them any more."""
+    """An async client that its event loop closes. Event loops finish their generators (`sys.set_asyncgen_hooks`) when
+    they end, or when a generator is garbage-collected.
+    """
 
     def __init__(self, client: Any) -> None:
         self.client = client
@@ -129,8 +131,9 @@ def _running_loop() -> AbstractEventLoop:
 
 
 def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
-    """A client with a pool for each request; with one of httpx's own where the environment names proxies, which httpx
-    finds only for that."""
+    """Returns a client with a pool for each request. If the environment names proxies, it has httpx's own pool,
+    because only that one supports them.
+    """
     from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
 
     from . import connection_pools, httpx_without_cookies  # noqa: PLC0415 - as httpx itself
@@ -152,7 +155,9 @@ def _tls() -> Any:
 
 @cache
 def _httpx() -> Any:
-    """Imported when first needed: it takes longer than all of this package."""
+    """Returns httpx, which is imported when it is first needed, because the import takes longer than that of this
+    package.
+    """
     import httpx  # noqa: PLC0415
 
     return httpx

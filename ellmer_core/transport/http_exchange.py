@@ -1,7 +1,7 @@
-"""The code that the blocking and the async driver share: a request for the client, the head of its answer, the open
+"""Code that the blocking and the async driver share: the client's request, the beginning of its answer, the open
 socket.
 
-Over httpx, or anything with its `build_request()` and `send()` (httpx2).
+It works with httpx, and with any client that has its `build_request()` and `send()` (httpx2).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Socket(Protocol):
 
 
 class HttpExchange:
-    """The base of both drivers' exchanges: everything that does not wait."""
+    """The base of both drivers' exchanges: all code that does not wait."""
 
     def __init__(self, connection: Connection, controller: StreamController, *others: Connection) -> None:
         self.connection = connection
@@ -52,7 +52,7 @@ class HttpExchange:
         self.watch = ConnectionMonitor(controller)
 
     def built(self, client: Any, sent: Send) -> Any:
-        """The client's own request object."""
+        """Returns the client's own request object."""
         headers = {
             "accept": "*/*",
             "accept-encoding": "gzip, deflate",
@@ -75,7 +75,7 @@ class HttpExchange:
         )
 
     def opened(self, response: Any, sent: Send) -> Answer:
-        """The head of the answer; its body is open."""
+        """Returns the beginning of the answer. Its body stays open."""
         self.response, self.socket = response, _socket(response)
         self.taken = self.events_taken = 0
         self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
@@ -86,7 +86,7 @@ class HttpExchange:
         return Answer(response.status_code, headers, time.time())
 
     def fed(self, chunk: bytes) -> list[Any]:
-        """The events that a chunk completes."""
+        """Returns the events that a chunk completes."""
         self.filled(chunk)
         events: list[Any] = self.decoder.feed(chunk)
         self.events_taken += len(events)
@@ -97,7 +97,9 @@ class HttpExchange:
         return events
 
     def filled(self, chunk: bytes) -> bool:
-        """Counts what came. Whether it is enough of an error; of another answer, too much is an error itself."""
+        """Counts the received bytes. Returns whether an error's body is long enough; for other answers, too many
+        bytes are an error.
+        """
         self.watch.check()
         self.taken += len(chunk)
         if self.bound is None or self.taken <= self.bound:
@@ -107,26 +109,26 @@ class HttpExchange:
         raise ResponseError(f"The answer is larger than {self.bound:,} bytes (limit: answer).")
 
     def flushed(self) -> list[Any] | None:
-        """The last events after the last chunk, then `None`."""
+        """Returns the last events after the last chunk, then `None`."""
         last, self.decoder = self.decoder, None
         return last.flush() if last else None
 
 
 def _check_encoding(encoding: str) -> None:
-    """One packing that was asked for: others, and packings of packings, make gigabytes of one network chunk."""
+    """Allows one requested encoding. Other encodings, and nested ones, can expand one chunk to gigabytes."""
     if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
 
 
 def _socket(response: Any) -> Socket | None:
-    """The socket under an answer, if it is one that can be shut down from outside."""
+    """Returns the socket of an answer if it can be shut down from outside."""
     stream = response.extensions.get("network_stream")
     found = stream.get_extra_info("socket") if stream is not None else None
     return found if hasattr(found, "shutdown") else None
 
 
 def hang_up(connection: Socket | None) -> None:
-    """Ends a connection: whoever is reading from it, in whatever thread, sees its end."""
+    """Ends a connection. A thread that reads from it sees its end."""
     with suppress(OSError):
         match connection:
             case socket():  # not SSLSocket's own method: it would pull the TLS layer from under the reader
@@ -136,7 +138,7 @@ def hang_up(connection: Socket | None) -> None:
 
 
 def some_time(wait: Wait) -> float:
-    """Some time that the loop may wait, by chance: chats that failed together must not come back together."""
+    """Returns a random wait within the limits, so that chats that failed together do not retry together."""
     return random.uniform(wait.at_least, wait.at_most)  # noqa: S311 - no secret
 
 

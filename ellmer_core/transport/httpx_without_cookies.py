@@ -1,6 +1,6 @@
-"""httpx's clients as chats use them: without cookies, and without merging the same headers into each request anew.
+"""httpx's clients for chats: without cookies, and without merging the same headers into each request again.
 
-Loaded when first needed: httpx takes longer to import than all of this package.
+It is loaded when it is first needed, because httpx takes longer to import than this package.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ __all__ = ["AsyncClient", "Client"]
 
 
 class _NoCookies(httpx.Cookies):
-    """Keeps none: chats must not share a state they cannot see."""
+    """Stores no cookies, because chats must not share hidden state."""
 
     def extract_cookies(self, response: httpx.Response) -> None:
-        """Leaves them in the response."""
+        """Leaves the cookies in the response."""
 
 
 _NO_COOKIES = _NoCookies()
@@ -31,7 +31,7 @@ class _Plain:
         self._usual = dict(self.headers)
 
     def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
-        """A request to a whole URL."""
+        """Returns a request to a whole URL."""
         return httpx.Request(method, url, headers=self._usual | what.pop("headers"), **what)
 
 

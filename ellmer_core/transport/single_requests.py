@@ -1,5 +1,6 @@
-"""Requests beside the conversation: count tokens, list models, submit a batch. Steps as `conversation.loop` has them, so that
-the same two drivers carry them out, blocking or async, with the same retries."""
+"""Requests outside the conversation: counting tokens, listing models, submitting a batch. They are steps as in
+`conversation.loop`, so that the same two drivers carry them out, blocking or async, with the same retries.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ T = TypeVar("T")
 
 
 def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
-    """The body of the answer; tried again where that may help. `max_tries=1` is for what must not happen twice."""
+    """Returns the body of the answer, with retries if they may help. `max_tries=1` is for requests that must not be
+    repeated.
+    """
     body = request.raw if request.raw is not None else encoded(request.json) if request.json else b""
     for tries in count(1):
         answer = Answer(0)
@@ -48,7 +51,7 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
 
 
 def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]:
-    """The answer, which is JSON."""
+    """Returns the JSON of the answer."""
     body = yield from asked(wire, request, max_tries=max_tries)
     try:
         return read_json(body)
@@ -57,7 +60,7 @@ def asked_json(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[Any]
 
 
 def stepped(wire: Wire, steps: Steps[T], *, max_tries: int = 3) -> Loop[T]:
-    """Sends the requests that the steps of a batch API, or of an upload, yield."""
+    """Sends the requests that the steps of a batch API or an upload yield."""
     try:
         request = next(steps)
         while True:
@@ -67,13 +70,13 @@ def stepped(wire: Wire, steps: Steps[T], *, max_tries: int = 3) -> Loop[T]:
 
 
 def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type | None) -> Loop[int]:
-    """Yields how many tokens this input is, as the provider counts them."""
+    """Returns the number of tokens of this input, as the provider counts them."""
     response = yield from asked_json(wire, wire.count_request(turns, tools, type=type))
     return wire.counted(response)
 
 
 def run(loop: Loop[T], connection: Connection) -> T:
-    """Carries it out, blocking; returns what it returns."""
+    """Runs the steps in blocking code and returns their result."""
     steps = drive(loop, BlockingDriver(connection, StreamController()))
     try:
         while True:
@@ -83,7 +86,7 @@ def run(loop: Loop[T], connection: Connection) -> T:
 
 
 async def arun(loop: Loop[T], connection: Connection) -> T:
-    """The async twin of `run`."""
+    """Runs the steps in async code and returns their result."""
     from .async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
     outcome: list[T] = []

@@ -1,5 +1,7 @@
-"""Wire formats: our turns in the JSON of each API, and its JSON in our turns. One package for each format, all of it pure.
+"""Wire formats convert our turns to the JSON of each API and back. There is one package for each format, and none
+does I/O.
 
-The modules import only the values and `tools`; no network, clock or environment. `base` says what a format is,
-`shared` holds what several formats have in common, `batch_and_file_apis` what providers offer beside the conversation.
+The modules import only the values and `tools`; they use no network, clock or environment. `base` defines a format,
+`shared` holds code for several formats, and `batch_and_file_apis` has the providers' services besides the
+conversation.
 """

@@ -1,12 +1,12 @@
-"""A wire format: our turns in a provider's JSON, and the provider's JSON in our turns.
+"""A wire format converts our turns to a provider's JSON, and the provider's JSON to our turns.
 
 A `Wire` is a frozen value. It opens no socket and reads neither the clock nor the environment. Each wire format
 is a package with the same modules: `request` (our turns as a request, in order), `content` (one content at a time),
 `response` (an answer as a turn) and `stream` (events as the answer they add up to). A provider is a subclass in
 `ellmer_core/providers/` that overrides what differs; this base and the wire formats never know their children.
 
-A streamed answer is folded back into the JSON of the same answer unstreamed (`Merger`), and both go through
-`turn()`; so a stream and a non-stream of one answer give equal turns.
+A streamed answer is merged into the JSON of the same answer without a stream (`Merger`), and both go through
+`turn()`. The turns of both are therefore equal.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[
 class Wire(MediaAcceptance, StructuredOutput):
     """A wire format at a provider, with a model.
 
-    `params` are the neutral parameters (`temperature`, `max_tokens`, …), renamed by the wire; `api_args` is
-    merged into the body last, `api_headers` into the headers last. `credentials` gives the key when a request
-    is built; it is never printed. `keep(turns, self.message)` is `self.message(turn)` for each, or what that was before.
+    `params` are the neutral parameters (`temperature`, `max_tokens`, …), which the wire renames. `api_args` is merged
+    into the body last, and `api_headers` into the headers last. `credentials` returns the key when a request is
+    built; it is never printed. `keep(turns, self.message)` returns `self.message(turn)` for each turn, or its cached
+    value.
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
@@ -102,92 +103,100 @@ class Wire(MediaAcceptance, StructuredOutput):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        """The whole request: `turns` end with the user turn to answer; `type` asks for structured output by the API's own
-        means. `asking()` finds other means where these do not do."""
+        """Returns the whole request. `turns` end with the user turn to answer; `type` asks for structured output by
+        the API's own parameter. `asking()` finds other methods.
+        """
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
-        """The finished request: `params` at their places, then `api_args`, then `api_headers`; each wins over
-        what was there before."""
+        """Returns the finished request: `params` at their places, then `api_args`, then `api_headers`. Each overrides
+        the earlier values.
+        """
         body = json_bodies.merged(json_bodies.merged(body, self.profile.fields), self.parameters())
         body = json_bodies.merged(self.with_tools(body), self.api_args)
         return Request(url, {**self.headers(), **self.added_headers()}, body, stream)
 
     @property
     def takes(self) -> Mapping[str, str]:
-        """The neutral parameters that the format has for the model, with their places in the body."""
+        """The neutral parameters that the format supports for the model, with their places in the body."""
         return self.param_names
 
     def with_tools(self, body: Json) -> Json:
-        """The body with what the model needs beside tools; without tools, no choice among them either."""
+        """Returns the body with the fields that the model needs for tools. Without tools, the tool choice is removed."""
         if any(one.get("tools") or one.get("toolConfig", {}).get("tools") for one in (body, self.api_args)):
             needed = json_bodies.parameters(self.profile.with_tools, self.takes, self.name)
             return json_bodies.merged(body, needed)
         return json_bodies.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
 
     def added_headers(self) -> Mapping[str, str]:
-        """The headers of the profile and the caller's; one that both have holds both values."""
+        """Returns the headers of the profile and the caller's. A header in both has both values."""
         both = self.profile.headers.keys() & self.api_headers.keys()
         joined = {name: f"{self.profile.headers[name]},{self.api_headers[name]}" for name in both}
         return {**self.profile.headers, **self.api_headers, **joined}
 
     def parameters(self) -> Json:
-        """`params` at their places in the body."""
+        """Returns `params` at their places in the body."""
         return json_bodies.parameters(self.params, self.param_names, self.name)
 
     def headers(self) -> dict[str, str]:
-        """The headers that carry the key, if there is one."""
+        """Returns the headers with the key, if there is one."""
         return {"authorization": f"Bearer {self.credentials()}"} if self.credentials else {}
 
     @abstractmethod
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """All turns in the provider's list, with the joins between turns that the format wants. Takes each turn's
-        messages from `kept()`, and changes none of them."""
+        """Returns all turns as the provider's messages, joined as the format requires. It takes each turn's messages
+        from `kept()` and changes none of them.
+        """
 
     def kept(self, turns: Sequence[Turn]) -> list[Json]:
-        """The messages of all turns, one after the other."""
+        """Returns the messages of all turns, one after the other."""
         return list(chain.from_iterable(self.keep(turns, self.message)))
 
     @abstractmethod
     def message(self, turn: Turn) -> list[Json]:
-        """One turn in the provider's messages (several, where results are messages of their own). Depends on
-        `turn` alone, so that its JSON can be kept and used again."""
+        """Returns one turn as the provider's messages (several, if results are separate messages). The result depends
+        only on `turn`, so that its JSON can be cached.
+        """
 
     @abstractmethod
     def content(self, content: Content) -> Json:
-        """One content block. Raises `ContentError`, naming class and wire, for what the format cannot say."""
+        """Returns one content block. Raises `ContentError` with class and wire if the format does not support the
+        content.
+        """
 
     def call_id(self, id: str) -> str:
-        """A tool-call id that this format takes; the same for the call and its result."""
+        """Returns a valid tool-call id, which is the same for the call and its result."""
         return id
 
     @property
     def issuer(self) -> str:
-        """Who can read what this provider seals (a signature, encrypted reasoning): nobody else gets it back."""
+        """The issuer that can read this provider's signatures and encrypted reasoning. They are sent back to no
+        other.
+        """
         return self.vendor
 
     def issued(self, extra: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Returns what this very issuer attached to a content and wants back; `None` for another's, or nothing."""
+        """Returns the data that this issuer attached to a content and requires back, or `None`."""
         own = extra.get(self.name)
         return own if isinstance(own, Mapping) and own.get("issuer", self.issuer) == self.issuer else None
 
     def own(self, **what: Any) -> Json:
-        """The `extra` of a content that this very provider issued; `issued()` reads it."""
+        """Returns the `extra` of a content from this provider; `issued()` reads it."""
         return {self.name: {"issuer": self.issuer, **what}}
 
     @abstractmethod
     def tool(self, tool: ToolDef) -> Json:
-        """A tool definition."""
+        """Returns a tool definition."""
 
     @abstractmethod
     def schema(self, type: Type) -> Json:
-        """A type as the JSON Schema dialect of this format."""
+        """Returns a type as the JSON Schema dialect of this format."""
 
     def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
-        """The definitions of all tools; one that the provider runs itself goes as it was given."""
+        """Returns the definitions of all tools. A tool that the provider runs itself is unchanged."""
         return [self.provided(tool) or self.tool(tool) for tool in tools]
 
     def provided(self, tool: ToolDef) -> Json | None:
-        """Returns what stands for a tool that the provider runs itself; `None` for a function of ours."""
+        """Returns the definition of a tool that the provider runs itself, or `None` for a function of ours."""
         return tool.provided(self.name)
 
     # beside the conversation ------------------------------------------------------------------------------
@@ -199,42 +208,43 @@ class Wire(MediaAcceptance, StructuredOutput):
         *,
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
-        """Asks how many tokens this input would be. Raises `UsageError` where the API does not count."""
+        """Returns the request that counts the tokens of this input. Raises `UsageError` if the API does not count."""
         raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
-        """The answer to that."""
+        """Returns the number of tokens in the answer to it."""
         raise NotImplementedError
 
     def models_request(self) -> Request:
-        """Asks for the list of models. Raises `UsageError` where the API has none."""
+        """Returns the request for the list of models. Raises `UsageError` if the API has none."""
         if not self.models_path:
             raise UsageError(f"The API of {self.vendor} does not list its models; see its documentation.")
         return self.get(self.models_url())
 
     def models_url(self) -> str:
-        """Returns where that list is."""
+        """Returns the URL of that list."""
         return f"{self.base_url.rstrip('/')}{self.models_path}"
 
     def get(self, url: str) -> Request:
-        """A request without a body."""
+        """Returns a request without a body."""
         return Request(url, {**self.headers(), **self.api_headers}, {}, method="GET")
 
     # theirs → ours ----------------------------------------------------------------------------------------
 
     @abstractmethod
     def turn(self, response: Json) -> AssistantTurn:
-        """A whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed `ProviderError`
-        when a 200 carries an error."""
+        """Returns a whole answer as a turn. Unknown blocks become `ContentUnknown`. Raises the typed
+        `ProviderError` when a 200 carries an error.
+        """
 
     def paused(self, turn: AssistantTurn) -> bool:  # noqa: ARG002 - as where answers pause
-        """Whether the provider goes on with this answer when it is sent back as it is."""
+        """Tells whether the provider continues this answer when it is sent back unchanged."""
         return False
 
     @abstractmethod
     def merger(self) -> Merger:
-        """A fresh fold for one streamed answer."""
+        """Returns a new merger for one streamed answer."""
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        """The typed error for an answer with an error status; any body, HTML and empty ones included."""
+        """Returns the typed error for an answer with an error status. The body may be anything, also HTML or empty."""
         return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)

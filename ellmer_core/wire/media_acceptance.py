@@ -1,4 +1,4 @@
-"""Decides which media a provider and its model accept, and what is sent in place of the others. Pure."""
+"""Decides which media a provider and its model accept, and what replaces the others. It does no I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["MediaAcceptance"]
 
 
 class MediaAcceptance(ABC):
-    """The part of `Wire` that decides about images, PDFs and files in a user turn."""
+    """The part of `Wire` for images, PDFs and files in a user turn."""
 
     name: ClassVar[str]
     vendor: ClassVar[str]
@@ -40,16 +40,19 @@ class MediaAcceptance(ABC):
     profile: Profile
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """The contents of a user turn as `tool_media` wants the media of tool results: inside them, or hoisted
-        out. Raises `ContentError` for media that the provider does not take; in a result they are named instead."""
+        """Returns the contents of a user turn with the media of tool results inside or after them, as `tool_media`
+        says. Raises `ContentError` for media that the provider does not accept; in a result they are described
+        instead.
+        """
         contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
         return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
 
     def as_sent(self, content: Content) -> Content:
-        """Returns what stands for a content of the user: a file that was uploaded elsewhere is sent along, and one that the API
-        does not take as its text."""
+        """Returns the content to send for a content of the user. A file at another provider is sent itself, and an
+        unsupported document is sent as its text.
+        """
         if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
             content = content.source
         if not isinstance(content, ContentFile):
@@ -61,19 +64,19 @@ class MediaAcceptance(ABC):
         return _named_text(content)
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
-        """A file as a block of the format; `None` where the API does not take it."""
+        """Returns a file as a block of the format, or `None` if the API does not accept it."""
         return None
 
     def holds(self, file: ContentUploaded) -> bool:
-        """Whether a file was uploaded to this very provider."""
+        """Tells whether a file is stored at this provider."""
         return file.wire == self.name and file.vendor in {"", self.vendor}
 
     def refuses(self, value: object) -> bool:
-        """Whether this is media of a kind that the provider, or the model, does not take."""
+        """Tells whether this is media of a kind that the provider or the model does not accept."""
         return bool(self.objection(value))
 
     def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
-        """Returns why the provider, or the model, does not take this medium; nothing, where it does."""
+        """Returns the reason why the provider or the model does not accept this medium, or `""`."""
         who, profile = f"{self.vendor}'s {self.model}", self.profile
         match value:
             case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
@@ -96,15 +99,15 @@ class MediaAcceptance(ABC):
         return ""
 
     def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
-        """Whether the API fetches an image from there."""
+        """Tells whether the API downloads an image from there."""
         return self.fetches
 
     @abstractmethod
     def call_id(self, id: str) -> str:
-        """See `Wire`."""
+        """Returns a valid id; see `Wire`."""
 
     def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
-        """Returns how the model knows the call of a result in this turn: what stands in the tags around its media."""
+        """Returns the function that names the call of a result in this turn, for the tags around its media."""
         return lambda result: self.call_id(result.id)
 
 

@@ -1,7 +1,7 @@
 """The profile of a model: its parameters, its thinking settings, its media, tools and schemas.
 
-The facts are in the tables of `ellmer_core/models/profiles/`. `Profile()` says that nothing is known, and then nothing
-is left out.
+The facts are in the tables of `ellmer_core/models/profiles/`. `Profile()` means that nothing is known; no parameter
+is then left out.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..values import Value
+
 __all__ = ["Profile"]
 
 #: The media types of images that nearly every model takes.
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Value):
     """What a model accepts. `chat.profile` shows the profile of a chat, and `profile=` overrides fields of it.
 
     `None` stands for "not known", and an empty tuple for "none".

@@ -1,5 +1,6 @@
-"""The values that a wire format works with: a request that is ready to send, the features of a provider, a merger of
-stream events."""
+"""The values of a wire format: a request that is ready to send, the features of a provider, a merger of stream
+events.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +10,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ..contents.content import Content
+from ..values import Value
 
 __all__ = ["Json", "Merger", "Request", "Supports"]
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, eq=False, repr=False)
+class Request(Value):
     """An HTTP request, ready to send. `framing` says how the answer of a stream is split into events.
 
-    `raw` is the body where it is not JSON. `sign`, where a provider has signatures, makes further headers from the
-    body's bytes and the Unix time; they are made anew for every try.
+    `raw` is the body if it is not JSON. For providers with signatures, `sign` makes further headers from the body's
+    bytes and the Unix time. It is called again for every retry.
     """
 
     url: str
@@ -34,10 +36,10 @@ class Request:
 
 
 class Supports(NamedTuple):
-    """The features of a provider's API, whatever the model.
+    """The features of a provider's API for all models.
 
-    `native_tool_media`: it takes images inside tool results. `structured`: it holds an answer to a schema (else
-    the prompt asks for one). `usage_in_stream`: it counts the tokens of a streamed answer, too.
+    `native_tool_media`: it accepts images inside tool results. `structured`: it enforces a schema (otherwise the
+    prompt describes it). `usage_in_stream`: it counts the tokens of a streamed answer, too.
     """
 
     tools: bool = True
@@ -50,24 +52,25 @@ class Supports(NamedTuple):
 
 
 class Merger(ABC):
-    """Folds the events of one streamed answer; owned by one request, not shared."""
+    """Merges the events of one streamed answer. Each request has its own merger."""
 
     @property
     @abstractmethod
     def complete(self) -> bool:
-        """Whether the format's terminal marker was seen. Without it the answer is not an answer."""
+        """Whether the format's end marker has arrived. Without it, the answer is incomplete."""
 
     @property
     def done(self) -> bool:
-        """Whether nothing can follow, so that the rest of the stream need not be waited for."""
+        """Whether nothing can follow, so that the rest of the stream need not be read."""
         return False
 
     @abstractmethod
     def add(self, event: Any) -> Sequence[Content]:
-        """Takes one decoded event (a JSON object, or the string `"[DONE]"`); returns what it adds to show:
-        `ContentText` and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an
-        error. Raises the typed `ProviderError` for an error event."""
+        """Adds one decoded event (a JSON object, or the string `"[DONE]"`). Returns its visible parts: `ContentText`
+        and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an error. Raises the typed
+        `ProviderError` for an error event.
+        """
 
     @abstractmethod
     def response(self) -> Json:
-        """The answer so far, in the shape of the format's non-streamed answer (for `Wire.turn`)."""
+        """Returns the answer so far, in the shape of an answer without a stream (for `Wire.turn`)."""

@@ -1,11 +1,11 @@
-"""Structured output, asked for in the way that the provider, its model and the schema allow. Pure.
+"""Asks for structured output in a way that the provider, its model and the schema allow. It does no I/O.
 
     native    the API holds the answer to the schema itself
     tool      the answer is a call of one more tool, whose arguments are the schema
     prompt    the last message says which JSON is wanted
 
-The first one that works is taken, in this order, unless the caller names one. Each provider says by
-`native_problem()` and `call_problem()` what it does not take, and by `forced()` how a call is demanded.
+The first possible way is used, in this order, unless the caller names one. Each provider says by `native_problem()`
+and `call_problem()` what it does not support, and by `forced()` how a call is demanded.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class StructuredOutput(ABC):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        """See `Wire`; `type` is asked for natively."""
+        """Returns the request; see `Wire`. `type` is requested natively."""
 
     def asking(
         self,
@@ -66,7 +66,7 @@ class StructuredOutput(ABC):
         type: Type | None = None,
         mode: StructuredMode | None = None,
     ) -> Request:
-        """The whole request, asking for `type` in a mode that works. Raises `UsageError` where `mode` does not."""
+        """Returns the whole request for `type` in a possible mode. Raises `UsageError` if `mode` is not possible."""
         if type is None:
             return self.request(turns, tools, stream=stream)
         match self.structured_mode(type, tools, mode):
@@ -79,7 +79,7 @@ class StructuredOutput(ABC):
     def structured_mode(
         self, type: Type, tools: Sequence[ToolDef] = (), mode: StructuredMode | None = None
     ) -> StructuredMode:
-        """The first mode that works, or the one that is wanted."""
+        """Returns the first possible mode, or the requested one."""
         if mode == "prompt":
             return mode
         if mode not in {None, "native", "tool"}:
@@ -95,26 +95,26 @@ class StructuredOutput(ABC):
         return "prompt" if call else "tool"
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
-        """Returns why the API would not hold an answer to this schema, beside these tools; `None` where it does."""
+        """Returns the reason why the API cannot enforce this schema beside these tools, or `None`."""
         if self.profile.structured == "words":
             return f"{self.model} does not support structured output"
         return unfit(json_schema(type), self.schema_limits)
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
-        """Returns why the answer cannot be a call of a tool; `None` where it can."""
+        """Returns the reason why the answer cannot be a tool call, or `None`."""
         calls = self.supports.tools and self.profile.tools
         return None if calls else f"{self.model} calls no tools"
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - as where a call can be demanded
-        """Returns what in a body demands a call: of the one tool, if it is alone, else of any. Nothing where the
-        model cannot be
-        made to call; then it is asked to."""
+        """Returns the fields of a body that demand a call: of the one tool, or else of any. It is empty if the model
+        cannot be forced; the prompt then asks for the call.
+        """
         return {}
 
     def by_a_call(
         self, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type, *, stream: bool
     ) -> Request:
-        """The request for an answer that is a call."""
+        """Returns the request for an answer by a tool call."""
         forced = self.forced(alone=not tools) if self._forcible() else {}
         asked = turns if forced else told(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
@@ -128,7 +128,7 @@ class StructuredOutput(ABC):
 
 
 def told(turns: Sequence[Turn], text: str) -> list[Turn]:
-    """The turns, with a word to the model after what the user said last: it stays there while tools are called."""
+    """Returns the turns with an instruction after the user's last message. It stays there during tool rounds."""
     last = [
         place
         for place, turn in enumerate(turns)
@@ -148,7 +148,9 @@ def _never_called(**_: Any) -> NoReturn:
 
 
 def answer_of(turn: AssistantTurn) -> AssistantTurn:
-    """The turn with its data as text, where they came as a call. Without a call left, a stop for one is an end."""
+    """Returns the turn with its data as text if they arrived as a call. If no other call is left, the reason is a
+    normal stop.
+    """
     if not any(map(_gives_data, turn.tool_requests)):
         return turn
     contents = tuple(
@@ -161,7 +163,7 @@ def answer_of(turn: AssistantTurn) -> AssistantTurn:
 
 
 def called_text(request: ContentToolRequest) -> str:
-    """The arguments of a call as they came."""
+    """Returns the arguments of a call unchanged."""
     return request.raw if request.raw is not None else json_bodies.json_text(dict(request.arguments))
 
 

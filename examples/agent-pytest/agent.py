@@ -33,14 +33,14 @@ def chart(celsius: list[int]) -> ContentImageInline:
 
 
 def agent(**options: object) -> Chat:
-    """The chat with its tools; `options` are those of `chat_openai()`."""
+    """Returns the chat with its tools; `options` are those of `chat_openai()`."""
     chat = chat_openai("You are a weather agent. Be brief.", model="gpt-5.6-terra", **options)
     chat.register_tools([temperatures, chart])
     return chat
 
 
 def png(rows: list[list[bool]], size: int = 16) -> bytes:
-    """A picture of dark and light squares, `size` pixels wide."""
+    """Returns a picture of dark and light squares, `size` pixels wide."""
     lines = [
         b"\0" + b"".join((b"\x20" if dark else b"\xf0") * size for dark in row)
         for row in rows

@@ -1,4 +1,5 @@
-"""Records and replays HTTP in tests: readable cassettes, no secrets in them, streams and faults included.
+"""The harness records and replays HTTP in tests. Cassettes are readable, hold no secrets, and keep streams
+and faults.
 
 ```python
 with ellmer_harness.use_cassette("tests/cassettes/chat.json") as tape:

@@ -1,5 +1,6 @@
-"""The console scripts. The base install has them without their dependencies; then they print what to
-install."""
+"""The console scripts. The base install has the scripts without their dependencies; they then print the
+package to install.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ __all__ = ["main", "needing"]
 
 @contextmanager
 def needing(extra: str) -> Iterator[None]:
-    """Ends the program with exit code 2 if it imports what only the extra brings."""
+    """Ends the program with exit code 2 if a dependency of an extra is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -21,7 +22,7 @@ def needing(extra: str) -> Iterator[None]:
 
 
 def main() -> int:
-    """`ellmer-harness`."""
+    """Runs `ellmer-harness`."""
     with needing("harness"):
         from .cli import main  # noqa: PLC0415  # may not be there
 

@@ -15,8 +15,8 @@ BaseException
     └── Blocked         a connection attempt past the cassette
 ```
 
-A `Miss` is no `Exception`: client libraries catch those, retry, and report "connection error". It is raised
-again when the cassette closes, should anything have swallowed it.
+A `Miss` is not an `Exception`, because client libraries catch exceptions, retry, and report a connection
+error. If the code catches it anyway, it is raised again when the cassette closes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Refused(HarnessError):
 
 
 class SecretFound(HarnessError):
-    """There is a secret in what was about to be written; nothing was saved."""
+    """The data to write contains a secret; nothing was saved."""
 
 
 class Drift(HarnessError):
@@ -73,7 +73,7 @@ class NotIntercepted(HarnessError):
 
 
 class Miss(BaseException):
-    """A request is not in the cassette. It is no `Exception`, so no SDK catches and retries it."""
+    """A request is not in the cassette. The class is not an `Exception`, so no SDK catches it and retries."""
 
 
 class Blocked(Miss):

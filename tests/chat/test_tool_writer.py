@@ -1,4 +1,4 @@
-"""`create_tool_def()`: what the model is told of a function, and what comes back."""
+"""`create_tool_def()`: the description of a function for the model, and the result."""
 
 import json
 
@@ -9,7 +9,7 @@ from ellmer_core.contents.turns import AssistantTurn, UserTurn
 
 
 def area(width: int, height: int = 1) -> int:
-    """The area of a rectangle, in square metres."""
+    """Returns the area of a rectangle, in square metres."""
     return width * height
 
 
@@ -42,7 +42,7 @@ def test_the_code_comes_out_of_its_fence_and_makes_the_tool(server, reply, chat)
     system, user = (message["content"] for message in body["messages"])
     assert "ellmer_core" in system
     assert "area(width: int, height: int = 1) -> int" in user
-    assert "The area of a rectangle, in square metres." in user
+    assert "Returns the area of a rectangle, in square metres." in user
     assert "tools" not in body
     assert len(chat.get_turns()) == 2
     assert chat.get_system_prompt() == "Be brief."

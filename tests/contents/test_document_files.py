@@ -1,4 +1,4 @@
-"""Files of any kind: sent as they are where the API takes them, else as their text, else refused before anything is sent."""
+"""Files of any kind: they are sent if the API accepts them, else as their text, else refused before the request."""
 
 import json
 from base64 import b64decode, b64encode
@@ -80,6 +80,54 @@ def test_what_a_file_is(made, word, book):
     assert made("a.mp4", b"x").type == "video/mp4"
     assert word.text == "Dear cat,\nfish\t3\nYours"
     assert book.text == "# Prices\nfish\t3\nmilk\t1.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "type"),
+    [
+        ("song", b"ID3\x04\0", "audio/mpeg"),
+        ("song", b"\xff\xfb\x90\0", "audio/mpeg"),
+        ("sound", b"RIFF1234WAVEfmt ", "audio/wav"),
+        ("install.sh", b"echo Hi", None),
+        ("run.js", b"let a = 1", None),
+        ("main.ts", b"const a = 1", "text/x-typescript"),
+        ("logo.svg", b"<svg/>", "image/svg+xml"),
+    ],
+)
+def test_the_bytes_tell_what_is_text_and_what_is_audio(made, name, data, type):
+    file = made(name, data)
+
+    assert type in {None, file.type}
+    assert file.text == ("" if file.type.startswith("audio/") else data.decode())
+
+
+@pytest.mark.parametrize("written", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_text_is_read_in_the_encodings_of_common_programs_and_sent_as_utf8(made, written):
+    table = made("orte.csv", "Ort;Wert\nKöln;3 €".encode(written))
+
+    assert table.text == "Ort;Wert\nKöln;3 €"
+    assert b64decode(table.data).decode("utf-8-sig") == table.text
+
+
+def test_what_is_named_text_and_is_none_is_an_error(made):
+    for data in (b"a\0b", b"\x81\x8d", b"caf\xe9\x01"):
+        with pytest.raises(ec.UsageError, match="is not text, although its type is text/csv"):
+            made("a.csv", data)
+    with pytest.raises(ec.UsageError, match="is empty"):
+        made("a.csv", b"")
+
+
+@pytest.mark.parametrize(("name", "data"), [("a.bmp", b"BM1\0"), ("a.zip", b"PK\x03\x04"), ("a.mp4", b"\0")])
+def test_a_file_that_no_api_reads_is_refused_before_it_is_sent(made, name, data):
+    file = made(name, data)
+    claude = Bedrock(model="us.anthropic.claude-sonnet-5")
+
+    for wire in (
+        claude,
+        *(wire for wire in WIRES.values() if not (name == "a.mp4" and wire.name in {"gemini", "bedrock"})),
+    ):
+        with pytest.raises(ec.ContentError, match="does not accept"):
+            wire.request([UserTurn([file])])
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b", b"\x7fELF\0\0"])

@@ -1,4 +1,4 @@
-"""Answers at the door of the history: strange values in them, halves of characters, and what must not get in."""
+"""Sanitized answers: unusual values, half characters, and parts that must not enter a history."""
 
 import json
 

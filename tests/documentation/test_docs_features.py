@@ -1,4 +1,4 @@
-"""docs/features.md: every feature that it claims for us leads to an example that a test runs, or to the tests."""
+"""docs/features.md: every claimed feature links to a tested example, or to the tests."""
 
 import re
 from functools import cache
@@ -31,6 +31,16 @@ def sections(page):
 def test_every_row_says_something_of_each_library():
     assert len(FEATURES) >= 30
     assert {cell[0] for row in FEATURES for cell in row[1:]} <= set("✓◐–")
+
+
+@pytest.mark.parametrize(
+    "package", ["chatlas", "pydantic-ai-slim", "langchain", "langchain-core", "langchain-openai"]
+)
+def test_the_versions_are_those_of_the_page_about_their_behaviour(package):
+    played = (DOCS / "peers.md").read_text(encoding="utf-8")
+    [version] = set(re.findall(rf"[, ]{package} ([\d.]+)", played))
+
+    assert re.search(rf"\b{package}[ /]{re.escape(version)}\b", PAGE)
 
 
 @pytest.mark.parametrize(("feature", "what", "page", "anchor"), OURS, ids=[ours[0] for ours in OURS])

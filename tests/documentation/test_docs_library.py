@@ -6,6 +6,7 @@ import re
 import struct
 import threading
 import zlib
+from base64 import b64encode
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -54,9 +55,12 @@ SOURCE = {
 }
 
 
+USED = {"input_tokens": 1, "output_tokens": 1}
+
+
 @contextmanager
 def openai_that_says_hello():
-    """The endpoints of OpenAI that the guide uses. Data that has to fit a schema is made from the schema."""
+    """The endpoints of OpenAI in the guide. Data for a schema is generated from the schema."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -76,6 +80,9 @@ def openai_that_says_hello():
             body = json.loads(said)
             if self.path.endswith("/input_tokens"):
                 return self.send({"input_tokens": 5})
+            if self.path.endswith("/messages"):
+                said = [{"type": "text", "text": "Hello."}]
+                return self.send({"content": said, "stop_reason": "end_turn", "usage": USED})
             wanted = body.get("text", {}).get("format")
             part = {
                 "type": "output_text",
@@ -84,9 +91,7 @@ def openai_that_says_hello():
             }
             message = {"type": "message", "id": "msg", "role": "assistant", "content": [part]}
             output = order(body) or message
-            return self.send(
-                {"status": "completed", "output": [output], "usage": {"input_tokens": 1, "output_tokens": 1}}
-            )
+            return self.send({"status": "completed", "output": [*run_by_us(body), output], "usage": USED})
 
         def send(self, value):
             body = json.dumps(value).encode()
@@ -110,13 +115,32 @@ def openai_that_says_hello():
 
 
 def order(body):
-    """A call of the tool that orders books, where the user has just asked for one."""
+    """Returns a call of the tool that orders books, if the user has just asked for one."""
     last = body["input"][-1]
     ordered = last.get("role") == "user" and "Order" in json.dumps(last)
     if not ordered or "order" not in json.dumps(body.get("tools", [])):
         return None
     call = {"type": "function_call", "id": "fc", "call_id": f"call_{len(body['input'])}", "name": "order"}
     return {**call, "arguments": json.dumps({"book": "Emma", "copies": 500}), "status": "completed"}
+
+
+def run_by_us(body):
+    """Returns the items of the provider's own tools: an image, a search."""
+    tools = [tool["type"] for tool in body.get("tools", [])]
+    if "image_generation" in tools:
+        yield {
+            "type": "image_generation_call",
+            "id": "ig",
+            "status": "completed",
+            "result": b64encode(png()).decode(),
+        }
+    if "web_search" in tools:
+        yield {
+            "type": "web_search_call",
+            "id": "ws",
+            "status": "completed",
+            "action": {"query": "example.com"},
+        }
 
 
 def example(schema):
@@ -131,7 +155,7 @@ def example(schema):
 
 
 def stream_from(url):
-    """httpx's `stream()`, for which example.com is at this URL."""
+    """Returns httpx's `stream()`, with example.com at this URL."""
     real = httpx.stream
     return lambda method, place, **how: real(method, place.replace("https://example.com", url), **how)
 
@@ -149,12 +173,14 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
     (tmp_path / "cat.png").write_bytes(png())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     monkeypatch.setattr("builtins.input", lambda _question: "y")
     blocks = re.findall(r"(?<!-->\n)^```python\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
     assert len(blocks) >= 8
     names = {"__name__": "guide"}
     with openai_that_says_hello() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         monkeypatch.setattr(httpx, "stream", stream_from(url))
         for block in blocks:
             exec(compile(block, "docs/library.md", "exec"), names)
@@ -163,7 +189,10 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
     assert names["person"] == names["Person"]("Ann", 33)
     assert names["people"] == [names["Person"]("Ann", 33)] * 2
     assert names["finished"] == ["Hello.", "Hello."]
-    assert "Greetings https://example.com/ Hello" in capsys.readouterr().out
+    assert (tmp_path / "drawn.png").read_bytes() == png()
+    printed = capsys.readouterr().out
+    assert "Greetings https://example.com/ Hello" in printed
+    assert "web_search {'query': 'example.com'} completed" in printed
     ordered = [
         result.value
         for turn in names["clerk"].get_turns()

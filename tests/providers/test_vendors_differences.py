@@ -1,4 +1,4 @@
-"""What each vendor does differently, one by one."""
+"""The differences of each provider, one by one."""
 
 import pytest
 from every_vendor import DRAW, ONE, PDF, PNG, SHAPE, body, made

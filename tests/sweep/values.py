@@ -118,7 +118,7 @@ TREE = {
 
 
 def recursive() -> ec.ToolDef:
-    """A tool whose schema refers to itself."""
+    """Returns a tool whose schema refers to itself."""
     return ec.ToolDef(lambda **_: "", "recursive", "Takes a tree.", arguments_of(TREE))
 
 

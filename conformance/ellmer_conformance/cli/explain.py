@@ -10,13 +10,15 @@ import click
 
 from ..adapters.shared.endpoints import WHERE
 from ..contract import rules
-from ..contract.rule import Rule, verdict
+from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
 from ..contract.rules_by_error_text import matches
+from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import cache, cited_recordings, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
+from ._shared.books import books_of
 
 __all__ = ["command"]
 
@@ -37,10 +39,7 @@ def command(what: str, wire: str | None, vendor: str) -> None:
 
     conformance explain "tool_use ids were found without tool_result blocks"
     """
-    try:
-        books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
-    except LookupError as error:
-        raise click.UsageError(str(error).capitalize() + ".") from error
+    books = books_of(wire, vendor)
     found = _by_id(what, [*books, behaviour.book, server_rules.book]) or _by_error(
         what, books if wire else _all_books()
     )
@@ -59,7 +58,7 @@ def _by_id(id: str, books: list[RuleBook]) -> list[tuple[RuleBook, Rule]]:
 
 
 def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule]]:
-    """The rules with an error text like this, each once: the same refusal may be in the books of many providers."""
+    """Returns the rules with a similar error text. The same refusal at several providers appears once."""
     if _ID.fullmatch(text):
         return []
     found: dict[tuple[str, str], tuple[RuleBook, Rule]] = {}
@@ -69,13 +68,13 @@ def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule
 
 
 def _all_books() -> Iterator[RuleBook]:
-    """The books of all providers; a format's own provider comes first."""
+    """Yields the books of all providers; a format's own provider comes first."""
     yield from map(rules.book, rules.WIRES)
     yield from (rules.book(wire, vendor) for wire, vendor in sorted(WHERE))
 
 
 def explained(book: RuleBook, rule: Rule) -> str:
-    """The text about one rule of one book."""
+    """Returns the text about one rule of one book."""
     where = "any wire format" if book.wire == "*" else f"{book.wire}, as {book.vendor} has it"
     status = "preview: reported, but never a failure" if rule.preview else str(rule.kind)
     lines = [f"{rule.id}  {rule.level}, {status}  ({where})", "", rule.sentence]
@@ -91,7 +90,7 @@ def explained(book: RuleBook, rule: Rule) -> str:
 
 
 def _days(rule: Rule) -> list[str]:
-    """The dates between which the rule holds, if it does not always hold."""
+    """Returns the dates between which the rule holds, if it does not always hold."""
     since = [f"from {rule.since}"] if rule.since else []
     return [*since, f"until {rule.until}"] if rule.until else since
 
@@ -106,7 +105,7 @@ def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> li
 
 
 def _evidence(found: list[Evidence]) -> list[str]:
-    """The evidence that the API refuses such a request, with the first recording from the cache in full."""
+    """Returns the evidence that the API refuses such a request, with the first recording of the cache in full."""
     pinned = {pin.name: pin for pin in pins.load(pins.shipped())}
     lines = ["", "Evidence:"] if found else []
     shown = ""

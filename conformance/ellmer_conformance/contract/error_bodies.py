@@ -16,8 +16,9 @@ _GUESS = re.compile(r", did you mean '[^']*'\?")  # Groq's, of the field that is
 
 @dataclass(frozen=True)
 class ApiError:
-    """An answer that is an error. `type` is the provider's class of errors, `param` the field that it names, each `""`
-    where there is none."""
+    """An error answer. `type` is the provider's error type, and `param` the field that it names; each is `""` if
+    missing.
+    """
 
     status: int
     type: str
@@ -26,15 +27,16 @@ class ApiError:
 
     @property
     def stable(self) -> str:
-        """The sentence without what differs from request to request."""
+        """The sentence without the parts that differ from request to request."""
         return " ".join(_CHANGING.sub("#", _GUESS.sub("", self.message)).split())
 
 
 def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ApiError:
-    """The error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details, plain text.
+    """Returns the error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details,
+    plain text.
 
-    AWS has the type in a header. What a gateway or a backend wrapped is what counts: `error.metadata.raw`, an error in
-    `details`, a message that is an object, a sentence in `param`.
+    AWS has the type in a header. An error that a gateway or a backend wrapped takes precedence: `error.metadata.raw`,
+    an error in `details`, a message that is an object, a sentence in `param`.
     """
     value, text = _value(body)
     kind, message = (
@@ -45,7 +47,7 @@ def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = Non
 
 
 def own_message(body: bytes) -> str:
-    """The sentence that stands where this provider's errors have theirs, whatever it wraps."""
+    """Returns the sentence in the usual place of this provider's errors, also if it wraps another error."""
     value, text = _value(body)
     return _typed(value, text)[1] if isinstance(value, dict) else text
 
@@ -60,7 +62,7 @@ def _value(body: bytes) -> tuple[Any, str]:
 
 
 def _error(value: Any) -> dict[str, Any]:
-    """The object that tells the error: the value's `error`, or the value itself."""
+    """Returns the error object: the value's `error`, or the value itself."""
     if not isinstance(value, dict):
         return {}
     inner = value.get("error")
@@ -68,7 +70,7 @@ def _error(value: Any) -> dict[str, Any]:
 
 
 def _param(value: Any) -> str:
-    """The field that an error names: OpenAI's `param`, the place of a Google violation."""
+    """Returns the field that an error names: OpenAI's `param`, or the field of a Google violation."""
     error = _error(value)
     param = error.get("param")
     if isinstance(param, str) and " " not in param:
@@ -80,7 +82,7 @@ def _param(value: Any) -> str:
 
 
 def _unwrapped(value: Any) -> str:
-    """The sentence that another error wraps, if one does."""
+    """Returns the sentence of a wrapped error, if there is one."""
     error = _error(value)
     raw, details, param = _object(error.get("metadata")).get("raw"), error.get("details"), error.get("param")
     if isinstance(raw, str) and raw.strip():

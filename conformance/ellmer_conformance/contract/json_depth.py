@@ -1,5 +1,6 @@
-"""Limits how deep JSON from others may nest, because code that reads, copies or writes a value takes several frames per
-level."""
+"""Limits how deeply foreign JSON may nest, because code that reads, copies or writes a value needs several frames for
+each level.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ MAX_DEPTH = 200
 
 
 def bounded(value: Any) -> Any:
-    """The value. Raises `ValueError` where it nests deeper than `MAX_DEPTH`."""
+    """Returns the value. Raises `ValueError` if it nests deeper than `MAX_DEPTH`."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
         holders = [each for each in level if isinstance(each, dict | list)]

@@ -1,4 +1,4 @@
-"""Real keys and organisations, taken out of what is shown and kept when a recording is made live."""
+"""Removes real keys and organisations from the output and the cassettes of a live recording."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _OWNERS = re.compile(
 
 
 def redacted(text: str) -> str:
-    """The text without the keys of the environment, and without names of organisations, projects and users."""
+    """Returns the text without the keys of the environment, and without ids of organisations, projects and users."""
     for key in _keys():
         text = text.replace(key, "[key]")
     return _OWNERS.sub(r"\1-REDACTED", text)
 
 
 def redacted_value(value: Any) -> Any:
-    """A JSON value, redacted."""
+    """Returns a JSON value, redacted."""
     if value is None:
         return None
     return json.loads(redacted(json.dumps(value)))
 
 
 def _keys() -> Iterator[str]:
-    """The real keys that are set, the longest first."""
+    """Yields the real keys that are set, the longest first."""
     values = {os.environ.get(name, "") for name in os.environ if name.endswith(_NAMES)}
     yield from sorted((v for v in values if len(v) >= _SHORTEST and not is_canary(v)), key=len, reverse=True)

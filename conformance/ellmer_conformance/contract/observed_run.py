@@ -1,4 +1,4 @@
-"""A run is one play of a case: a plain value with everything that was observed, which the rules judge."""
+"""A run of a case: a plain value with all observations, which the rules judge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _USUAL = {"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf
 
 @dataclass(frozen=True)
 class ToolRun:
-    """A call of a tool of the case; `error` is what it raised."""
+    """A call of a tool of the case; `error` is the exception that it raised."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -40,7 +40,9 @@ class ToolRun:
 
 @dataclass(frozen=True)
 class Trouble:
-    """The reason why a run could not be judged: `ours` if the harness or the suite is at fault, not the adapter."""
+    """The reason why a run could not be judged. `ours` says that the harness or the suite is at fault, not the
+    adapter.
+    """
 
     text: str
     ours: bool
@@ -48,7 +50,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Varied:
-    """The case once more, its answers under a variation."""
+    """The run of the same case under a variation of its answers."""
 
     variation: Variation
     run: Run
@@ -56,7 +58,9 @@ class Varied:
 
 @dataclass(frozen=True)
 class Run:
-    """The result of a play: the requests and answers, what the tools saw, and what the caller got (one `Reply` per step)."""
+    """The result of a run: the requests and answers, the tool calls, and the caller's replies (one `Reply` for each
+    step).
+    """
 
     case: Case
     wire: str
@@ -92,24 +96,24 @@ class Run:
 
     @cached_property
     def said(self) -> list[list[Item]]:
-        """What each request says, in neutral items."""
+        """The content of each request, in neutral items."""
         return previous_response_id.said(self.exchanges)
 
     def play_at(self, pointer: str) -> Run:
-        """The play that a pointer leads into: the one under a variation (`/varied/crlf`), or this."""
+        """Returns the run that a pointer leads into: one under a variation (`/varied/crlf`), or this one."""
         name = pointer.removeprefix("/varied/")
         return next((one.run for one in self.varied if one.variation.name == name), self)
 
     @property
     def streamed(self) -> bool:
-        """Whether the model's answers were asked for as streams: the library's choice, whatever the mode."""
+        """Whether the client requested streams. The library decides this in any mode."""
         return any(exchange.request.stream for exchange in self.exchanges)
 
     @property
     def variations(self) -> list[Variation]:
-        """Those of the case's variations that befall its answers: they are known when the first has come.
+        """The variations that apply to the run's answers, which are known after the first answer.
 
-        Whether that is a stream is the library's choice, whatever the mode: it may stream for a caller who does not.
+        The library may stream in any mode, also for a caller who does not.
         """
         if not self.case.variations or not self.exchanges or self.exchanges[0].response is None:
             return []
@@ -119,9 +123,9 @@ class Run:
         return [one for one in found if one.befalls(self.wire, streamed=first.streams)]
 
     def answered(self) -> Iterator[tuple[int, Step]]:
-        """Each exchange that took a step of the script, with the step: those the provider did not refuse.
+        """Yields each exchange that used a step of the script, with the step. Refused requests use none.
 
-        A recording or an observing server refuses nothing; a status of 400 up to 499 took no step.
+        A recording or an observing server refuses nothing. An answer with a status from 400 to 499 used no step.
         """
         steps = iter(self.case.script)
         for index, exchange in enumerate(self.exchanges):
@@ -132,7 +136,7 @@ class Run:
                 yield index, step
 
     def calls(self) -> Iterator[tuple[int, Sequence[Call]]]:
-        """Each exchange whose answer makes whole tool calls, with the calls."""
+        """Yields each exchange whose answer has complete tool calls, with the calls."""
         for index, step in self.answered():
             if isinstance(step, Answer):
                 found = [part for part in step.parts if isinstance(part, Call) and part.text is None]
@@ -140,34 +144,37 @@ class Run:
                     yield index, found
 
     def approved(self, call: Call) -> Mapping[str, Any] | None:
-        """The arguments to run a call with, by what somebody says about it; None for a call that is denied."""
+        """Returns the arguments of a call after a decision about it, or `None` for a denied call."""
         needy = {tool.name for tool in self.case.tools if tool.needs_approval}
         if self.case.approve is None or call.name not in needy or "approval" in self.refused:
             return call.arguments
         return self.case.approve(call.name, call.arguments)
 
     def cut_calls(self) -> list[Call]:
-        """The calls of the script that never came whole: cut, or stopped by the token limit."""
+        """Returns the calls of the script that were truncated: cut, or stopped by the token limit."""
         answers = [s.answer for s in self.case.script if isinstance(s, Cut)]
         answers += [s for s in self.case.script if isinstance(s, Answer) and s.stop == "length"]
         return [part for a in answers for part in a.parts if isinstance(part, Call)]
 
     def tool_media(self) -> list[Media]:
-        """The images and PDFs that the tools returned, in call order, whichever tool was done first."""
+        """Returns the images and PDFs that the tools returned, in the order of the calls, whichever tool finished
+        first.
+        """
         called = [call_key(call.name, call.arguments) for _, calls in self.calls() for call in calls]
         runs = sorted(self.tool_runs, key=lambda run: _place(called, run))
         return [media for run in runs for media in media_of(run.value)]
 
 
 def _place(called: Sequence[str], run: ToolRun) -> int:
-    """Returns which of the model's calls a tool was run for; after all others where it is none."""
+    """Returns the index of the model's call that a tool was run for. A run without a call comes last."""
     key = call_key(run.name, run.arguments)
     return called.index(key) if key in called else len(called)
 
 
 def call_key(name: str, arguments: object) -> str:
-    """Returns what stands for a call: equal for those that differ in no more than what JSON readers lose of a number, and what
-    Python has None for: a field of an inner object that was left out."""
+    """Returns a key for a call. Calls have the same key if they differ only by a number's precision in JSON readers,
+    or by a missing field that Python has as `None`.
+    """
     if isinstance(arguments, Mapping):
         arguments = {str(key): _rounded(each) for key, each in arguments.items()}
     return f"{name}({json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=repr)})"
@@ -185,12 +192,12 @@ def _rounded(value: object) -> object:
 
 
 def media_of(value: object) -> list[Media]:
-    """The images and PDFs in a tool's value, one level deep, that every provider of media takes."""
+    """Returns the images and PDFs in a tool's value, one level deep, that every provider with media accepts."""
     return [media for media in all_media_of(value) if _usual(media)]
 
 
 def unusual_media_of(value: object) -> list[Media]:
-    """The images in a tool's value that not every provider takes: by their URL, or of another type."""
+    """Returns the images in a tool's value that not every provider accepts: URLs, or other types."""
     return [media for media in all_media_of(value) if not _usual(media)]
 
 
@@ -199,7 +206,7 @@ def _usual(media: Media) -> bool:
 
 
 def all_media_of(value: object) -> list[Media]:
-    """The images, PDFs and sounds in a value, one level deep, whoever takes them."""
+    """Returns the images, PDFs and audio in a value, one level deep, for any provider."""
     values = value if isinstance(value, list | tuple) else [value]
     return [_media(item) for item in values if isinstance(item, Audio | Image | PDF)]
 

@@ -1,4 +1,4 @@
-"""Requests that go on from an answer which the provider keeps (`previous_response_id`): what they say, all in all.
+"""The whole content of requests that continue a stored answer (`previous_response_id`).
 
 https://platform.openai.com/docs/guides/conversation-state
 """
@@ -20,7 +20,9 @@ _KEPT = "previous_response_id"
 
 
 def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
-    """Returns what each request says, in neutral items: first what the provider kept of the exchange it goes on from."""
+    """Returns the content of each request in neutral items, after the stored content of the exchange that it
+    continues.
+    """
     exchanges = list(exchanges)
     if not any(_KEPT in exchange.request.body for exchange in exchanges):
         return [_behind([], readers.read(exchange.request)) for exchange in exchanges]
@@ -39,7 +41,7 @@ def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
 
 
 def _behind(before: Sequence[Item], new: Sequence[Item]) -> list[Item]:
-    """The new items behind those before; a system prompt stays in front, for it is not kept."""
+    """Returns the new items after the earlier ones. A system prompt comes first, because it is not stored."""
     if not before:
         return sorted(new, key=lambda item: item.turn >= 0)
     turns = 1 + max(item.turn for item in before)
@@ -52,7 +54,7 @@ def _as_kept(item: Item) -> Item:
 
 
 def _answer(exchange: Exchange) -> Json | None:
-    """The answer as the provider keeps it, where it does."""
+    """Returns the answer if the provider stored it."""
     if exchange.request.wire != "openai-responses" or exchange.response is None:
         return None
     answer = _last(exchange.response)
@@ -60,7 +62,7 @@ def _answer(exchange: Exchange) -> Json | None:
 
 
 def _last(response: Response) -> object:
-    """The whole answer: the body, or what the last event of a stream carries."""
+    """Returns the complete answer: the body, or the last event of a stream."""
     try:
         if "event-stream" not in response.headers.get("content-type", ""):
             return json.loads(response.body)

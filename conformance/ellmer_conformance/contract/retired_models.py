@@ -1,10 +1,11 @@
-"""Models that their provider has shut down: a recording of one is stale, because nobody gets that answer any more.
+"""Models that their provider has shut down. A recording of such a model is stale, because nobody can get its answers
+again.
 
-`pytest -p ellmer_conformance.contract.retired_models` puts this behind the harness's hook `pytest_cassette_stale`; outside of pytest
-it is a policy: `use_cassette(path, policies=[pytest_cassette_stale])`.
+`pytest -p ellmer_conformance.contract.retired_models` registers this for the harness's hook `pytest_cassette_stale`.
+Without pytest, it is a policy: `use_cassette(path, policies=[pytest_cassette_stale])`.
 
-The dates are those of the providers' own pages (and, for xAI and Cohere, of the errors they answer with), for the platforms they run themselves: Bedrock, Azure, Vertex AI and
-routers have schedules of their own, and are left alone. A date to come counts from that day on.
+The dates come from the providers' own pages (and, for xAI and Cohere, from their errors), for their own platforms.
+Bedrock, Azure, Vertex AI and routers have other schedules and are left out. A future date counts from that day on.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["SCHEDULES", "Schedule", "pytest_cassette_stale", "shutdown"]
 
 @dataclass(frozen=True)
 class Schedule:
-    """The days on which a provider shuts models down; `read` is the day on which its page was read."""
+    """The shutdown days of a provider's models. `read` is the day on which the provider's page was read."""
 
     provider: str
     source: str
@@ -32,7 +33,7 @@ class Schedule:
     days: Mapping[str, str] = field(repr=False)
 
     def of(self, model: str) -> date | None:
-        """The day from which the model is gone."""
+        """Returns the day from which the model is shut down."""
         return next(
             (date.fromisoformat(day) for day, names in self.days.items() if model in names.split()), None
         )
@@ -117,9 +118,9 @@ _IN_PATH = re.compile(r"/models/([^/:]+)")
 
 
 def pytest_cassette_stale(recording: Recording) -> str | None:
-    """The models of a recording that are gone by its clock, as a clause; None if all of them are there.
+    """Returns a clause with the models of a recording that are shut down by its clock, or `None`.
 
-    What the strict server answered is no model's answer, and does not age with one.
+    Answers of the strict server are not a model's, so they do not become stale.
     """
     if (recording.metadata.get("ellmer_harness") or {}).get("recorded_from") == "strict-server":
         return None
@@ -130,7 +131,7 @@ def pytest_cassette_stale(recording: Recording) -> str | None:
 
 
 def shutdown(host: str, model: str) -> date | None:
-    """The day from which a host does not serve a model any more; None if no such day is known."""
+    """Returns the day from which a host no longer serves a model, or `None` if it is not known."""
     schedule = SCHEDULES.get(host)
     return schedule.of(model.removeprefix("models/")) if schedule else None
 
@@ -144,7 +145,7 @@ def _gone(request: Sent, today: date) -> str | None:
 
 
 def _model(request: Sent) -> str:
-    """As the body names it, or the path."""
+    """Returns the model in the body or the path."""
     body = None
     with suppress(ValueError):
         body = request.json

@@ -1,22 +1,21 @@
 """Rules: the contract of a provider, one sentence each, in a form that can be checked.
 
-A rule does not know who is asking. The strict server refuses with it, a client's requests are judged with
-it, recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or
-over a whole `Run` of a case, see `run.py`) that yields a `Finding` each time it meets its subject: with a
-problem, or without one. A rule that never met its subject says nothing: not applicable, not passed.
+A rule does not depend on its use. The strict server refuses requests with it, a client's requests are judged with it,
+recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or over a whole
+`Run` of a case, see `observed_run.py`). It yields a `Finding` for each place that it checks, with a problem or
+without one. If it checks no place, the result is not applicable, which is not a pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from .exchange import Json, Request
+from .request import Json
 
 __all__ = [
     "Check",
@@ -25,12 +24,8 @@ __all__ = [
     "Level",
     "Refusal",
     "Rule",
-    "Verdict",
-    "Violation",
     "broken",
     "met",
-    "objection",
-    "verdict",
 ]
 
 
@@ -42,7 +37,7 @@ class Level(StrEnum):
 
 
 class Kind(StrEnum):
-    """What happens if a rule is broken: the API refuses the request, or it answers and something is lost."""
+    """What happens if a rule is broken: the API refuses the request, or it answers and data is lost."""
 
     REJECT = "reject"
     LOSS = "loss"
@@ -67,7 +62,7 @@ class Finding(NamedTuple):
 
 
 def met(pointer: str) -> Finding:
-    """Makes a finding without a problem: the rule had something to check, and it holds.
+    """Makes a finding without a problem: the rule checked a place, and the place is right.
 
     Args:
         pointer: JSON pointer of the place.
@@ -131,7 +126,7 @@ class Refusal:
 Check = Callable[[Any], Iterator[Finding]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # equal to itself only: verdicts are cached by rule
 class Rule:
     """One sentence of a provider's contract. `RuleBook.rule()` makes a rule from a check.
 
@@ -178,11 +173,6 @@ class Rule:
     examples: tuple[Json, ...] = field(default=(), repr=False)  # bodies that conform
     counterexamples: tuple[Json, ...] = field(default=(), repr=False)  # bodies it must catch
 
-    @cached_property
-    def silence(self) -> Verdict:
-        """The verdict on a subject that has nothing for the rule to check."""
-        return Verdict(self, 0, ())
-
     @property
     def group(self) -> str:
         """The group of the rule: `ORD` for `ORD-002`."""
@@ -221,102 +211,3 @@ def _chosen(model: str, patterns: Sequence[str]) -> bool:
     return (not wanted or any(fnmatchcase(model, pattern) for pattern in wanted)) and not any(
         fnmatchcase(model, pattern) for pattern in unwanted
     )
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A broken rule, at a place.
-
-    Args:
-        rule: The rule.
-        pointer: JSON pointer of the place.
-        message: What is wrong there.
-        facts: Values that fill the provider's error text.
-
-    Examples:
-        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))
-        >>> Violation(rule, "/content", "it is missing").refusal is None
-        True
-    """
-
-    rule: Rule
-    pointer: str
-    message: str
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def refusal(self) -> Refusal | None:
-        """The provider's answer with the facts filled in; `None` if it does not answer with an error."""
-        return self.rule.refusal and self.rule.refusal.filled(self.facts)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The result of one rule for one subject.
-
-    Args:
-        rule: The rule.
-        checked: At how many places the rule had something to check.
-        violations: The places at which it is broken.
-
-    Examples:
-        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))
-        >>> Verdict(rule, 0, ()).outcome
-        'not-applicable'
-    """
-
-    rule: Rule
-    checked: int
-    violations: tuple[Violation, ...]
-
-    @property
-    def outcome(self) -> str:
-        """`pass`, `fail`, `warn` (for a SHOULD or a preview) or `not-applicable`."""
-        if not self.checked:
-            return "not-applicable"
-        if not self.violations:
-            return "pass"
-        return "warn" if self.rule.level is Level.SHOULD or self.rule.preview else "fail"
-
-
-def objection(verdicts: Iterable[Verdict]) -> Violation | None:
-    """Returns the violation that the provider would have refused the request for, or `None`.
-
-    Args:
-        verdicts: The verdicts in the order in which the provider checks.
-
-    Examples:
-        >>> objection([]) is None
-        True
-    """
-    found = (violation for verdict in verdicts for violation in verdict.violations)
-    return next((violation for violation in found if violation.rule.refuses), None)
-
-
-def verdict(rule: Rule, subject: object) -> Verdict:
-    """Returns one rule's verdict on one subject.
-
-    A request may have a list where its format has a string. A rule that fails with a `TypeError` there keeps what it has found
-    so far; the rules about types report the rest.
-
-    Args:
-        rule: The rule.
-        subject: A `Request`, or a run of a case.
-
-    Examples:
-        >>> def content_is_there(request):
-        ...     yield met("/content") if "content" in request.body else broken("/content", "it is missing")
-        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", content_is_there, ("…",))
-        >>> verdict(rule, Request("anthropic", "anthropic", {})).outcome
-        'fail'
-    """
-    findings: list[Finding] = []
-    try:
-        findings.extend(rule.check(subject))
-    except TypeError:
-        if not isinstance(subject, Request):
-            raise
-    if not findings:
-        return rule.silence
-    violations = [Violation(rule, f.pointer, f.problem, f.facts) for f in findings if f.problem is not None]
-    return Verdict(rule, len(findings), tuple(violations))

@@ -1,6 +1,6 @@
 """The rules of one wire format, in the order in which the provider checks them.
 
-The first violation that is found is therefore the one that the API would have refused.
+The first violation is therefore the one that the API would have refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 from .exchange import Json, Request
 from .readers.read_cache import reading_once
-from .rule import Check, Kind, Level, Refusal, Rule, Verdict, Violation, verdict
+from .rule import Check, Kind, Level, Refusal, Rule
+from .verdict import Verdict, Violation, verdict
 
 __all__ = ["Envelope", "RuleBook"]
 

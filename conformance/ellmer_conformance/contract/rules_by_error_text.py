@@ -1,6 +1,6 @@
-"""Finds the rules behind an error text of a provider: the words are compared, names and numbers are not.
+"""Finds the rules for an error text of a provider. Words are compared; names and numbers are ignored.
 
-What a rule's refusal says is known from its template, and from the refusals of its counterexamples.
+The text of a rule's refusal comes from its template, and from the refusals of its counterexamples.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from .rule import Rule, verdict
+from .rule import Rule
 from .rulebook import RuleBook
+from .verdict import verdict
 
 __all__ = ["Match", "known_texts", "matches", "texts_in"]
 
@@ -24,7 +25,7 @@ _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
 class Match(NamedTuple):
-    """A rule of a book whose refusal is like the text, from 0 to 1."""
+    """A rule of a book with the similarity of its refusal to the text, from 0 to 1."""
 
     alike: float
     book: RuleBook
@@ -32,7 +33,7 @@ class Match(NamedTuple):
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
-    """The rules whose refusals are most like the text, best first; none if nothing is alike."""
+    """Returns the rules whose refusals are most similar to the text, best first."""
     wanted = [words(each) for each in texts_in(text)]
     refusing = {
         (book.wire, id(rule)): (book, rule) for book in books for rule in book.rules.values() if rule.refusal
@@ -55,7 +56,7 @@ def _known(book: RuleBook, rule: Rule) -> list[list[str]]:
 
 
 def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
-    """Yields how the provider words the refusal: templates, and the refusals of the counterexamples."""
+    """Yields the provider's texts for a refusal: templates, and the refusals of the counterexamples."""
     for refusal in (rule.refusal, *rule.formerly):
         if refusal and len(words(refusal.message)) > 1:
             yield refusal.message
@@ -66,7 +67,7 @@ def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
 
 
 def texts_in(text: str) -> list[str]:
-    """The text itself, or the strings in it if it is an error body in JSON."""
+    """Returns the text, or the strings in it if it is an error body in JSON."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -89,7 +90,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case; a name, path or number is `*`."""
+    """Returns the words of a text in lower case. A name, path or number becomes `*`."""
     return _WORD.findall(_VALUE.sub(" * ", text).lower())
 
 

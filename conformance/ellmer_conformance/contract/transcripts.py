@@ -1,8 +1,7 @@
-"""The printed transcript of a run, made comparable: the same conversation prints the same for every format.
+"""The printed transcript of a run in a comparable form: the same conversation prints the same for every format.
 
-Ids become `call_1`, `call_2`, … in the order in which they are first printed, injectively: two ids never
-become one, so a collision in the library stays visible. Provider and model leave the header, and so does the
-price, which depends on them.
+Ids become `call_1`, `call_2`, … in the order of their first appearance. Two ids never become one, so a collision in
+the library stays visible. Provider, model and price are removed from the header.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _HEADER = re.compile(r"<Chat (?<![^\n]<Chat ).+? (turns=\d+ tokens=\S+?)(?: \$[\
 
 
 def normalised(transcript: str) -> str:
-    """The transcript with neutral ids and header."""
+    """Returns the transcript with neutral ids and header."""
     ids = dict.fromkeys(_REQUEST.findall(transcript))
     neutral = {id: f"call_{number}" for number, id in enumerate(ids, 1)}
     if neutral:

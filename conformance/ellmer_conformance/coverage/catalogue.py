@@ -1,7 +1,7 @@
-"""The catalogue of what an adapter owes its users: 150 rules in 19 groups, and where each is held.
+"""The catalogue of an adapter's duties towards its users: 150 rules in 19 groups, and the rules that cover them.
 
-A rule of the suite has the catalogue's id wherever it says the same. `HELD_BY` names the rules that hold one that has
-no rule of its own; `BEYOND` says why no scenario reaches one.
+A rule of the suite has the catalogue's id if it says the same. `HELD_BY` names the rules that cover a catalogue rule
+without its own rule; `BEYOND` says why no scenario reaches a rule.
 """
 
 from __future__ import annotations

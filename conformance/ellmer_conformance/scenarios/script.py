@@ -1,17 +1,17 @@
 """The model's side of a case, in neutral terms. The dialect of each wire format renders it as JSON or as a stream.
 
 A script is a list of steps. Each legal request of a conversation takes the next one; a request after the
-last step gets the last step again. A request that is refused takes none.
+last step gets the last step again. A request that is refused takes none. The parts of an answer are in `answer.py`; their
+names can be imported from here, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from .messages import Source
+from .answer import Answer, Call, Said, Say, Search, Stop, Think, Usage
 
 __all__ = [
     "Answer",
@@ -35,157 +35,15 @@ __all__ = [
     "answers_of",
 ]
 
-Stop = Literal["stop", "tool", "length", "filter", "pause"]
-
 #: How a connection goes on after the last byte: as HTTP has it; broken by a TCP reset; closed by the server
 #: before the body was announced to end; open and silent until the client leaves.
 Ending = Literal["end", "reset", "half-close", "stall"]
 
-
 #: What a provider fails with; every dialect has its own status and words for each.
 FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
 
-
-@dataclass(frozen=True)
-class Say:
-    """A text of the answer.
-
-    Args:
-        text: The words.
-        pieces: The parts in which a stream sends it, in order. Default: a few words at a time.
-        sources: The sources of the text.
-
-    Examples:
-        >>> Say("Hello!", pieces=("Hel", "lo!")).text
-        'Hello!'
-    """
-
-    text: str
-    pieces: tuple[str, ...] = ()
-    sources: tuple[Source, ...] = ()
-
-
-@dataclass(frozen=True)
-class Think:
-    """Reasoning of the model. In the formats that sign it, the server signs it and checks the signature that comes back.
-
-    Args:
-        text: The words.
-
-    Examples:
-        >>> Think("The user greets me.").text
-        'The user greets me.'
-    """
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Call:
-    """A tool call.
-
-    Args:
-        name: Name of the tool.
-        arguments: The arguments by name.
-        id: Identifier of the call. Default: the server makes one, which depends on the case and the position.
-        text: Text that is sent instead of the arguments' JSON, where the format has text there. It is for arguments that are
-            malformed or cut.
-
-    Examples:
-        >>> Call("get_weather", {"city": "Paris"}).arguments
-        {'city': 'Paris'}
-    """
-
-    name: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    id: str = ""
-    text: str | None = None
-
-
-@dataclass(frozen=True)
-class Search:
-    """A web search that the provider runs itself.
-
-    Args:
-        query: The query.
-        found: The pages that were found.
-        ran: The part of the search that is in this answer: `"whole"` (default), `"pending"` (only the request, before a pause) or
-            `"rest"` (only the results, after a pause).
-
-    Examples:
-        >>> Search("weather in Paris").ran
-        'whole'
-    """
-
-    query: str
-    found: tuple[Source, ...] = ()
-    ran: Literal["whole", "pending", "rest"] = "whole"
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Token counts of an answer.
-
-    Args:
-        input: Tokens of the request, including `cached`.
-        output: Tokens of the answer, including `reasoning`.
-        cached: Tokens of the request that were read from a cache.
-        reasoning: Tokens of the reasoning.
-
-    Examples:
-        >>> Usage(input=9, output=7).cached
-        0
-    """
-
-    input: int = 10
-    output: int = 5
-    cached: int = 0
-    reasoning: int = 0
-
-
-#: What an answer consists of.
-Said = Say | Think | Call | Search
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An answer of the model.
-
-    Args:
-        parts: What it consists of: `Say`, `Think`, `Call`, `Search`.
-        stop: The stop reason. Default: `"tool"` if the answer calls tools, else `"stop"`.
-        usage: The token counts.
-
-    Examples:
-        >>> Answer((Say("Hello"), Say("!"))).text
-        'Hello!'
-        >>> Answer((Call("get_weather"),)).reason
-        'tool'
-    """
-
-    parts: tuple[Said, ...]
-    stop: Stop | None = None
-    usage: Usage = Usage()
-
-    @cached_property
-    def text(self) -> str:
-        """All text of the answer."""
-        return "".join(part.text for part in self.parts if isinstance(part, Say))
-
-    @cached_property
-    def thinking(self) -> str:
-        """All reasoning of the answer."""
-        return "".join(part.text for part in self.parts if isinstance(part, Think))
-
-    @cached_property
-    def calls(self) -> Sequence[Call]:
-        """The tool calls of the answer."""
-        return tuple(part for part in self.parts if isinstance(part, Call))
-
-    @cached_property
-    def reason(self) -> Stop:
-        """The stop reason."""
-        return self.stop or ("tool" if self.calls else "stop")
+_NOTHING_SEEN = Answer((Say("no image received"),))
+_USUAL_USAGE = Usage()
 
 
 @dataclass(frozen=True)
@@ -252,12 +110,12 @@ class Sees:
 
     media: tuple[str, ...]
     then: Answer
-    otherwise: Answer = Answer((Say("no image received"),))
+    otherwise: Answer = _NOTHING_SEEN
 
 
 @dataclass(frozen=True)
 class Fills:
-    """A value for the schema of the request: as JSON text, or as a call of the one tool that the request demands.
+    """A value for the schema of the request: as JSON text, or as a call of the tool that the request forces.
 
     Args:
         value: The value.
@@ -269,7 +127,7 @@ class Fills:
     """
 
     value: Any
-    usage: Usage = Usage()
+    usage: Usage = _USUAL_USAGE
 
 
 @dataclass(frozen=True)

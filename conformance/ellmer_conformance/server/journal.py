@@ -13,7 +13,8 @@ from threading import Lock
 from typing import Any
 
 from ..contract.exchange import Exchange, Request, Response
-from ..contract.rule import Refusal, Verdict, Violation
+from ..contract.rule import Refusal
+from ..contract.verdict import Verdict, Violation
 from ..scenarios.canary_keys import is_canary
 from .http.reply import Reply
 
@@ -63,7 +64,7 @@ class Entry:
 
     @property
     def exchange(self) -> Exchange:
-        """The request and the answer as they were sent."""
+        """The request and the answer."""
         answer = self.answer
         return Exchange(self.request, answer.response if isinstance(answer, Reply) else answer)
 
@@ -136,7 +137,7 @@ class Journal:
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, entry: Entry, asked: int) -> None:
-        """Enters an exchange; `asked` is the size of the request's body, in bytes. The oldest make room."""
+        """Adds an exchange; `asked` is the size of the request's body in bytes. The oldest entries are dropped."""
         headers = entry.request.headers
         head = sum(map(len, headers)) + sum(map(len, headers.values()))
         size = _BESIDE + head + len(entry.request.url) + asked + (entry.answer.size if entry.answer else 0)
@@ -158,18 +159,18 @@ class Journal:
             del self._of_case[entry.case]
 
     def of(self, case: str, nonce: str | None = None) -> Iterator[Entry]:
-        """The entries of a conversation, or of every conversation of a case, oldest first."""
+        """Yields the entries of a conversation, or of every conversation of a case, oldest first."""
         with self._lock:
             kept = list(self._of_case.get(case, ()))
         return (entry for entry in kept if nonce in {None, entry.nonce})
 
     def all(self) -> tuple[list[Entry], int]:
-        """Every entry that is kept, oldest first, and how many there were."""
+        """Returns all stored entries, oldest first, and the number of all entries."""
         with self._lock:
             return [entry for entry, _ in self._kept], self._count
 
     def report(self, case: str, nonce: str | None, last: int = 0) -> bytes:
-        """The same as JSON text; of the `last` exchanges only, unless 0."""
+        """Returns the entries as JSON text, or only the `last` exchanges unless 0."""
         found = list(self.of(case, nonce))
         report = {
             "case": case,
@@ -180,7 +181,7 @@ class Journal:
         return _json(report)
 
     def index(self) -> bytes:
-        """The conversations as JSON text, the latest first."""
+        """Returns the conversations as JSON text, the latest first."""
         with self._lock:
             kept = [entry for entry, _ in self._kept]
         found: dict[tuple[str, str], list[Entry]] = {}
@@ -210,8 +211,9 @@ def _json(value: Any) -> bytes:
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that are known to hold no credential as they are, the value of any other one replaced by its kind. A
-    canary is no credential: it is there to be seen."""
+    """Returns the headers without secrets: known harmless headers are unchanged, and the values of others are
+    replaced by their kind. Canaries stay visible.
+    """
     return {
         name: value if _is_public(name) or is_canary(value) else _kind(value)
         for name, value in headers.items()

@@ -1,4 +1,4 @@
-"""The server's page at `/`, and the text that it prints when it starts."""
+"""The server's page at `/`, and its text at the start."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _OTHERS = (("Mistral", "/c/any/1@mistral"), ("Cohere", ""), ("Ollama", ""), ("Be
 
 
 def named(cases: Iterable[str]) -> list[str]:
-    """The cases that a person would ask for: not those under a variation, of which there are hundreds."""
+    """Returns the cases without their variations, of which there are hundreds."""
     return sorted(case for case in cases if "~" not in case)
 
 
 def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
-    """Returns the text that is printed at the start: base URLs, requests to try, and the cases.
+    """Returns the text at the start: base URLs, requests to try, and the cases.
 
     Args:
         base: The address of the server.
@@ -91,7 +91,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
 
 
 def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
-    """The same for curl; for a browser the page that shows the conversations as they arrive."""
+    """Returns the start text for curl. For a browser, it is the page that shows conversations as they arrive."""
     text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
     if "text/html" not in headers.get("accept", ""):
         return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())

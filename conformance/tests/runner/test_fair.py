@@ -1,4 +1,4 @@
-"""Nobody is blamed for being right in another way: each of these was once a finding."""
+"""Correct behaviour in another form is not blamed. Each of these was once a false finding."""
 
 import base64
 import json
@@ -14,9 +14,9 @@ from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun
-from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour.answers.streams import difference
+from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.canary_keys import environment, said_who
@@ -27,7 +27,7 @@ from ellmer_conformance.scenarios.messages import Image, Reply, Text
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.request_parser import HttpRequest
+from ellmer_conformance.server.http.http_request import HttpRequest
 
 CASES = all_cases()
 
@@ -214,7 +214,7 @@ def test_calls_of_one_answer_may_run_in_any_order():
 
 
 class Fetches(EllmerCore):
-    """Fetches the images that tools return by their addresses."""
+    """Fetches the images that tools return by URL."""
 
     def session(self, endpoint, *, tools=(), **more):
         return super().session(endpoint, tools=[replace(t, run=self.fetching(t.run)) for t in tools], **more)

@@ -1,4 +1,4 @@
-"""The engine takes anything: no body, target or header makes it fail."""
+"""The engine accepts anything: no body, target or header makes it fail."""
 
 import json
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Sees, Think
 from ellmer_conformance.server.dialects.base import pretty
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.request_parser import HttpRequest
+from ellmer_conformance.server.http.http_request import HttpRequest
 from ellmer_conformance.server.journal import Journal
 
 ANSWER = Answer((Think("thought"), Say("text \ud83d"), Call("f", {"x": 1})))
@@ -41,7 +41,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | WORDS | ODD
 
 
 def values(scalars):
-    """Whatever JSON may hold, of these."""
+    """Generates any JSON of these values."""
     return st.recursive(
         scalars,
         lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS | ODD, inner, max_size=5),

@@ -1,4 +1,4 @@
-"""The socket side of the strict server: whatever comes over TCP gets an answer, and the connection its end."""
+"""The socket side of the strict server: any bytes over TCP get an answer, and the connection ends."""
 
 import asyncio
 import json
@@ -51,7 +51,7 @@ def client(server):
 
 
 def read_response(connection: socket.socket) -> tuple[int, dict[str, str], bytes]:
-    """One response with its content length."""
+    """Returns one response with its content length."""
     head, data = b"", b""
     while b"\r\n\r\n" not in head:
         received = connection.recv(65536)
@@ -73,7 +73,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def unchunked(data: bytes) -> bytes:
-    """The body of a chunked response, which must be whole."""
+    """Returns the body of a chunked response, which must be whole."""
     found, rest = b"", data.partition(b"\r\n\r\n")[2]
     while True:
         size, _, rest = rest.partition(b"\r\n")

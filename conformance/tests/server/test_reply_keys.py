@@ -1,7 +1,6 @@
-"""The server writes replies and events with the keys that the providers were recorded to write.
+"""The server writes replies and events with the recorded keys of the providers.
 
-Which keys an object has, and in which order, is taken from the recorded traffic. Nothing here was written down
-by hand, save what no recording shows.
+The keys of an object and their order come from the recorded traffic. Only unrecorded parts are listed here.
 """
 
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ OPAQUE = {
 
 
 def objects(value, path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Every object with its path (list indices left out) and its keys in order."""
+    """Yields every object with its path (list indices left out) and its keys in order."""
     if isinstance(value, list):
         for each in value:
             yield from objects(each, path)

@@ -1,4 +1,4 @@
-"""Structured output of a chat: data of a type, whole or as they come."""
+"""Structured output of a chat: data of a type, complete or partial."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class StructuredChat(ChatBase):
-    """The part of `Chat` that is about structured output."""
+    """The part of `Chat` for structured output."""
 
     @overload
     def chat_structured(
@@ -139,7 +139,7 @@ class StructuredChat(ChatBase):
         echo: EchoMode = "none",
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
     ) -> Any:
-        """`chat_structured()` for async code.
+        """Works as `chat_structured()`, for async code.
 
         Args:
             *inputs: As in `chat()`.
@@ -258,7 +258,7 @@ class StructuredChat(ChatBase):
         tool_mode: Literal["sequential", "concurrent"] = "concurrent",
         controller: StreamController | None = None,
     ) -> AsyncStream[Any]:
-        """`stream_structured()` for async code: iterate with `async for`.
+        """Works as `stream_structured()`, for async code: iterate with `async for`.
 
         Args:
             *inputs: As in `chat()`.
@@ -288,7 +288,7 @@ class StructuredChat(ChatBase):
     def _plan_data(
         self, wanted: Structured, mode: StructuredMode | None, max_retries: int, **how: Any
     ) -> Settings:
-        """The plan of a conversation for data. Raises `UsageError` where the mode does not work."""
+        """Returns the plan of a conversation for data. Raises `UsageError` if the mode does not work."""
         if not isinstance(max_retries, int) or max_retries < 0:
             raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
         plan = self._plan(type=wanted.sent, **how)

@@ -1,4 +1,4 @@
-"""JSON in what a model says: alone, in a Markdown fence, in prose, behind thoughts. Pure."""
+"""Finds JSON in a model's text: alone, in a Markdown fence, in prose, or after thoughts. It does no I/O."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _decoder = json.JSONDecoder()
 
 
 def json_values(*texts: str) -> Iterator[Any]:
-    """The values that the texts hold, the likeliest first: a text that is JSON, what is fenced, what stands in prose,
-    the longest of it first."""
+    """Yields the values in the texts, the most likely first: a text that is JSON, then fenced values, then values in
+    prose, the longest first.
+    """
     for text in texts:
         without_thoughts = _THOUGHT.sub("", text)
         for candidate in (text, without_thoughts, *_FENCED.findall(without_thoughts)):
@@ -32,7 +33,7 @@ def json_values(*texts: str) -> Iterator[Any]:
 
 
 def _within(text: str) -> Iterator[Any]:
-    """The objects and lists in prose, the longest first."""
+    """Yields the objects and lists in prose, the longest first."""
     found: list[tuple[int, Any]] = []
     place = 0
     for _ in range(MOST):
@@ -49,7 +50,7 @@ def _within(text: str) -> Iterator[Any]:
 
 
 def begun_json(text: str) -> str | None:
-    """Returns where JSON begins in a text that is not whole yet; `None` where it does not yet."""
+    """Returns where JSON begins in an incomplete text, or `None` if it has not begun."""
     said = _THOUGHT.sub("", text)
     start = _START.search(said)
     return said[start.start() :] if start else None

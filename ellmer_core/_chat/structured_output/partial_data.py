@@ -1,4 +1,4 @@
-"""Structured data while they come: what of an object is there, as an object of its class."""
+"""Structured data while they arrive: the known part of an object, as an object of its class."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ __all__ = ["PartialData", "partial_value"]
 
 
 class PartialData:
-    """Turns what a stream shows into the data so far; of an answer that is whole, into the checked value."""
+    """Turns the pieces of a stream into the data so far, and a complete answer into the checked value."""
 
     def __init__(self, wanted: Structured, max_retries: int, paused: Callable[[AssistantTurn], bool]) -> None:
         self._wanted, self._left, self._paused = wanted, max_retries, paused
         self._text, self._last = "", object()
 
     def pick(self, shown: Shown) -> Any:
-        """The data so far; `None` where nothing new is there. Raises `ConversionError` for the last answer that does not
-        fit."""
+        """Returns the data so far, or `None` if nothing changed. Raises `ConversionError` if the last answer does not
+        fit the type.
+        """
         if isinstance(shown, ContentText):
             self._text += shown.text
             return self._so_far()
@@ -62,7 +63,7 @@ class PartialData:
 
 
 def partial_value(data: Any, type: Any) -> Any:  # noqa: PLR0911 - one return per kind of type
-    """Returns what there is of a value of a type. Of an object, fields that have not come have their default, or are `None`."""
+    """Returns the known part of a value of a type. Missing fields of an object have their default, or are `None`."""
     if get_origin(type) is Annotated:
         return partial_value(data, get_args(type)[0])
     origin, arguments = get_origin(type), get_args(type)
@@ -84,7 +85,7 @@ def partial_value(data: Any, type: Any) -> Any:  # noqa: PLR0911 - one return pe
 
 
 def _of_one(data: Any, options: list[Any]) -> Any:
-    """A value of one of some types: of the only one, or of the first one that has all the fields that came."""
+    """Returns a value of one of several types: the only one, or the first that has all fields so far."""
     if len(options) == 1:
         return partial_value(data, options[0])
     if isinstance(data, dict):
@@ -96,7 +97,7 @@ def _of_one(data: Any, options: list[Any]) -> Any:
 
 
 def _fields(type: Any) -> Mapping[str, tuple[str, Any]] | None:
-    """The fields of a class, each with its name in JSON and its type; `None` for what has none."""
+    """Returns the fields of a class, each with its name in JSON and its type, or `None` if the class has none."""
     if dataclasses.is_dataclass(type) or is_typeddict(type):
         hints = get_type_hints(type, include_extras=True)
         return {name: (name, kind) for name, kind in hints.items()}
@@ -106,7 +107,7 @@ def _fields(type: Any) -> Mapping[str, tuple[str, Any]] | None:
 
 
 def _object(type: Any, values: dict[str, Any]) -> Any:
-    """An object of a class without the class's own checks: they are for what is whole."""
+    """Returns an object of a class without the class's own checks, which are for complete objects."""
     if is_typeddict(type):
         return values
     if hasattr(type, "model_construct"):

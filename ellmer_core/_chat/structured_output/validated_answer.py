@@ -1,4 +1,4 @@
-"""Structured output: the type as a model can be asked for it, and its answer as a value of that type."""
+"""Structured output: the type in a form for the model, and the answer as a value of that type."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ __all__ = ["Structured"]
 
 
 class Structured:
-    """What `chat_structured()` wants. Providers give objects only: another type travels as the one property of
-    an object. `sent` is the type to ask for. With `frame`, an array of objects becomes a data frame."""
+    """The type that `chat_structured()` asks for. Providers return only objects, so another type becomes the one
+    property of an object. `sent` is the type to ask for. With `frame`, an array of objects becomes a data frame.
+    """
 
     def __init__(self, type: Any, *, convert: bool = True, frame: Library | None = None) -> None:
         self.convert = convert or frame is not None
@@ -34,8 +35,9 @@ class Structured:
             check_schema(self.schema)
 
     def value(self, turn: AssistantTurn) -> Any:
-        """The data in an answer, which may stand in prose, in a Markdown fence or behind thoughts, and may lack their
-        wrapper. What is found is checked strictly."""
+        """Returns the data of an answer. They may be in prose, in a Markdown fence or after thoughts, and may lack
+        their wrapper. The data are checked strictly.
+        """
         said = [content.text for content in turn.contents if isinstance(content, ContentText)]
         problem: ConversionError | None = None
         for data in json_values(turn.text, *said[-1:]):
@@ -46,7 +48,7 @@ class Structured:
         raise problem or ConversionError(f"The answer is not JSON: {turn.text[:200]!r}")
 
     def problem(self, turn: AssistantTurn) -> str | None:
-        """Returns what is wrong with an answer, in words for the model; `None` if nothing is."""
+        """Returns a description of an answer's error for the model, or `None`."""
         try:
             self.value(turn)
         except ConversionError as error:
@@ -54,7 +56,7 @@ class Structured:
         return None
 
     def unwrapped(self, data: Any) -> Any:
-        """The data without the object that they travelled in."""
+        """Returns the data without their wrapper object."""
         return (
             data["wrapper"]
             if self.wrapped and isinstance(data, dict) and data.keys() == {"wrapper"}
@@ -73,14 +75,14 @@ class Structured:
 
 
 def _fully_known(type: Any) -> bool:
-    """Whether `convert()` checks all that the type says."""
+    """Tells whether `convert()` checks all parts of the type."""
     if isinstance(type, TypeObject):
         return all(map(_fully_known, type.properties.values()))
     return _fully_known(type.items) if isinstance(type, TypeArray) else not isinstance(type, TypeJsonSchema)
 
 
 def _is_object(type: Type) -> bool:
-    """Whether a provider takes the type at the root: one object, no choice of some."""
+    """Tells whether providers accept the type at the root: a single object type, not a union."""
     if not isinstance(type, TypeJsonSchema):
         return isinstance(type, TypeObject)
     schema = to_json_schema(TypeObject(properties={"it": type}))

@@ -1,4 +1,4 @@
-"""Files that the provider has deleted meanwhile: the file itself is sent in the place of its name."""
+"""Files that the provider has deleted: the file itself is sent instead of its id."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 
 def expiring(turns: Sequence[Turn]) -> bool:
-    """Whether a file is named that goes at some time, and that could be sent along."""
+    """Tells whether a turn refers to a file that expires and that could be sent itself."""
     others = [turn for turn, plain in zip(turns, are_plain(turns), strict=True) if not plain]
     return any(_at(content, inf) is not content for turn in others for content in turn.contents)
 
 
 def sent_along(turn: T, now: float) -> T:
-    """The turn with the files themselves that are gone by now (Unix time)."""
+    """Returns the turn with the files themselves that have expired by now (Unix time)."""
     contents = tuple(_at(content, now) for content in turn.contents)
     same = all(new is old for new, old in zip(contents, turn.contents, strict=True))
     return turn if same else replace(turn, contents=contents)
 
 
 def _at(content: Content, now: float) -> Content:
-    """Returns what stands for the content at a time: the file itself where its provider has deleted it and it is known here."""
+    """Returns the content for a request at a time: the file itself if its provider has deleted it and its bytes are
+    known.
+    """
     if isinstance(content, ContentUploaded) and content.source is not None and content.expires_at is not None:
         return content.source if content.expires_at - EARLY <= now else content
     return content

@@ -1,4 +1,4 @@
-"""Images by URL, for an API that fetches none: which ones have to be fetched here, and the turns with their bytes."""
+"""Images by URL, for an API that downloads none: finds the images to fetch, and inserts their bytes into the turns."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Fetched = Mapping[str, ContentImageInline | str]
 
 
 def unfetched(wire: Wire, turns: Sequence[Turn]) -> list[str]:
-    """The URLs of images, from users and in results, that the API does not fetch itself."""
+    """Returns the URLs of images, from users and in results, that the API does not download."""
     remote = (image for turn in turns if isinstance(turn, UserTurn) for image in _images(turn.contents))
     return list(dict.fromkeys(image.url for image in remote if not wire.fetches_from(image.url)))
 
 
 def inlined(turn: Turn, fetched: Fetched) -> Turn:
-    """The turn with the bytes of its images, as far as they were fetched."""
+    """Returns the turn with the bytes of the images that were fetched."""
     if not isinstance(turn, UserTurn) or not any(image.url in fetched for image in _images(turn.contents)):
         return turn
     return UserTurn([_inlined(content, fetched) for content in turn.contents])

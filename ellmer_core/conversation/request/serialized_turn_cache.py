@@ -1,8 +1,7 @@
 """Keeps the JSON of earlier turns, so that the cost of a request depends only on what is new in it.
 
-Turns are values, and `Wire.message(turn)` depends on its turn alone: while the wire stays as it is, so does the JSON
-of a turn. A body is put together from the bytes of its messages, and is byte for byte what writing it anew would
-give.
+Turns are immutable, and `Wire.message(turn)` depends only on its turn. With the same wire, the JSON of a turn is
+therefore constant. A body consists of the cached bytes of its messages, and is equal to a newly written body.
 """
 
 from __future__ import annotations
@@ -30,8 +29,9 @@ SPARE = (
 
 @dataclass(eq=False, repr=False)
 class RequestCache:
-    """The turns that were sent, and the messages of each, by the identity of the turn; and these messages' bytes, by
-    theirs. What is held here is not freed, so that nothing else gets its identity."""
+    """The sent turns with their messages, by the turn's identity, and the bytes of these messages, by theirs. The
+    cache holds references, so that no identity is reused.
+    """
 
     wire: Wire | None = None
     turns: dict[int, Turn] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class RequestCache:
         type: Type | None,
         mode: StructuredMode | None = None,
     ) -> tuple[Request, bytes]:
-        """The request of the wire, and its body. Raises `UsageError` for what is not JSON."""
+        """Returns the request of the wire and its body. Raises `UsageError` for values that are not JSON."""
         if wire != self.wire:
             self.wire, self.turns, self.messages, self.texts = wire, {}, {}, {}
         keeping = copy(wire)
@@ -64,8 +64,9 @@ class RequestCache:
         return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts))
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
-        """The messages of each turn. Of a long history nearly all are known: these are looked up without a line of
-        Python for each."""
+        """Returns the messages of each turn. Nearly all turns of a long history are cached, so they are looked up in
+        bulk.
+        """
         known = list(map(self.messages.get, map(id, turns)))
         return [self._new(turns[n], message) if one is None else one for n, one in enumerate(known)]
 
@@ -82,8 +83,9 @@ class RequestCache:
         self.texts = {name: text for name, text in self.texts.items() if name in there}
 
     def _body(self, body: Json) -> bytes:
-        """The whole body; of a list, what is written already as it is. Commas part fields and items alike, so one
-        `join()` is enough: to copy a long conversation costs more than to look it up."""
+        """Returns the whole body. Cached items of lists are reused. One `join()` builds the body, because copying a
+        long conversation costs more than its lookup.
+        """
         pieces = []
         for name, value in body.items():
             field = encoded(str(name)) + b":"
@@ -100,7 +102,7 @@ class RequestCache:
 
 
 def _in_braces(pieces: list[bytes]) -> list[bytes]:
-    """The pieces of an object, the first and the last with its braces."""
+    """Returns the pieces of an object, with braces added to the first and the last."""
     first, *rest = pieces or [b""]
     *most, last = [b"{" + first, *rest]
     return [*most, last + b"}"]
@@ -110,7 +112,7 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 
 def encoded(body: Any) -> bytes:
-    """Compact JSON in UTF-8. Half a surrogate pair, which has no UTF-8, becomes U+FFFD."""
+    """Returns compact JSON in UTF-8. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD."""
     try:
         text = _compact(body)
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,5 +1,6 @@
-"""The turns of a request: the history as the caller's hooks want it sent, with images that the API does not fetch itself, and
-with words for what the model cannot be sent. No I/O."""
+"""The turns of a request: the history after the caller's hooks, with downloaded images and with descriptions of
+content that the model does not accept. It does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ __all__ = ["request_turns", "warn_replaced"]
 
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
-    """The history and the new turn, as the model is sent them, and what is not sent."""
+    """Returns the history and the new turn in the form for the model, and the contents that are left out."""
     turns = sendable(_said(history, settings))
     missed = yield from _fetch_images(settings, turns, user)
     if settings.fetched:
@@ -34,7 +35,7 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
 
 
 def _said(history: History, settings: Settings) -> list[Turn]:
-    """The history, as the caller's hooks want it sent."""
+    """Returns the history after the caller's hooks."""
     turns = list(history.turns)
     for change in settings.on_history:
         turns = list(change(turns))
@@ -44,8 +45,9 @@ def _said(history: History, settings: Settings) -> list[Turn]:
 
 
 def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
-    """Fetches images that the API fetches not itself, each once, if the caller allows it. Returns those that could not be
-    fetched, with the reason; raises `ContentError` for one that the user gives now."""
+    """Fetches the images that the API does not download, each once, if the caller allows it. Returns the images that
+    failed, with the reason. Raises `ContentError` for an image in the user's new message.
+    """
     wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
     for url in wanted:
         if url not in settings.fetched:
@@ -61,7 +63,7 @@ def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | No
 
 
 def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
-    """Warns the caller, once for a chat and a medium, of what the model is told in words only."""
+    """Warns the caller of content that the model gets only as a description, once for each chat and medium."""
     if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
         settings.told.update(new)
         warn(

@@ -1,6 +1,6 @@
-"""Replaces content that a model cannot receive by a description in words.
+"""Replaces content that a model cannot receive by a description.
 
-The history keeps the original. So a chat goes on after a change of provider, whatever was said in it before.
+The history keeps the original, so a chat can continue after a change of provider.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ __all__ = ["Sendable", "sendable_to"]
 
 
 class Sendable(NamedTuple):
-    """The turns that are sent, and the descriptions that replace content in them."""
+    """The turns to send, and the descriptions that replace content in them."""
 
     turns: list[Turn]
     replaced: list[str]
 
 
 def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef]) -> Sendable:
-    """A conversation as this model takes it. What is `new` from the user is left as it is: the wire refuses it.
+    """Returns a conversation that this model accepts. The user's `new` content stays the same, and the wire refuses
+    it.
 
-    Raises `UsageError` for tools at a model that calls none.
+    Raises `UsageError` for tools if the model cannot call them.
     """
     if tools and not wire.profile.tools:
         names = ", ".join(tool.name for tool in tools)
@@ -58,7 +59,7 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
 
 
 def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
-    """The turn itself, or a copy with words for what the model cannot be sent."""
+    """Returns the turn, or a copy with descriptions of the content that the model does not accept."""
     if isinstance(turn, SystemTurn | AssistantTurn):
         return turn
     _name_results(wire, turn, replaced)
@@ -90,7 +91,9 @@ def _objection(wire: Wire, content: Content) -> str:
 
 
 def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
-    """Results say themselves in words what the model does not take: this names it for the warning."""
+    """Names the content of results that the model does not accept, for the warning. The results describe it
+    themselves.
+    """
     for result in turn.contents:
         if isinstance(result, ContentToolResult) and result.error is None:
             media = [item for item in result_items(result) if is_media(item) and wire.refuses(item)]
@@ -98,7 +101,7 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
 
 
 def _without_calls(turn: Turn) -> Turn:
-    """Calls and results of another model, told to one that has no tools."""
+    """Describes calls and results of another model as text, for a model without tools."""
     if not any(isinstance(content, ContentToolRequest | ContentToolResult) for content in turn.contents):
         return turn
     contents = [_told(content) for content in turn.contents]
@@ -131,7 +134,9 @@ def _name(content: Content) -> str:
 
 
 def _without_system(turns: Sequence[Turn]) -> list[Turn]:
-    """The system prompt at the head of what the user says first, for a model that takes none."""
+    """Returns the turns with the system prompt at the beginning of the first user message, for a model without system
+    prompts.
+    """
     system = [content for turn in turns if isinstance(turn, SystemTurn) for content in turn.contents]
     rest = [turn for turn in turns if not isinstance(turn, SystemTurn)]
     first = next((n for n, turn in enumerate(rest) if isinstance(turn, UserTurn)), None)

@@ -1,5 +1,4 @@
-"""Reading one answer, streamed or not: a turn, or the error that it is. Steps of the conversation, as `loop` has
-them; no I/O."""
+"""Reads one answer, streamed or not: the result is a turn or an error. These steps of the conversation do no I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ T = TypeVar("T")
 
 
 def read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
-    """The turn that an answer holds, streamed or not; or its error."""
+    """Returns the turn of an answer, streamed or not. Raises its error."""
     if not 200 <= answer.status < 300:
         body = yield from _whatever_body()
         raise settings.wire.error(answer.status, answer.headers, body)
@@ -40,7 +39,7 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
 
 
 def _whole(wire: Wire, response: Any) -> AssistantTurn:
-    """The turn of a body that came at once; a list is the events of a stream (Gemini without `alt=sse`)."""
+    """Returns the turn of a complete body. A list is the events of a stream (Gemini without `alt=sse`)."""
     match response:
         case dict():
             return turn_of(wire, response)
@@ -53,7 +52,7 @@ def _whole(wire: Wire, response: Any) -> AssistantTurn:
 
 
 def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
-    """The answer that a stream adds up to; an error, if it has no end."""
+    """Returns the answer of a complete stream. Raises an error if the stream has no end."""
     if merger.complete:
         return merger.response()
     how = f": {why}" if why else ": the end marker did not arrive."
@@ -61,7 +60,9 @@ def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
 
 
 def _is_stream(request: Request, answer: Answer) -> bool:
-    """Whether events follow. Some servers stream unasked, some answer whole when asked to stream."""
+    """Tells whether the answer is a stream. Some servers stream without being asked, and some ignore the request for
+    a stream.
+    """
     if answer.media_type == "text/event-stream":
         return True
     whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
@@ -69,7 +70,7 @@ def _is_stream(request: Request, answer: Answer) -> bool:
 
 
 def _whatever_body() -> Loop[bytes]:
-    """The body of an error; nothing, if it cannot be read: the status alone is an answer."""
+    """Returns the body of an error, or nothing if it cannot be read, because the status is enough."""
     try:
         body: bytes = yield ReadBody()
     except ConnectError:
@@ -78,7 +79,7 @@ def _whatever_body() -> Loop[bytes]:
 
 
 def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
-    """Shows an answer while it comes. An end without the format's end mark is no end."""
+    """Shows an answer while it arrives. A stream is complete only with the format's end marker."""
     merger = settings.wire.merger()
     pieces = Pieces(merger)
     called = CalledData(settings)
@@ -108,7 +109,7 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
 
 
 def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
-    """An answer of a shape that the wire format does not expect is the provider's error, not a crash."""
+    """Turns an answer of an unexpected shape into the provider's error instead of a crash."""
     try:
         return read(said)
     except EllmerError:
@@ -128,7 +129,7 @@ def _decoded(body: bytes, media_type: str) -> Any:
 
 
 def cut_short(turn: AssistantTurn) -> str | None:
-    """Returns why the turn is not all the model had to say; `None` if it is, as far as it says."""
+    """Returns the reason why the model had more to say, or `None` if the answer is complete."""
     match turn.finish_reason:
         case "max_tokens":
             return 'the answer was cut at the `max_tokens` limit; raise it with params={"max_tokens": …}.'

@@ -1,7 +1,8 @@
-"""Sanitizes an answer before it enters a history: values get the right types, and text can be written anywhere. Pure.
+"""Sanitizes an answer before it enters a history: values get the right types, and text can be written anywhere. It
+does no I/O.
 
-Half a surrogate pair has no UTF-8: printing or saving it fails. Servers in JavaScript cut streamed text between two
-halves; what stays half becomes U+FFFD.
+A lone surrogate has no UTF-8, so printing or saving it fails. Servers in JavaScript split streamed text inside
+surrogate pairs. A half that stays alone becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ MOST = 2**53  # tokens; more is no count, and has no price
 
 
 def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
-    """The turn of a response. One without a content, a reason to end or a count is somebody else's (a gateway's)."""
+    """Returns the turn of a response. An answer without content, stop reason and token counts is not the model's (but
+    a gateway's).
+    """
     turn = wire.turn(response)
     if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
         raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")
     for wrong in (wrong for content in turn.contents for wrong in misfits(content)):
         raise ResponseError(f"Cannot parse this response as {wire.name}: {wrong}")
     if not isinstance(turn.finish_reason, (str, type(None))):
-        raise ResponseError(f"Cannot parse this response as {wire.name}: it ended for {turn.finish_reason!r}")
+        raise ResponseError(
+            f"Cannot parse this response as {wire.name}: its finish reason is {turn.finish_reason!r}"
+        )
     contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
     if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
         return turn
@@ -41,7 +46,7 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
 
 
 def _counts(tokens: Tokens) -> Tokens:
-    """The counts that are some: a strange one is no reason to lose an answer."""
+    """Returns the valid token counts. An invalid one does not invalidate the answer."""
     given = vars(tokens)
     if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
         return tokens
@@ -70,7 +75,7 @@ def _legible(content: Content) -> Content:
 
 
 def _real(image: ContentImageInline, found: str | None) -> Content:
-    """An image under the type that its bytes have; in words, where they are no image that providers take back."""
+    """Returns an image with the media type of its bytes, or a description if its bytes are not an accepted image."""
     if found is not None and found.startswith("image/"):
         return replaced(image, type=found)
     return ContentText(f"[{image.type} that cannot be shown]")
@@ -98,14 +103,14 @@ def _paired(text: str) -> str:
 
 
 class Pieces:
-    """The pieces of a stream as they may be shown: none empty, none with half a character."""
+    """The pieces of a stream in a form that can be shown: none is empty, and none has half a character."""
 
     def __init__(self, merger: Merger) -> None:
         self._merger = merger
         self._half: dict[type[Content], str] = {}
 
     def of(self, event: Any) -> list[Content]:
-        """Returns what an event adds to show."""
+        """Returns the new content of an event."""
         return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
 
     def _shown(self, piece: Content) -> Content | None:
@@ -124,7 +129,7 @@ class Pieces:
         return replaced(piece, **{name: whole}) if whole else None
 
     def _whole(self, kind: type[Content], text: str) -> str:
-        """The text with the half of before; without a half at its end, which waits for the next piece."""
+        """Returns the text with the previous half of a pair. A half at its end waits for the next piece."""
         text = self._half.pop(kind, "") + text
         if "\ud800" <= text[-1:] <= "\udbff":
             text, self._half[kind] = text[:-1], text[-1]

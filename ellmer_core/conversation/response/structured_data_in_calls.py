@@ -1,4 +1,4 @@
-"""Structured data that come as the arguments of a call, shown while they stream. Pure."""
+"""Structured data that arrive as arguments of a call, shown while they stream. It does no I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CalledData"]
 
 
 class CalledData:
-    """What came of the data of one answer; nothing, where they come as text, which is shown as it is."""
+    """The received data of one answer. It is empty if the data arrive as text, which is shown directly."""
 
     def __init__(self, settings: Settings) -> None:
         self._wire = settings.wire
@@ -27,7 +27,7 @@ class CalledData:
         self._shown = ""
 
     def more(self, merger: Merger) -> ContentText | None:
-        """The piece that was not shown yet."""
+        """Returns the piece that was not shown yet."""
         text = self._text(merger) if self._calls else ""
         if len(text) <= len(self._shown) or not text.startswith(self._shown):
             return None
@@ -35,7 +35,9 @@ class CalledData:
         return ContentText(piece)
 
     def _text(self, merger: Merger) -> str:
-        """The arguments so far. Half an answer may make no sense yet; whether the whole does, its reader says."""
+        """Returns the arguments so far. An incomplete answer may be invalid; the reader of the complete answer checks
+        it.
+        """
         try:
             contents = self._wire.turn(merger.response()).contents
         except (EllmerError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

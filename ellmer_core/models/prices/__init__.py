@@ -1,4 +1,4 @@
-"""Prices of models: the table, what an answer costs, what a session has used.
+"""Prices of models: the table, the cost of an answer, and the usage of a session.
 
 The modules import `wire` and the values. The chat, the providers and the jobs import them.
 """

@@ -1,4 +1,4 @@
-"""Computes the cost of tokens from a dated table: `prices.json` of the package, or one that was loaded instead."""
+"""Computes the cost of tokens from a dated table: the package's `prices.json`, or one that was loaded instead."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TABLE = Path(__file__).with_name("prices.json")
 
 
 def cost(wire: Wire, tokens: Tokens) -> float | None:
-    """US dollars for one answer's tokens; `None` where the model, its price or its tokens are not known.
+    """Returns US dollars for one answer's tokens, or `None` if the model, its price or its tokens are not known.
 
-    Cached tokens count at the price for reading, or for writing, the cache, where there is one of its own.
+    Cached tokens have the price for reading or writing the cache, if the table has one.
     """
     if tokens.input is None or tokens.output is None:
         return None
@@ -38,13 +38,13 @@ def cost(wire: Wire, tokens: Tokens) -> float | None:
 
 
 def prices(vendor: str, model: str) -> dict[str, float | None]:
-    """`input`, `output` and `cached`: US dollars per million tokens of a short input; `None` where not known."""
+    """Returns `input`, `output` and `cached`: US dollars per million tokens of a short input, or `None` if not known."""
     price = _price(vendor, model, 0)
     return {name: getattr(price, name, None) for name in ("input", "output", "cached")}
 
 
 class _Price(NamedTuple):
-    """US dollars per million tokens."""
+    """Prices in US dollars per million tokens."""
 
     input: float
     output: float
@@ -53,12 +53,14 @@ class _Price(NamedTuple):
 
 
 def known_models(vendor: str) -> list[str]:
-    """The models of a provider that the table has a price for."""
+    """Returns the models of a provider that have a price in the table."""
     return [row["model"] for row in _table().get(vendor, [])]
 
 
 def _price(vendor: str, model: str, tokens: int) -> _Price | None:
-    """The price of a model, by how long the input is: some cost more, all of it, above a threshold."""
+    """Returns the price of a model for an input of this length. Above a threshold, some models cost more for the
+    whole input.
+    """
     rows = _thresholds(vendor, model)
     if not rows:
         return None
@@ -68,7 +70,7 @@ def _price(vendor: str, model: str, tokens: int) -> _Price | None:
 
 @lru_cache
 def _thresholds(vendor: str, model: str) -> list[list[float]]:
-    """Returns what the table says of a model: a row for each threshold."""
+    """Returns the table's rows for a model, one for each threshold."""
     found = (row["prices"] for row in _table().get(vendor, ()) if _matches(row["match"], model.lower()))
     return next(found, [])
 
@@ -77,14 +79,18 @@ _SPECIAL = {*r"\.*+?{}^$"}
 
 
 def _matches(pattern: str, model: str) -> bool:
-    """`re.search()`; nearly all patterns are choices of texts, which need not be compiled, and there are many."""
+    """Works like `re.search()`. Nearly all patterns are choices of plain texts, which are compared without compiling
+    them.
+    """
     if {*"()[]"} & {*pattern}:
         return re.search(pattern, model) is not None
     return any(_has(model, choice) for choice in pattern.split("|"))
 
 
 def _has(model: str, choice: str) -> bool:
-    """One of the choices: a text at the beginning, at the end or anywhere, which a date may follow."""
+    """Tells whether the name has one of the choices: a text at the beginning, at the end or anywhere, with an
+    optional date.
+    """
     begins, (text, date, _) = choice.startswith("^"), choice.partition(r"\d")
     ends, text = text.endswith("$"), text.removeprefix("^").removesuffix("$")
     if _SPECIAL & {*text.replace(r"\.", "")}:
@@ -106,7 +112,7 @@ _refreshed: Table = {}
 
 
 def _table() -> Table:
-    """The rows by provider, those that were refreshed first."""
+    """Returns the rows by provider, the refreshed ones first."""
     packaged = _packaged()
     return {
         vendor: [*_refreshed.get(vendor, ()), *packaged.get(vendor, ())]

@@ -1,4 +1,4 @@
-"""The session's account: what this Python process has used, by provider and model."""
+"""The session's account: the usage of this Python process, by provider and model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log_usage(wire: Wire, tokens: Tokens, dollars: float | None) -> None:
 
 
 def token_usage() -> list[dict[str, Any]]:
-    """Returns what this Python process has used, over all chats.
+    """Returns the usage of this Python process, over all chats.
 
     Returns:
         A row for each provider and model: its name, the token counts of `Tokens` (`input` includes `cached`), and `cost` in US

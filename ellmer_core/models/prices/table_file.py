@@ -1,4 +1,4 @@
-"""A price table from elsewhere: a file or a URL, in the form of the package's own `prices.json`."""
+"""Another price table: a file or a URL, in the form of the package's own `prices.json`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ DEAREST = 1e9  # dollars for a million tokens
 
 
 def read_table(source: str | Path, max_bytes: int) -> Table:
-    """The rows by provider of a table with at most `max_bytes`. Raises `UsageError` for what cannot be read, or is no table."""
+    """Returns the rows by provider of a table with at most `max_bytes`. Raises `UsageError` if it cannot be read or
+    is not a table.
+    """
     try:
         table = json.loads(_content(source, max_bytes))
         vendors = table["vendors"]
@@ -29,7 +31,9 @@ def read_table(source: str | Path, max_bytes: int) -> Table:
 
 
 def _content(source: str | Path, most: int) -> bytes:
-    """Returns the content. Reading stops after `most` bytes: a file may be a device, and a server may never end."""
+    """Returns the content. Reading stops after `most` bytes, because a file may be a device and a server may never
+    end.
+    """
     if str(source).startswith(("https://", "http://")):
         content = _download(str(source), most)
     else:

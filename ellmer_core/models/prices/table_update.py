@@ -1,7 +1,7 @@
-"""Writes the package's table of prices anew, from the installed PyPI package `genai-prices`.
+"""Updates the package's table of prices from the installed PyPI package `genai-prices`.
 
-`python -m ellmer_core.models.prices.table_update` does it. The prices (https://github.com/pydantic/genai-prices) are list
-prices for text, as of the day it is run.
+The command is `python -m ellmer_core.models.prices.table_update`. The prices
+(https://github.com/pydantic/genai-prices) are list prices for text, as of that day.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ def _rows(models: Any, today: Any) -> Iterator[dict[str, Any]]:
 
 
 def _at(price: Any, start: int) -> float | None:
-    """A price, from so many input tokens on."""
+    """Returns a price that holds from a number of input tokens on."""
     tiers = [tier.price for tier in getattr(price, "tiers", ()) if tier.start <= start]
     price = tiers[-1] if tiers else getattr(price, "base", price)
     return None if price is None else float(price)
 
 
 def _regex(match: Any) -> Any:
-    """`genai-prices`' matching logic as one regular expression for `re.search()`."""
+    """Converts `genai-prices`' matching logic to one regular expression for `re.search()`."""
     [(kind, value)] = vars(match).items()
     match kind:
         case "or_":

@@ -1,7 +1,7 @@
-"""The tables of what models take, and the profile of a model from them.
+"""The tables of model capabilities, and the profile of a model from them.
 
-Every row names providers, a pattern of model names and its source. The rows that match are applied in their order, so
-that a later one wins, and an unknown model has what the general rows of its provider say.
+Every row names providers, a pattern of model names and its source. Matching rows are applied in order, so that a
+later one has priority. An unknown model gets the general rows of its provider.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _ROW = "[[row]]"
 
 
 def profile_of(wire: Wire) -> Profile:
-    """Returns what the tables say of the wire's model."""
+    """Returns the tables' profile of the wire's model."""
     return _profile(wire.vendor, wire.name, wire.model)
 
 
 @cache
 def rows(vendor: str = "") -> tuple[dict[str, Any], ...]:
-    """All rows, file by file; or those in which the provider is named: to read them all takes long."""
+    """Returns all rows, file by file, or only the files that name the provider, because reading all of them is slow."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.toml")))
     written = (row for text in texts for row in text.split(_ROW)[1:])
     named = [row for row in written if not vendor or f'"{vendor}"' in row]

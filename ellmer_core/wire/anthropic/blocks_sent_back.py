@@ -1,4 +1,6 @@
-"""The blocks of an answer that Anthropic takes back: the fields that each needs (anthropic.types.*Param), and the pairs."""
+"""The blocks of an answer that Anthropic accepts back: the required fields of each (anthropic.types.*Param), and the
+pairs.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,7 @@ _ADVICE = Tagged(
 
 
 def _result(content: object) -> dict[str, object]:
-    """A result of a server tool. Its id is that of its call, or `paired()` leaves it out."""
+    """Returns a result of a server tool. Its id is that of its call; otherwise `paired()` leaves it out."""
     return {"tool_use_id": _ID, "content": content, "caller?": CALLER}
 
 
@@ -137,8 +139,9 @@ _ANY = "any id"  # as no id of a call is written
 
 
 def paired(messages: list[Json]) -> list[Json]:
-    """The messages, in which each result of a server tool has its call, and each call its result: `web_search tool use
-    with id … was found without a corresponding web_search_tool_result block`."""
+    """Returns the messages in which each result of a server tool has its call, and each call its result: `web_search
+    tool use with id … was found without a corresponding web_search_tool_result block`.
+    """
     called: set[object] = set()
     said = [message for each in messages if (message := _with_calls(each, called))["content"]]
     answered = {block.get("tool_use_id") for message in said for block in message["content"]}
@@ -148,7 +151,7 @@ def paired(messages: list[Json]) -> list[Json]:
 
 
 def _with_calls(message: Json, called: set[object]) -> Json:
-    """A message without the results that have no call before them; a compaction may hold any call."""
+    """Returns a message without the results that have no earlier call. A compaction may contain any call."""
     kept = []
     for block in message["content"]:
         kind = str(block.get("type"))
@@ -163,7 +166,9 @@ def _with_calls(message: Json, called: set[object]) -> Json:
 
 
 def _settled(message: Json, answered: set[object]) -> Json:
-    """A message without calls that the server has not run: they stay out once the conversation went on without them."""
+    """Returns a message without calls that the server has not run. They are left out once the conversation continued
+    without them.
+    """
     blocks = message["content"]
     if any(block.get("type") == "tool_use" for block in blocks):  # the server waits for results of ours
         return message

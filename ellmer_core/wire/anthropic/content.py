@@ -1,4 +1,4 @@
-"""Anthropic Messages, ours → theirs, one content at a time: blocks, those of the model as they came."""
+"""Anthropic Messages, requests: converts one content at a time to blocks. The model's blocks are sent back unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["AnthropicContent"]
 
 
 class AnthropicContent(Wire):
-    """Contents as blocks."""
+    """Converts contents to blocks."""
 
     def assistant_part(self, content: Content) -> Json | None:
         """Returns a block of an assistant message; `None` for content that only another provider understands."""
@@ -56,26 +56,29 @@ class AnthropicContent(Wire):
         return block
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """A thinking block as it came. It is refused without its signature (it was cut off, or is another's), and
-        without its text, which may be empty."""
+        """Returns a thinking block unchanged. It is left out without its signature (it was cut off, or is another
+        provider's) or its text, because the API refuses it. The text may be empty.
+        """
         block = (self.issued(thinking.extra) or {}).get("block", {})
         return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
 
     def file(self, file: ContentFile) -> Json | None:
-        """The text of a document, as a document."""
+        """Returns a text document as a document block."""
         if not file.text:
             return None
         source = {"type": "text", "media_type": "text/plain", "data": file.text}
         return {"type": "document", "source": source, "title": file.filename}
 
     def call(self, request: ContentToolRequest) -> Json:
-        """A tool_use block; its input is an object always."""
+        """Returns a tool_use block. Its input is always an object."""
         fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
         call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
         return {**call, "input": dict(request.arguments), **fields}
 
     def call_id(self, id: str) -> str:
-        """`tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'` (farion1231/cc-switch#1181)."""
+        """Returns a valid id: `tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
+        (farion1231/cc-switch#1181).
+        """
         return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]+")
 
     def content(self, content: Content) -> Json:
@@ -110,7 +113,7 @@ class AnthropicContent(Wire):
 
 
 def _legal(fields: Mapping[str, Any]) -> Json:
-    """Returns what a block had beside its text or its input, as the API takes it back."""
+    """Returns the additional fields of a block that the API accepts back."""
     kept = json_bodies.without(fields, "citations")
     said = fields.get("citations")
     if cited := [one for one in said if fits(one, CITATION)] if isinstance(said, (list, tuple)) else []:

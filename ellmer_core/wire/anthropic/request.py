@@ -1,7 +1,7 @@
 """Anthropic Messages, `POST {base_url}/messages`. https://docs.claude.com/en/api/messages
 
-Blocks that the model's side owns (thinking, server tools and their results) go back exactly as they came and
-where they came: a signature covers what stands before it.
+The model's own blocks (thinking, server tools and their results) are sent back unchanged and in their places, because
+a signature covers the blocks before it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
 
     @property
     def issuer(self) -> str:
-        """Claude's signatures hold at every host of the model."""
+        """The issuer of signatures. Claude's signatures are valid at every host of the model."""
         return self.name
 
     def request(
@@ -130,7 +130,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return f"a parameter cannot be named {odd[0]!r}" if odd else super().call_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
-        """`Thinking may not be enabled when tool_choice forces tool use`."""
+        """Forces a tool call if possible: `Thinking may not be enabled when tool_choice forces tool use`."""
         if self.thinking():
             return {}
         return {"tool_choice": {"type": "tool", "name": STRUCTURED} if alone else {"type": "any"}}
@@ -140,26 +140,26 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return {"x-api-key": self.credentials(), **version} if self.credentials else version
 
     def thinking(self) -> Json | None:
-        """Returns how the parameters ask for thinking: so many tokens of it, or as much as the effort is worth."""
+        """Returns the thinking settings of the parameters: a number of tokens, or an effort."""
         if self.params.get("reasoning_tokens"):
             return {"type": "enabled"}
         effort = self.params.get("reasoning_effort") and self.profile.adaptive
         return {"type": "adaptive"} if effort else None
 
     def limit(self) -> int:
-        """`max_tokens` where the caller gives none: what the model's profile says, beyond what thinking may take."""
+        """Returns the default of `max_tokens`: the value of the model's profile, plus the tokens for thinking."""
         most = self.profile.ranges.get("max_tokens", (1, float("inf")))[1]
         wanted = (self.profile.max_tokens or 4096) + (self.params.get("reasoning_tokens") or 0)
         return int(min(wanted, most))
 
     def system(self, turn: Turn) -> str:
-        """The text of a system turn; it stands beside the messages."""
+        """Returns the text of a system turn, which is outside the messages."""
         if not isinstance(turn, SystemTurn):
             return ""
         return "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text.strip())
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """Neighbours of one role are one message, as the API itself would merge them."""
+        """Returns the messages. Neighbours of one role are joined, as the API itself would do."""
         messages: list[Json] = []
         for message in paired(self.kept(turns)):
             if messages and messages[-1]["role"] == message["role"]:
@@ -181,8 +181,9 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
                 return [{"role": "user", "content": blocks}] if blocks else []
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """Returns what the model said. The thinking of a partial answer may lack its signature: it stays here; and so does
-        what nothing follows: `The final block in an assistant message cannot be thinking` (tailcallhq/forgecode#2107).
+        """Returns the model's message. Thinking of a partial answer is left out, because its signature may be
+        missing. Thinking at the end is left out, too: `The final block in an assistant message cannot be thinking`
+        (tailcallhq/forgecode#2107).
         """
         thinks = not turn.lost
         contents = [
@@ -194,14 +195,15 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:
-        """Blank text is refused, even where the model wrote it: `text content blocks must contain
-        non-whitespace text` (anthropics/claude-code#23440)."""
+        """Tells whether a content can be sent. Blank text is refused, even if the model wrote it: `text content
+        blocks must contain non-whitespace text` (anthropics/claude-code#23440).
+        """
         if isinstance(content, ContentText):
             return bool(content.text.strip())
         return content_parts.sendable(content, self.name)
 
     def result(self, result: ContentToolResult) -> Json:
-        """A tool_result block, with its media inside where `tool_media` is native."""
+        """Returns a tool_result block, with its media inside if `tool_media` is native."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "type": "tool_result",
@@ -230,7 +232,7 @@ def _names_files(turns: Sequence[Turn]) -> bool:
 
 
 def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, with the beta of files beside others: without it, a file is refused."""
+    """Returns the headers with the beta of files, which requests with files need."""
     names = {name.lower(): name for name in headers}
     name = names.get("anthropic-beta", "anthropic-beta")
     betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]
@@ -238,7 +240,9 @@ def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:
-    """`final assistant content cannot end with trailing whitespace` (tailcallhq/forgecode#1872)."""
+    """Returns the messages without trailing space: `final assistant content cannot end with trailing whitespace`
+    (tailcallhq/forgecode#1872).
+    """
     if messages and messages[-1]["role"] == "assistant" and messages[-1]["content"][-1].get("type") == "text":
         *before, last = messages[-1]["content"]
         messages[-1] = {"role": "assistant", "content": [*before, {**last, "text": last["text"].rstrip()}]}

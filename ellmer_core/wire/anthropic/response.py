@@ -1,4 +1,4 @@
-"""Anthropic Messages, theirs → ours: the blocks that came back as a turn."""
+"""Anthropic Messages, answers: converts the blocks to a turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAUSE = "pause_turn"
 
 
 class AnthropicResponse(Wire):
-    """Reads answers, whole; a stream is folded into one first."""
+    """Reads complete answers. A stream is merged into one first."""
 
     endings: ClassVar[finish_reasons.Endings] = finish_reasons.ANTHROPIC
 
@@ -43,7 +43,7 @@ class AnthropicResponse(Wire):
         )
 
     def block(self, block: Json, *, cut: bool) -> Content:
-        """Converts a block of the answer. If a stream was cut, `input` is a text."""
+        """Converts a block of the answer. In a truncated stream, `input` is a text."""
         match block:
             case {"type": "text", "text": str(text)}:
                 citations = [
@@ -63,7 +63,9 @@ class AnthropicResponse(Wire):
                 return content_parts.unknown(self.name, block)
 
     def tokens(self, usage: Json) -> Tokens:
-        """Usage. `input_tokens` counts neither what was read from the cache nor what was written to it."""
+        """Returns the usage. `input_tokens` includes neither tokens that were read from the cache nor tokens written
+        to it.
+        """
         parts = [
             usage.get(k) for k in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         ]
@@ -76,13 +78,13 @@ class AnthropicResponse(Wire):
         )
 
     def finish_reason(self, reason: str | None, blocks: list[Json]) -> str | None:
-        """The neutral word. `pause_turn` is kept: the answer goes on when it is sent back as it is."""
+        """Returns the neutral reason. `pause_turn` stays: sending the answer back continues it."""
         neutral = self.endings.neutral(reason)
         calls = any(block.get("type") == "tool_use" for block in blocks)
         return "tool_use" if calls and neutral == "success" else neutral
 
     def paused(self, turn: AssistantTurn) -> bool:
-        """Whether the server stopped between calls of its own tools, to be sent the answer and go on with it."""
+        """Tells whether the server paused between calls of its own tools. Sending the answer back continues it."""
         return turn.finish_reason == PAUSE and any(isinstance(c, ContentUnknown) for c in turn.contents)
 
     def merger(self) -> AnthropicMerger:

@@ -1,4 +1,4 @@
-"""Folds the events of a streamed message into the message."""
+"""Merges the events of a streamed message into the message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["AnthropicMerger"]
 
 
 class AnthropicMerger(Merger):
-    """The fold. Complete at `message_stop`; `ping` and events it does not know mean nothing to it."""
+    """The merger. It is complete at `message_stop`. It ignores `ping` and unknown events."""
 
     def __init__(self) -> None:
         self._message: Json = {}
@@ -54,7 +54,7 @@ class AnthropicMerger(Merger):
         return self._blocks.setdefault(event.get("index", 0), _Block())
 
     def _end(self, event: Json) -> None:
-        """Stores what is known only at the end. Usage is cumulative: it replaces the counts of `message_start`."""
+        """Stores values from the end of the stream. Usage is cumulative: it replaces the counts of `message_start`."""
         known = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
         self._message |= {k: v for k, v in event.items() if k not in {"type", "delta", "usage"}}
         self._message |= event.get("delta") or {}
@@ -78,7 +78,7 @@ _DELTAS = {
 
 
 class _Block:
-    """One block: what it started with, and for each text field the fragments that followed."""
+    """One block: its first event, and for each text field the fragments that followed."""
 
     def __init__(self) -> None:
         self._start: Json = {}

@@ -1,6 +1,6 @@
-"""The two services as every caller sees them, whichever the provider.
+"""The interfaces of the two services, which are the same for all providers.
 
-The methods yield the HTTP requests to make and are sent the bodies of their answers.
+The methods yield HTTP requests and are sent the bodies of their answers.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ class Endpoint(Protocol):
     @property
     def api_headers(self) -> Mapping[str, str]: ...
     def headers(self) -> dict[str, str]:
-        """The headers that carry the key, if there is one."""
+        """Returns the headers with the key, if there is one."""
 
     def get(self, url: str) -> Request:
-        """A request without a body."""
+        """Returns a request without a body."""
 
 
 class StoredFile(NamedTuple):
-    """A file at the provider: how requests name it, when it was made and when it is deleted (Unix time by the
-    provider's clock), and whether it is ready."""
+    """A file at the provider: its name in requests, its creation and expiry (Unix time by the provider's clock), and
+    whether it is ready.
+    """
 
     uri: str
     created_at: float | None = None
@@ -43,7 +44,7 @@ class StoredFile(NamedTuple):
     ready: bool = True
 
     def expires(self, now: float) -> float | None:
-        """When it is deleted, by the clock that says `now`: clocks differ, the time between does not."""
+        """Returns its expiry by the clock that says `now`. Clocks differ, but the time until the expiry is the same."""
         if self.expires_at is None or self.created_at is None:
             return self.expires_at
         return now + self.expires_at - self.created_at
@@ -55,19 +56,19 @@ class Batches(ABC):
 
     @abstractmethod
     def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
-        """Hands in the bodies of requests, by the names that their answers will bear."""
+        """Submits the bodies of requests under names, which their answers will have."""
 
     @abstractmethod
     def poll(self, to: Endpoint, batch: Json) -> Request:
-        """Asks how far it is."""
+        """Asks for the status of the batch."""
 
     @abstractmethod
     def done(self, batch: Json) -> bool:
-        """Tells whether the job has ended. Raises `BadRequestError` where it failed as a whole."""
+        """Tells whether the batch has ended. Raises `BadRequestError` if it failed as a whole."""
 
     @abstractmethod
     def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:
-        """The answers by name; one that is missing was not given."""
+        """Returns the answers by name. A missing name has no answer."""
 
 
 class Uploads(ABC):
@@ -77,16 +78,16 @@ class Uploads(ABC):
     def upload(
         self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
     ) -> Steps[StoredFile]:
-        """Uploads a file. Raises `UsageError` for an expiry that the provider does not keep."""
+        """Uploads a file. Raises `UsageError` if the provider does not support the expiry."""
 
     @abstractmethod
     def delete(self, to: Endpoint, uri: str) -> Request:
-        """Deletes it."""
+        """Deletes the file."""
 
     def poll(self, to: Endpoint, uri: str) -> Request | None:  # noqa: ARG002 - as where files are ready at once
-        """Asks whether the file is ready; `None` where there is nothing to ask."""
+        """Asks whether the file is ready. It is `None` if the provider needs no question."""
         return None
 
     def polled(self, body: bytes) -> StoredFile:
-        """The answer to that."""
+        """Returns the file from the answer."""
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""Batch APIs: many requests handed in at once, answered within a day, for half the price.
+"""Batch APIs: many requests are submitted at once, and answered within a day, at half the price.
 
-Each answer is kept as `{"status": …, "body": …}`, as if it had come over HTTP by itself.
+Each answer is kept as `{"status": …, "body": …}`, like a single HTTP answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenAIBatches(Batches):
-    """A file of requests, and one or two of answers. https://platform.openai.com/docs/api-reference/batch"""
+    """OpenAI's batches: one file of requests, and one or two of answers.
+    https://platform.openai.com/docs/api-reference/batch
+    """
 
     endpoint: str
 
@@ -60,7 +62,7 @@ class OpenAIBatches(Batches):
 
 
 class AnthropicBatches(Batches):
-    """https://docs.claude.com/en/api/creating-message-batches"""
+    """Anthropic's batches. https://docs.claude.com/en/api/creating-message-batches"""
 
     def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
         requests = [{"custom_id": name, "params": body} for name, body in bodies.items()]
@@ -93,7 +95,9 @@ class AnthropicBatches(Batches):
 
 
 class GeminiBatches(Batches):
-    """Requests and answers inside the batch object. https://ai.google.dev/gemini-api/docs/batch-api"""
+    """Gemini's batches, with requests and answers inside the batch object.
+    https://ai.google.dev/gemini-api/docs/batch-api
+    """
 
     LARGEST = 20_000_000  # bytes of a batch whose requests are not in a file
 
@@ -123,7 +127,7 @@ class GeminiBatches(Batches):
         return {answer["metadata"]["key"]: self.result(answer) for answer in answers}
 
     def result(self, answer: Json) -> Json:
-        """One answer. An error has Google's numbers for its kinds, of which 3, 9 and 11 are the request's fault."""
+        """Returns one answer. An error has Google's number for its kind; 3, 9 and 11 are errors of the request."""
         if "response" in answer:
             return {"status": 200, "body": answer["response"]}
         code = (answer.get("error") or {}).get("code")
@@ -139,7 +143,7 @@ def _object(body: bytes) -> Json:
 
 
 def _lines(body: bytes) -> Iterator[Json]:
-    """The objects in JSON lines; a line that is none says nothing about any request."""
+    """Yields the objects in JSON lines. Other lines are ignored."""
     for line in body.splitlines():
         try:
             value = read_json(line)

@@ -1,4 +1,4 @@
-"""Files that a provider keeps: uploaded once, named in many requests, deleted again."""
+"""Files that a provider stores: they are uploaded once, used in many requests, and deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANTHROPIC_BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
 class OpenAIUploads(Uploads):
-    """https://platform.openai.com/docs/api-reference/files"""
+    """OpenAI's files. https://platform.openai.com/docs/api-reference/files"""
 
     shortest, longest = 3600, 2_592_000  # seconds
 
@@ -29,7 +29,7 @@ class OpenAIUploads(Uploads):
         if expires_in is not None:
             if not self.shortest <= expires_in <= self.longest:
                 raise UsageError(
-                    "OpenAI keeps files for an hour (3600) to 30 days (2592000): expires_in= in seconds."
+                    "OpenAI keeps files for one hour to 30 days. Set expires_in= to 3600 to 2592000 seconds."
                 )
             fields |= {"expires_after[anchor]": "created_at", "expires_after[seconds]": str(int(expires_in))}
         return self.stored(_object((yield form(to, fields, data, type, filename))))
@@ -42,7 +42,7 @@ class OpenAIUploads(Uploads):
 
 
 class AnthropicUploads(Uploads):
-    """https://docs.claude.com/en/api/files-create: files stay until they are deleted."""
+    """Anthropic's files, which stay until they are deleted. https://docs.claude.com/en/api/files-create"""
 
     def upload(
         self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
@@ -56,7 +56,9 @@ class AnthropicUploads(Uploads):
 
 
 class GeminiUploads(Uploads):
-    """https://ai.google.dev/api/files: files go after 48 hours. Audio and video are ready some time later."""
+    """Gemini's files, which expire after 48 hours. Audio and video need time until they are ready.
+    https://ai.google.dev/api/files
+    """
 
     def upload(
         self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
@@ -66,7 +68,7 @@ class GeminiUploads(Uploads):
         return self.stored(_object((yield self.multipart(to, data, type, filename))).get("file"))
 
     def multipart(self, to: Endpoint, data: bytes, type: str, filename: str) -> Request:
-        """Returns what the file is called, then the file, as two parts of a body."""
+        """Returns the file's metadata and the file as two parts of a body."""
         about = json.dumps({"file": {"mimeType": type, "displayName": filename}})
         edge = boundary(data)
         head = f"--{edge}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{about}"
@@ -97,7 +99,7 @@ class GeminiUploads(Uploads):
         return delete(to, self.path(uri))
 
     def path(self, uri: str) -> str:
-        """Returns where the file is, at this provider: the rest of what an answer calls its URI is not followed."""
+        """Returns the file's path at this provider. The host of the URI in an answer is ignored."""
         return f"/files/{quote(uri.rpartition('/')[2], safe='')}"
 
 
@@ -107,7 +109,7 @@ def _number(file: Json, name: str) -> float | None:
 
 
 def _moment(file: Json, name: str) -> float | None:
-    """RFC 3339 as Unix time."""
+    """Returns RFC 3339 time as Unix time."""
     try:
         return datetime.fromisoformat(str(file.get(name))[:19] + "+00:00").timestamp()
     except ValueError:

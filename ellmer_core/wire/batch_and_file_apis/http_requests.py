@@ -1,4 +1,4 @@
-"""The requests that batches and uploads have in common, and the reading of their answers."""
+"""Requests of batches and uploads, and the reading of their answers."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ SAFE = dict.fromkeys((*range(32), 127, ord('"'), ord("\\")), "_")
 
 
 def url_of(to: Endpoint, path: str) -> str:
-    """A path of the API."""
+    """Returns the URL of an API path."""
     return f"{to.base_url.rstrip('/')}{path}"
 
 
 def key_headers(to: Endpoint) -> dict[str, str]:
-    """The headers of the key, and the caller's."""
+    """Returns the headers with the key, and the caller's."""
     return {**to.headers(), **to.api_headers}
 
 
 def post(to: Endpoint, path: str, body: Json) -> Request:
-    """A request with a JSON body."""
+    """Returns a request with a JSON body."""
     return Request(url_of(to, path), key_headers(to), body)
 
 
 def delete(to: Endpoint, path: str, beta: Mapping[str, str] = NO_HEADERS) -> Request:
-    """A request that deletes what is there."""
+    """Returns a request that deletes an object."""
     return Request(url_of(to, path), {**key_headers(to), **beta}, {}, method="DELETE")
 
 
@@ -45,7 +45,7 @@ def form(  # noqa: PLR0917 - a file has this many sides
     filename: str,
     beta: Mapping[str, str] = NO_HEADERS,
 ) -> Request:
-    """Fields and a file for `/files`, as an HTML form sends them. https://www.rfc-editor.org/rfc/rfc7578"""
+    """Returns fields and a file for `/files`, in the encoding of an HTML form. https://www.rfc-editor.org/rfc/rfc7578"""
     edge = boundary(data)
     part = f"--{edge}\r\nContent-Disposition: form-data; name="
     head = "".join(f'{part}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
@@ -58,12 +58,12 @@ def form(  # noqa: PLR0917 - a file has this many sides
 
 
 def boundary(data: bytes) -> str:
-    """Returns what parts a body; it cannot stand in what it is the hash of."""
+    """Returns the boundary of the parts. It is the hash of their content, so it is not in the content."""
     return f"ellmer-core-{sha256(data).hexdigest()}"
 
 
 def json_object(body: bytes, what: str) -> Json:
-    """The answer as an object; `what` names it in the error."""
+    """Returns the answer as an object; `what` names it in an error."""
     try:
         value = read_json(body)
     except (ValueError, RecursionError) as error:

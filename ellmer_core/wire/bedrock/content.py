@@ -1,4 +1,4 @@
-"""Bedrock Converse, ours → theirs, one content at a time: blocks with bytes in them, and names that are allowed."""
+"""Bedrock Converse, requests: converts one content at a time to blocks with bytes and valid names."""
 
 from __future__ import annotations
 
@@ -46,10 +46,12 @@ _BLOCK = {
 
 
 class BedrockContent(Wire):
-    """Contents as blocks."""
+    """Converts contents to blocks."""
 
     def assistant_part(self, content: Content) -> Json | None:
-        """Returns a block of an assistant message; `None` for content that only another provider or family understands."""
+        """Returns a block of an assistant message, or `None` for content that only another provider or family
+        understands.
+        """
         block: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):
@@ -72,7 +74,9 @@ class BedrockContent(Wire):
         return block
 
     def call_id(self, id: str) -> str:
-        """`[a-zA-Z0-9_.:-]{1,64}`; until 2026 without the dot and the colon, and some models still say so."""
+        """Returns a valid id: `[a-zA-Z0-9_.:-]{1,64}`. Until 2026, the dot and the colon were not allowed, and some
+        models still refuse them.
+        """
         return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
 
     def content(self, content: Content) -> Json:
@@ -106,16 +110,20 @@ class BedrockContent(Wire):
         return block
 
     def file(self, file: ContentFile) -> Json | None:
-        """Documents and videos of the formats that Converse knows (DocumentFormat, VideoFormat)."""
+        """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat).
+
+        Among the known families, only Amazon's own takes videos.
+        """
         kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
         if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
             return self.document(file.filename, kind, {"bytes": file.data})
-        if kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+        sees = family_of(self.model).name in {"", "nova"}
+        if sees and kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
             return {"video": {"format": kind, "source": {"bytes": file.data}}}
         return None
 
     def thought(self, block: Json | None) -> Json | None:
-        """A thought as it came; `None` where its signature is missing and wanted."""
+        """Returns a thought unchanged, or `None` if its required signature is missing."""
         if not fits(block, _BLOCK):
             return None
         said = (block or {}).get("reasoningContent") or {}
@@ -123,7 +131,7 @@ class BedrockContent(Wire):
         return None if unsigned and family_of(self.model).signed_thoughts else block
 
     def remote(self, content: Content, url: str) -> Json:
-        """An image by URL: only one in S3 is fetched."""
+        """Returns an image by URL. Only images in S3 are downloaded."""
         if url.startswith("s3://"):
             return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
         raise content_parts.refused(
@@ -131,14 +139,14 @@ class BedrockContent(Wire):
         )
 
     def image(self, content: Content, type: str, source: Json) -> Json:
-        """An image block."""
+        """Returns an image block."""
         kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
         if kind not in {"png", "jpeg", "gif", "webp"}:
             raise content_parts.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
         return {"image": {"format": kind, "source": source}}
 
     def document(self, filename: str, kind: str, source: Json) -> Json:
-        """A document block. Its name may hold letters, digits, single spaces and `-()[]`."""
+        """Returns a document block. Its name may have letters, digits, single spaces and `-()[]`."""
         stem = PurePosixPath(filename).stem
         name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
         return {"document": {"name": name or "document", "format": kind, "source": source}}

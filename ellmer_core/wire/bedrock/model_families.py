@@ -22,7 +22,7 @@ _MORE = "additionalModelRequestFields"
 
 @dataclass(frozen=True)
 class Family:
-    """The defaults are those of Amazon's own models, and of any model that nobody has tried."""
+    """The features of a family. The defaults are those of Amazon's own models and of untested models."""
 
     name: str = ""
     media_in_results: tuple[type[Content], ...] = (ContentImage,)
@@ -88,5 +88,5 @@ FAMILIES = {
 
 
 def family_of(model: str) -> Family:
-    """The family of a model id, or of an inference profile or ARN that names the model."""
+    """Returns the family of a model id, an inference profile or an ARN."""
     return next((family for pattern, family in FAMILIES.items() if re.search(pattern, model)), Family())

@@ -1,8 +1,7 @@
 """Amazon Bedrock Converse, `POST {base_url}/model/{model}/converse`.
 
-https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. One format for the models of
-many makers; what each of them takes of it is in `model_families.py`. Media go as bytes or from S3, never from
-a URL.
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. One format serves the models of
+many makers; `model_families.py` lists what each supports. Media are sent as bytes or from S3, never by URL.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     @property
     def issuer(self) -> str:
-        """Reasoning is the family's: no other can read it."""
+        """The issuer of reasoning, which is the model's family. No other family can read it."""
         return f"{self.name} {self.family.name}"
 
     def request(
@@ -109,13 +108,14 @@ class Bedrock(BedrockContent, BedrockResponse):
         return fields
 
     def system(self, turn: Turn) -> list[Json]:
-        """The blocks of a system turn; they stand beside the messages."""
+        """Returns the blocks of a system turn, which are outside the messages."""
         texts = turn.contents if isinstance(turn, SystemTurn) else ()
         return [self.content(c) for c in texts if self.sendable(c)]
 
     def called(self, messages: Sequence[Json]) -> Iterator[Json]:
-        """Bare definitions of the tools that the history calls: `The toolConfig field must be defined when using
-        toolUse and toolResult content blocks.`"""
+        """Yields minimal definitions of the tools in the history: `The toolConfig field must be defined when using
+        toolUse and toolResult content blocks.`
+        """
         calls = (block.get("toolUse") for message in messages for block in message["content"])
         for name in dict.fromkeys(
             call["name"] for call in calls if isinstance(call, dict) and "name" in call
@@ -128,7 +128,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return unfit(self.schema(type), self.family.schema_limits) or super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:
-        """`Thinking may not be enabled when tool_choice forces tool use`."""
+        """Forces a tool call if possible: `Thinking may not be enabled when tool_choice forces tool use`."""
         unforced = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
         if not self.family.forces or unforced:
             return {}
@@ -136,13 +136,14 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolConfig": {"toolChoice": choice}}
 
     def text_format(self, type: Type) -> Json:
-        """The parameter that asks for structured output."""
+        """Returns the parameter that asks for structured output."""
         definition = {"name": STRUCTURED, "schema": json_bodies.json_text(ANTHROPIC.say(self.schema(type)))}
         return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """Neighbours of one role are one message, results first; where results have to be alone, and where a
-        conversation has to start with the user, a message of the other role comes between."""
+        """Returns the messages. Neighbours of one role are joined, results first. Some models require results in a
+        separate message, or a user message at the beginning; then a message of the other role is inserted.
+        """
         messages: list[Json] = []
         for message in self.kept(turns):
             self.join(messages, message)
@@ -151,7 +152,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return _with_distinct_names(messages)
 
     def join(self, messages: list[Json], message: Json) -> None:
-        """Adds a message to those before it."""
+        """Adds a message to the earlier ones."""
         before = messages[-1] if messages else None
         if before is None or before["role"] != message["role"]:
             messages.append(message)
@@ -176,7 +177,7 @@ class Bedrock(BedrockContent, BedrockResponse):
                 return [{"role": "user", "content": blocks} for blocks in contents if blocks]
 
     def flat(self, contents: Sequence[Content]) -> list[Content]:
-        """As everywhere, except that a result keeps only media that the family takes in results."""
+        """Flattens results as the base does, but a result keeps only media that the family accepts in results."""
         return [
             part
             for c in super().flat(contents)
@@ -184,19 +185,20 @@ class Bedrock(BedrockContent, BedrockResponse):
         ]
 
     def fits(self, content: Content) -> bool:
-        """Whether all media of a result are of a kind that may stay in it."""
+        """Tells whether a result may keep all of its media."""
         parts = content_parts.result_parts(content) if isinstance(content, ContentToolResult) else None
         return all(isinstance(c, self.family.media_in_results) for c in parts or () if is_media(c))
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """The blocks of what the user says: `A text block must be included when using documents.`"""
+        """Returns the blocks of a user message: `A text block must be included when using documents.`"""
         blocks = [self.content(c) for c in contents if self.sendable(c)]
         lacks_text = any("document" in b for b in blocks) and not any("text" in b for b in blocks)
         return [FILLER, *blocks] if lacks_text else blocks
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """Returns what the model said, in one message; of a partial answer, no thinking: it may lack its signature. None at
-        the end either: Claude refuses an answer that ends with its thoughts."""
+        """Returns the model's message. Thinking of a partial answer is left out, because its signature may be
+        missing. Thinking at the end is left out, too, because Claude refuses it.
+        """
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         blocks = _answering(
@@ -207,8 +209,9 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
     def sendable(self, content: Content) -> bool:
-        """A blank text is refused: `The text field in the ContentBlock object at … is blank.` Sources that stand alone
-        have no such field."""
+        """Tells whether a content can be sent. A blank text is refused: `The text field in the ContentBlock object at
+        … is blank.` A block of only citations has no such field.
+        """
         if isinstance(content, ContentText):
             return bool(content.text.strip()) or self._only_sources(content)
         return content_parts.sendable(content, self.name)
@@ -220,7 +223,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return False
 
     def result(self, result: ContentToolResult) -> Json:
-        """A toolResult block, with its media inside where `tool_media` is native."""
+        """Returns a toolResult block, with its media inside if `tool_media` is native."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "toolUseId": self.call_id(content_parts.answered(result).id),
@@ -231,7 +234,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolResult": block}
 
     def outcome(self, result: ContentToolResult) -> Json:
-        """Returns what a result without media says."""
+        """Returns the content of a result without media."""
         text = result_text(result)
         if not self.family.json_results:
             return {"text": text}
@@ -239,7 +242,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"json": value if isinstance(value, dict) else {"result": text}}
 
     def tool(self, tool: ToolDef) -> Json:
-        """A definition; a blank description is refused."""
+        """Returns a definition. A blank description is left out, because it is refused."""
         spec: Json = {"name": tool.name, "inputSchema": {"json": self.schema(tool.arguments)}}
         return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
 
@@ -248,7 +251,7 @@ class Bedrock(BedrockContent, BedrockResponse):
 
 
 def _answering(blocks: list[Json]) -> list[Json]:
-    """The blocks without results that have no call before them, and without calls of a kind that nobody knows or ran."""
+    """Returns the blocks without results that have no earlier call, and without unknown or unrun calls."""
     results = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
     called: set[object] = set()
     kept = []
@@ -266,7 +269,7 @@ def _answering(blocks: list[Json]) -> list[Json]:
 
 
 def _with_distinct_names(messages: list[Json]) -> list[Json]:
-    """Documents that share a name, which is refused, are numbered in their order; earlier ones keep theirs."""
+    """Numbers documents that share a name, because the API refuses equal names. Earlier documents keep theirs."""
     seen: dict[str, int] = {}
 
     def renamed(block: Json) -> Json:

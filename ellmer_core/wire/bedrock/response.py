@@ -1,4 +1,4 @@
-"""Bedrock Converse, theirs → ours: the blocks that came back as a turn, and errors with the type their header says."""
+"""Bedrock Converse, answers: converts the blocks to a turn, and errors by the type in their header."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["BedrockResponse"]
 
 
 class BedrockResponse(Wire):
-    """Reads answers, whole; a stream is folded into one first."""
+    """Reads complete answers. A stream is merged into one first."""
 
     endings: ClassVar[finish_reasons.Endings] = finish_reasons.BEDROCK
 
@@ -45,7 +45,7 @@ class BedrockResponse(Wire):
         )
 
     def block(self, block: Json, *, cut: bool) -> Content:
-        """Converts a block of the answer. If a stream was cut, `input` is a text."""
+        """Converts a block of the answer. In a truncated stream, `input` is a text."""
         content: Content = provider_content(self.name, block)
         match block:
             case {"text": str(text)}:
@@ -69,7 +69,9 @@ class BedrockResponse(Wire):
         return content
 
     def tokens(self, usage: Json) -> Tokens:
-        """Usage. `inputTokens` counts neither what was read from the cache nor what was written to it."""
+        """Returns the usage. `inputTokens` includes neither tokens that were read from the cache nor tokens written
+        to it.
+        """
         parts = [usage.get(k) for k in ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")]
         return Tokens(
             input=None if parts[0] is None else sum(part or 0 for part in parts),
@@ -79,7 +81,7 @@ class BedrockResponse(Wire):
         )
 
     def finish_reason(self, reason: str | None, contents: Sequence[Content]) -> str | None:
-        """The neutral word. Without a call left to answer, a stop for one is a stop: the data were the call."""
+        """Returns the neutral reason. If the only call was the structured data, the reason is a normal stop."""
         neutral = self.endings.neutral(reason)
         if neutral not in {"success", "tool_use"}:
             return neutral
@@ -90,7 +92,7 @@ class BedrockResponse(Wire):
         return BedrockMerger()
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-        """The body is a message and no more; the type of the error stands in a header."""
+        """Returns the error. The body has only a message, and a header has the error's type."""
         error = error_of(status, headers, body)
         lower = {name.lower(): value for name, value in headers.items()}
         error.type = error.code = lower.get("x-amzn-errortype", "").partition(":")[0] or error.type

@@ -1,4 +1,4 @@
-"""Folds the events of a ConverseStream into the answer of Converse."""
+"""Merges the events of a ConverseStream into the answer of Converse."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KINDS = {"text", "reasoningContent", "toolUse", "toolResult", "image"}
 
 
 class BedrockMerger(Merger):
-    """The fold. Complete at `messageStop`; after the `metadata`, which come last, there is nothing."""
+    """The merger. It is complete at `messageStop`; the `metadata` come last."""
 
     def __init__(self) -> None:
         self._message: Json = {}
@@ -75,7 +75,7 @@ class BedrockMerger(Merger):
 
 
 class _Block:
-    """One block: what it started with, and the fragments that followed, by kind. Texts have no start."""
+    """One block: its first event, and the fragments that followed, by kind. Texts have no first event."""
 
     def __init__(self) -> None:
         self._kind = "text"
@@ -130,7 +130,7 @@ class _Block:
 
 
 def _without_pad(event: Json) -> Json:
-    """The event without `p`, a filler that hides its length on the network."""
+    """Returns the event without `p`, a filler that hides its length on the network."""
     return {name: value for name, value in event.items() if name != "p"}
 
 

@@ -1,4 +1,4 @@
-"""Cohere Chat v2, ours → theirs, one content at a time: the parts of Chat Completions, fewer of them."""
+"""Cohere Chat v2, requests: converts one content at a time to parts of Chat Completions, of which it has fewer."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _CITATION = {
 
 
 class CohereContent(OpenAIChatContent):
-    """Writes single contents."""
+    """Converts single contents."""
 
     returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "thinking": {"thinking": str}})
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
-        """No audio in this form, nor documents; their text is sent."""
+        """Returns the text of documents. This format has neither audio nor documents."""
         return None
 
     def call_id(self, id: str) -> str:
-        """Any; citations refer to results by it."""
+        """Returns the id unchanged. Any id is valid, and citations refer to results by it."""
         return id
 
     def fields(self, content: Content) -> Json:
-        """As Chat Completions; of the citations those that the API takes back."""
+        """Returns the fields of Chat Completions, with the citations that the API accepts back."""
         kept = super().fields(content)
         said = kept.pop("citations", None)
         if cited := [one for one in said if fits(one, _CITATION)] if isinstance(said, (list, tuple)) else []:

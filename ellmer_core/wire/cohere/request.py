@@ -1,7 +1,7 @@
 """Cohere Chat v2, `POST {base_url}/chat`. https://docs.cohere.com/v2/reference/chat
 
-Its messages are those of Chat Completions, except that a plan for the tools (`tool_plan`) stands beside the
-content, and so do citations, which point into its text. Answers and streams are its own.
+Its messages are those of Chat Completions, with two more fields: the plan for the tools (`tool_plan`), and the
+citations, which point into the text. Its answers and streams are different.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
     base_url: str = "https://api.cohere.com/v2"
 
     def models_url(self) -> str:
-        """The list is in the first version of the API."""
+        """Returns the URL of the list of models, which is in version 1 of the API."""
         return f"{self.base_url.rstrip('/').removesuffix('/v2')}/v1/models?endpoint=chat&page_size=1000"
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         return self.post(f"{self.base_url.rstrip('/')}/chat", body, stream=stream)
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
-        """A schema is "not supported when used in combinations with" tools."""
+        """Returns the problem of a schema with tools: it is "not supported when used in combinations with" tools."""
         return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)
 
     def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - any call is the one call

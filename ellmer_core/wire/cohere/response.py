@@ -1,4 +1,4 @@
-"""Cohere Chat v2, theirs → ours: the message that came back as a turn."""
+"""Cohere Chat v2, answers: converts the message to a turn."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CohereResponse(OpenAIChatResponse):
         )
 
     def contents(self, message: Json, *, cut: bool) -> Iterator[Content]:
-        """Yields what the message holds. Citations point into the text as a whole: its first part keeps them."""
+        """Yields the contents of the message. Citations point into the whole text, so its first part keeps them."""
         if message.get("tool_plan"):
             plan = {"tool_plan": message["tool_plan"]}
             yield ContentThinking(message["tool_plan"], extra=self.own(fields=plan))
@@ -61,7 +61,7 @@ class CohereResponse(OpenAIChatResponse):
             )
 
     def tokens(self, usage: Json) -> Tokens:
-        """Usage: the tokens the model read and wrote; what is billed may be less."""
+        """Returns the usage: the tokens that the model read and wrote. The billed tokens may be fewer."""
         counts = usage.get("tokens") or usage.get("billed_units") or {}
         return Tokens(
             counts.get("input_tokens"), counts.get("output_tokens"), cached=usage.get("cached_tokens")

@@ -1,4 +1,4 @@
-"""Folds the events of a streamed Cohere v2 chat into the answer of an unstreamed one."""
+"""Merges the events of a streamed Cohere v2 chat into the answer without a stream."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CohereMerger"]
 
 
 class CohereMerger(Merger):
-    """The fold. Complete at `message-end`; a `[DONE]` follows. Events it does not know mean nothing to it."""
+    """The merger. It is complete at `message-end`; a `[DONE]` follows. It ignores unknown events."""
 
     def __init__(self) -> None:
         self._top: Json = {}
@@ -53,7 +53,7 @@ class CohereMerger(Merger):
         return ()
 
     def _part(self, index: int, content: Json) -> _Part:
-        """The part that a piece belongs to: text after thinking is another one, even where both have the index 0."""
+        """Returns the part that a piece belongs to. Text after thinking is a new part, even if both have the index 0."""
         last = next((part for place, part in reversed(self._parts) if place == index), None)
         if last is None or not last.takes(content):
             last = _Part()
@@ -80,14 +80,14 @@ class CohereMerger(Merger):
 
 
 class _Part:
-    """One part of the content, its text in fragments under the part's own name (`text`, `thinking`)."""
+    """One part of the content. Its text is in fragments under the part's own name (`text`, `thinking`)."""
 
     def __init__(self) -> None:
         self._start: Json = {}
         self._texts: dict[str, list[str]] = {}
 
     def takes(self, content: Json) -> bool:
-        """Whether a piece belongs to this part: it has no type, or opens nothing, and its text is of the same name."""
+        """Tells whether a piece belongs to this part: it does not open a part, and its text has the same name."""
         names = content.keys() & {"text", "thinking"}
         return "type" not in content and names <= self._texts.keys()
 

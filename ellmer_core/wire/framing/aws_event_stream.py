@@ -4,8 +4,8 @@ A frame is `[total length][headers length][CRC of these two][headers][payload][C
 big-endian and unsigned, 32 bits wide. A header is `[length of name][name][type][value]`.
 https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html (the same frames everywhere in AWS)
 
-An event is its payload under the name of its type: `{"contentBlockDelta": {…}}`. An exception is one that no
-event can be taken for: `{":exception": {"type": "throttlingException", "message": "…"}}`.
+An event is its payload under the name of its type: `{"contentBlockDelta": {…}}`. An exception has a form that no
+event has: `{":exception": {"type": "throttlingException", "message": "…"}}`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _BYTES, _TEXT = 6, 7
 
 
 class EventStreamDecoder(Decoder):
-    """Frames into events; every checksum is checked."""
+    """Converts frames to events and checks every checksum."""
 
     def __init__(self) -> None:
         self._held = bytearray()
 
     def feed(self, chunk: bytes) -> list[Any]:
-        """Raises `ResponseError` for damaged frames; first it hands over the events before the damage."""
+        """Returns events. Raises `ResponseError` for damaged frames, after the events before them."""
         self._held += chunk
         events: list[Any] = []
         try:
@@ -63,7 +63,7 @@ class EventStreamDecoder(Decoder):
             del self._held[:total]
 
     def _next_length(self) -> int | None:
-        """Returns how long the next frame is, once it is here whole."""
+        """Returns the length of the next frame if all of it has arrived."""
         if len(self._held) < _PRELUDE.size:
             return None
         total, headers, checksum = _PRELUDE.unpack_from(self._held)
@@ -83,7 +83,7 @@ def _opened(frame: bytes) -> tuple[dict[str, str], bytes]:
 
 
 def _headers(data: bytes) -> Iterator[tuple[str, str]]:
-    """The headers whose value is text; the others say nothing that a stream of JSON needs."""
+    """Yields the headers with text values. The others are not needed for JSON."""
     at = 0
     try:
         while at < len(data):

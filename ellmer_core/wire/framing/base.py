@@ -9,16 +9,16 @@ __all__ = ["Decoder", "no_constant"]
 
 
 def no_constant(_: str) -> None:
-    """What servers in Python write as NaN or Infinity is null in JSON: it must not come back in a request."""
+    """Returns `None` for NaN or Infinity, which servers in Python write and which must not be sent back."""
 
 
 class Decoder(ABC):
-    """Cuts one answer into events; owned by one request, not shared."""
+    """Splits one answer into events. Each request has its own decoder."""
 
     @abstractmethod
     def feed(self, chunk: bytes) -> list[Any]:
-        """The events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
+        """Returns the events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
 
     @abstractmethod
     def flush(self) -> list[Any]:
-        """Returns what is left at the end of the answer. Half an event is no event."""
+        """Returns the rest at the end of the answer. An incomplete event is dropped."""

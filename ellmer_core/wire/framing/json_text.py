@@ -1,7 +1,6 @@
-"""JSON that others wrote: read strictly, no deeper than `MAX_DEPTH`, and with nothing in it that JSON cannot say again.
+"""Parses JSON from elsewhere: strictly, up to a depth of `MAX_DEPTH`, with only values that can be written again.
 
-What servers in Python write as NaN or Infinity, and a number too large to be one (1e999), is null: it must not come
-back in a request.
+NaN, Infinity and numbers that are too large (1e999) become null, because they must not be sent back.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ _decoder = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text. Raises `ValueError` for what is none, or nests too deep."""
+    """Returns the value of a JSON text. Raises `ValueError` if it is invalid or nests too deeply."""
     if isinstance(text, bytes):
         text = text.removeprefix(_BOM).decode(json.detect_encoding(text), "replace")
     return raw_json(text.strip(" \t\n\r"))
 
 
 def raw_json(text: str) -> Any:
-    """The value of a text without space around it. Raises `ValueError`."""
+    """Returns the value of a text without space around it. Raises `ValueError`."""
     try:
         value, end = _decoder.raw_decode(text)
     except RecursionError:
@@ -52,7 +51,7 @@ def raw_json(text: str) -> Any:
 
 
 def bounded(value: Any) -> None:
-    """Raises `ValueError` where a value nests deeper than `MAX_DEPTH`."""
+    """Raises `ValueError` if a value nests deeper than `MAX_DEPTH`."""
     if not isinstance(value, dict | list):
         return
     level = [value]

@@ -1,8 +1,8 @@
-"""Bytes of a streamed answer, as they come from the network, into events: parsed JSON, or the word `[DONE]`.
+"""Converts the bytes of a streamed answer to events: parsed JSON, or the word `[DONE]`.
 
-Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), newline-delimited JSON,
-and one JSON document. Decoders work on bytes, so that a chunk may end anywhere, inside a character too, and
-only LF, CRLF and CR end a line.
+The formats are server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), newline-delimited
+JSON, and one JSON document. Decoders work on bytes, because a chunk may end inside a character, and only LF, CRLF and
+CR end a line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
-    """A fresh decoder. An answer that turns out to be bare JSON comes out of the SSE one whole, at the end."""
+    """Returns a new decoder. The one for SSE returns an answer of bare JSON whole, at the end."""
     if framing == "aws":
         from .aws_event_stream import EventStreamDecoder  # noqa: PLC0415 - one provider has it
 
@@ -38,7 +38,7 @@ def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
 
 
 class _Lines:
-    """Whole lines out of chunks. A CR ends its line at once; an LF that follows it belongs to it."""
+    """Splits chunks into lines. A CR ends its line at once, and an LF after it is skipped."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -68,11 +68,11 @@ class _Lines:
 
 
 class SseDecoder(Decoder):
-    """Server-sent events. Every format says an event's name in its data, too; only `event: error` counts here,
-    since some servers put a bare message under it.
+    """Decodes server-sent events. Every format has an event's name in its data, too. Only `event: error` is used
+    here, because some servers put a plain message under it.
 
-    Lines that are no field of an event are kept: Gemini reports an error in the middle of a stream as bare,
-    pretty-printed JSON (vercel/ai#5217), and without `alt=sse` its whole stream is a JSON array.
+    Lines that are not fields of an event are kept: Gemini reports an error inside a stream as plain, indented JSON
+    (vercel/ai#5217), and without `alt=sse` its whole stream is a JSON array.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class SseDecoder(Decoder):
         return [*_whole(b"\n".join(self._data)), *_whole(b"\n".join(self._stray))]
 
     def _event(self) -> list[Any]:
-        """The event that an empty line ends. The one space after `data:` means nothing around JSON."""
+        """Returns the event that an empty line ends. JSON ignores the space after `data:`."""
         data, failed = b"\n".join(self._data), self._failed
         self._data, self._failed = [], False
         if not failed:
@@ -146,7 +146,7 @@ class JsonDecoder(Decoder):
 
 
 def _events(data: bytes) -> list[Any]:
-    """The event in `data`, `[]` for blank data; a list is several."""
+    """Returns the events in `data`: none for blank data, and several for a list."""
     try:
         event = raw_json(data.decode("utf-8", "replace").strip(_SPACE))
     except ValueError as error:
@@ -159,12 +159,12 @@ def _events(data: bytes) -> list[Any]:
 
 
 def _said(data: bytes) -> Any:
-    """Returns what an error event says: JSON, or a bare message."""
+    """Returns the content of an error event: JSON, or a plain message."""
     return (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
 
 
 def _whole(data: bytes) -> list[Any]:
-    """As `_events`, for the last bytes of an answer: what does not parse was cut off, and is dropped."""
+    """Returns the events of the last bytes of an answer. Invalid JSON was truncated, and is dropped."""
     try:
         return [event for event in _events(data) if isinstance(event, dict) or event == "[DONE]"]
     except ResponseError:

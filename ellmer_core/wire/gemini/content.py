@@ -1,4 +1,4 @@
-"""Gemini, ours → theirs, one content at a time: parts with the signatures and ids that they came with."""
+"""Gemini, requests: converts one content at a time to parts, with their signatures and ids."""
 
 from __future__ import annotations
 
@@ -44,26 +44,28 @@ _PART = {
 
 
 class GeminiContent(Wire):
-    """Contents as parts."""
+    """Converts contents to parts."""
 
     def server_id(self, request: ContentToolRequest) -> Json:
-        """The id the server gave a call, to be echoed; nothing for an id that was made up on our side."""
+        """Returns the server's id of a call, which is sent back. An id that was generated here is left out."""
         id = (self.issued(request.extra) or {}).get("id")
         return {"id": id} if id and isinstance(id, str) else {}
 
     def signature(self, content: Content) -> Json:
-        """The signature that a part came with."""
+        """Returns the signature of a part."""
         fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
         return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
 
     def file(self, file: ContentFile) -> Json | None:
-        """Text, audio and video, as they are."""
+        """Returns text, audio and video unchanged."""
         if not file.type.startswith(("text/", "audio/", "video/")):
             return None
         return {"inlineData": {"mimeType": file.type, "data": file.data}}
 
     def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """A thought that carries a signature; others nobody needs. One without words came as empty text."""
+        """Returns a thought that has a signature. Others are not needed. A thought without text arrived as empty
+        text.
+        """
         signature = self.signature(thinking)
         if not signature:
             return None
@@ -71,7 +73,7 @@ class GeminiContent(Wire):
         return {"text": thinking.thinking, **thought, **signature}
 
     def assistant_part(self, content: Content) -> Json | None:
-        """Returns a part of the model's content; `None` for content that only another provider understands."""
+        """Returns a part of the model's content, or `None` for content that only another provider understands."""
         part: Json | None = None
         signature = self.signature(content)
         match content_parts.known(content, self.name):
@@ -127,7 +129,7 @@ class GeminiContent(Wire):
         return part
 
     def remote(self, content: Content, url: str) -> Json:
-        """An image by URL: only Vertex fetches one."""
+        """Returns an image by URL. Only Vertex downloads one."""
         raise content_parts.refused(
             content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"
         )

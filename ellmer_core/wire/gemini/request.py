@@ -1,7 +1,6 @@
 """Gemini `generateContent`, at Google's Gemini API and at Vertex. https://ai.google.dev/api/generate-content
 
-A thought signature belongs to the very part it came with, and goes back on that part (a call, a text, an
-image, a thought).
+A thought signature belongs to its part (a call, a text, an image, a thought), and is sent back with that part.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ UNSIGNED = "skip_thought_signature_validator"
 
 @dataclass(frozen=True)
 class Gemini(GeminiContent, GeminiResponse):
-    """The format itself. Its native media in results need Gemini 3 (`function_response.parts` is refused before)."""
+    """The format itself. Media inside results need Gemini 3 (`function_response.parts` is refused before)."""
 
     name: ClassVar[str] = "gemini"
     vendor: ClassVar[str] = "Google/Gemini"
@@ -86,20 +85,21 @@ class Gemini(GeminiContent, GeminiResponse):
         return self.post(self.url(stream=stream), body, stream=stream)
 
     def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
-        """All functions in one entry; what Google runs itself in entries of their own."""
+        """Returns all functions in one entry, and Google's own tools in separate entries."""
         provided = [form for tool in tools if (form := self.provided(tool))]
         functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
-        """`Function calling with a response mime type: 'application/json' is unsupported`, and so are Google's own tools
-        with one, before Gemini 3."""
+        """Returns the problem of a schema with tools before Gemini 3: `Function calling with a response mime type:
+        'application/json' is unsupported`. Google's own tools have the same problem.
+        """
         if tools and re.search("gemini-[12]", self.model):
             return f"{self.model} takes a schema or tools, not both"
         return super().native_problem(type, tools)
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
-        """`Tool use with function calling is unsupported`, before Gemini 3."""
+        """Returns the problem of tools with a call before Gemini 3: `Tool use with function calling is unsupported`."""
         if any(map(self.provided, tools)) and re.search("gemini-[12]", self.model):
             return f"{self.model} takes functions or Google's own tools, not both"
         return super().call_problem(type, tools)
@@ -115,14 +115,14 @@ class Gemini(GeminiContent, GeminiResponse):
         return replace(request, url=url, json=self.counting(request.json))
 
     def counting(self, body: Json) -> Json:
-        """A request, as the counter wants it."""
+        """Returns a request in the form of the token counter."""
         return {"generateContentRequest": {"model": f"models/{self.model}", **body}}
 
     def counted(self, response: Json) -> int:
         return int(response["totalTokens"])
 
     def url(self, *, stream: bool) -> str:
-        """Returns where the model is asked; without `alt=sse` a stream is a JSON array."""
+        """Returns the URL of the model. Without `alt=sse`, a stream is a JSON array."""
         method = "streamGenerateContent?alt=sse" if stream else "generateContent"
         return f"{self.base_url.rstrip('/')}/models/{self.model}:{method}"
 
@@ -130,7 +130,7 @@ class Gemini(GeminiContent, GeminiResponse):
         return {"x-goog-api-key": self.credentials()} if self.credentials else {}
 
     def config(self, type: Type | None) -> Json:
-        """Returns what of `generationConfig` is not a parameter: structured output, and thoughts where thinking is set."""
+        """Returns the fields of `generationConfig` that are not parameters: structured output and thinking."""
         config: Json = {}
         if type is not None:
             config = {
@@ -142,13 +142,15 @@ class Gemini(GeminiContent, GeminiResponse):
         return config
 
     def system(self, turn: Turn) -> list[Json]:
-        """The parts of a system turn; it stands beside the contents."""
+        """Returns the parts of a system turn, which are outside the contents."""
         texts = turn.contents if isinstance(turn, SystemTurn) else ()
         return [self.content(c) for c in texts if content_parts.sendable(c, self.name)]
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """Neighbouring model contents are one; a first functionCall gets a user turn to come after: `function
-        call turn comes immediately after a user turn or after a function response turn`."""
+        """Returns the contents. Neighbouring contents of the model are joined. A functionCall at the beginning gets a
+        user turn before it: `function call turn comes immediately after a user turn or after a function response
+        turn`.
+        """
         contents: list[Json] = []
         for content in self.kept(list(map(_in_call_order, turns, [*turns[:1], *turns]))):
             if contents and contents[-1]["role"] == content["role"] == "model":
@@ -175,7 +177,7 @@ class Gemini(GeminiContent, GeminiResponse):
                 return [{"role": "user", "parts": parts} for parts in contents if parts]
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """Returns what the model said, in one content; of a partial answer, no thoughts."""
+        """Returns the model's message as one content. Thoughts of a partial answer are left out."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         parts = [part for c in contents if (part := self.assistant_part(c))]
@@ -186,19 +188,19 @@ class Gemini(GeminiContent, GeminiResponse):
         return content_parts.sendable(content, self.name)
 
     def signed(self, parts: list[Json]) -> list[Json]:
-        """The parts; from Gemini 3 on, the first call of a step must carry a signature."""
+        """Returns the parts. From Gemini 3 on, the first call of a step must have a signature."""
         first = next((place for place, part in enumerate(parts) if "functionCall" in part), None)
         if first is None or "thoughtSignature" in parts[first] or not self.needs_signatures():
             return parts
         return [*parts[:first], {**parts[first], "thoughtSignature": UNSIGNED}, *parts[first + 1 :]]
 
     def needs_signatures(self) -> bool:
-        """Whether the model refuses a call without a signature: Gemini 3 and later, and the `-latest` names."""
+        """Tells whether the model refuses a call without a signature: Gemini 3 and later, and the `-latest` names."""
         version = re.search(r"gemini-(\d+)", self.model)
         return int(version[1]) >= 3 if version else self.model.endswith("-latest")
 
     def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:
-        """By the id that the server gave; a call without one is known by its function, and numbered if there are more."""
+        """Returns the name of a call: the server's id, or its function's name, with a number if there are several."""
         results, _ = split(contents)
         names = [self._name(result) for result in results]
         known = {
@@ -212,8 +214,9 @@ class Gemini(GeminiContent, GeminiResponse):
         return str(self.server_id(request).get("id") or request.name)
 
     def result(self, result: ContentToolResult) -> Json:
-        """A functionResponse part, with its media inside where `tool_media` is native. Its id is the server's
-        own, if the server gave the call one."""
+        """Returns a functionResponse part, with its media inside if `tool_media` is native. Its id is the server's
+        own, if there is one.
+        """
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         media = [self.content(part) for part in parts or () if not isinstance(part, ContentText)]
@@ -222,18 +225,20 @@ class Gemini(GeminiContent, GeminiResponse):
         return {"functionResponse": response | {"parts": media} if media else response}
 
     def tool(self, tool: ToolDef) -> Json:
-        """A declaration. An object without properties is refused: no arguments, no schema."""
+        """Returns a declaration. An object without properties is refused, so a tool without arguments has no schema."""
         declaration: Json = {"name": tool.name, "description": tool.description}
         schema = self.schema(tool.arguments)
         return declaration | {"parametersJsonSchema": schema} if schema.get("properties") else declaration
 
     def schema(self, type: Type) -> Json:
-        """Real JSON Schema, for the fields that take it; `parameters` and `responseSchema` know a subset only."""
+        """Returns plain JSON Schema, for the fields that accept it; `parameters` and `responseSchema` support only a
+        subset.
+        """
         return types_as_json_schema.json_schema(type)
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:
-    """The turn with its results in the order of the calls before it: without ids, the order is what pairs them."""
+    """Returns the turn with its results in the order of the calls, because without ids the order pairs them."""
     if not isinstance(before, AssistantTurn) or not before.tool_requests:
         return turn
     place = {request.id: n for n, request in enumerate(before.tool_requests)}

@@ -1,4 +1,4 @@
-"""Gemini, theirs → ours: the parts of a candidate as a turn, each with its signature."""
+"""Gemini, answers: converts the parts of a candidate to a turn, each with its signature."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MEDIA = ("image/", "audio/", "video/")
 
 
 class GeminiResponse(Wire):
-    """Reads answers, whole; a stream is folded into one first."""
+    """Reads complete answers. A stream is merged into one first."""
 
     finish_numbers: ClassVar[Sequence[str]] = GEMINI_NUMBERS
     endings: ClassVar[finish_reasons.Endings] = finish_reasons.GEMINI
@@ -64,7 +64,7 @@ class GeminiResponse(Wire):
         )
 
     def part(self, part: Json, *, cut: bool) -> Content | None:
-        """Converts a part of the answer; returns `None` for an empty one."""
+        """Converts a part of the answer. Returns `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
         match part:
@@ -82,7 +82,7 @@ class GeminiResponse(Wire):
                 return content_parts.unknown(self.name, part)
 
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
-        """A call; with streamed arguments (`partialArgs`), or some to come (`willContinue`), it never came whole."""
+        """Returns a call. A call with streamed arguments (`partialArgs`, `willContinue`) is incomplete."""
         own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
         return tool_arguments_and_ids.call_of(
             call.get("id") or "",
@@ -93,7 +93,7 @@ class GeminiResponse(Wire):
         )
 
     def tokens(self, usage: Json) -> Tokens:
-        """Usage. Tool-use prompts come on top of the prompt, thoughts on top of the candidates."""
+        """Returns the usage. Tool-use prompts are added to the prompt, and thoughts to the candidates."""
         return Tokens(
             input=_sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
             output=_sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
@@ -104,7 +104,7 @@ class GeminiResponse(Wire):
     def finish_reason(
         self, candidate: Json, response: Json, contents: Sequence[Content | None]
     ) -> str | None:
-        """The neutral word; a blocked prompt has no candidate at all."""
+        """Returns the neutral reason. A blocked prompt has no candidate."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
         neutral = self.endings.neutral(self.reason(candidate))
@@ -112,7 +112,7 @@ class GeminiResponse(Wire):
         return "tool_use" if calls and neutral == "success" else neutral
 
     def reason(self, candidate: Json) -> str | None:
-        """The name of the finish reason, which may come as its number."""
+        """Returns the name of the finish reason, which may be a number."""
         reason = candidate.get("finishReason")
         if isinstance(reason, int) and 0 <= reason < len(self.finish_numbers):
             return self.finish_numbers[reason]
@@ -128,7 +128,7 @@ def _sum(*counts: Any) -> int | None:
 
 
 def _media(type: str, data: str, extra: Json) -> Content:
-    """A picture, a sound or a film that is part of the answer."""
+    """Returns an image, audio or video in the answer."""
     kind, _, form = type.partition("/")
     if kind == "image":
         return ContentImageInline(type, data, extra=extra)

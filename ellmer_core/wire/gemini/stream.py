@@ -1,4 +1,4 @@
-"""Folds the chunks of a streamed answer into the answer. Each chunk has the shape of a whole one."""
+"""Merges the chunks of a streamed answer into the answer. Each chunk has the shape of a whole answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOLDED = frozenset({"candidates", "usageMetadata"})
 
 
 class GeminiMerger(Merger):
-    """The fold. Complete once every candidate that started has its finish reason, or the prompt was blocked."""
+    """The merger. It is complete when every candidate has its finish reason, or when the prompt was blocked."""
 
     def __init__(self) -> None:
         self._top: Json = {}
@@ -55,7 +55,7 @@ class GeminiMerger(Merger):
 
 
 class _Candidate:
-    """One candidate: its own fields, and its parts; the texts of a run of plain text parts wait to be joined."""
+    """One candidate: its own fields and its parts. Consecutive plain text parts are joined later."""
 
     def __init__(self) -> None:
         self.fields: Json = {}
@@ -96,5 +96,5 @@ class _Candidate:
 
 
 def _is_plain(part: Json) -> bool:
-    """Whether a part is text and nothing else: a signature belongs to its part, and keeps it apart."""
+    """Tells whether a part is plain text. A part with a signature stays separate."""
     return "text" in part and (len(part) == 1 or part.keys() == {"text", "thought"})

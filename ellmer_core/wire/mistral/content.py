@@ -1,4 +1,4 @@
-"""Mistral chat, ours → theirs, one content at a time: PDFs are document URLs, ids have nine characters."""
+"""Mistral chat, requests: converts one content at a time. PDFs are document URLs, and ids have nine characters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REFERENCE = {"reference_ids": [(int, str)]}
 
 
 class MistralContent(OpenAIChatContent):
-    """Writes single contents."""
+    """Converts single contents."""
 
     returned: ClassVar[Shape] = Tagged(
         {
@@ -31,15 +31,15 @@ class MistralContent(OpenAIChatContent):
     )
 
     def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
-        """No audio in this form, nor documents; their text is sent."""
+        """Returns the text of documents. This format has neither audio nor documents."""
         return None
 
     def call_id(self, id: str) -> str:
-        """`Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
+        """Returns a valid id: `Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
         return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
 
     def call(self, request: ContentToolRequest) -> Json:
-        """Mistral refuses every field that it does not know."""
+        """Returns a call without unknown fields, which Mistral refuses."""
         call = super().call(request)
         return {key: call[key] for key in ("id", "type", "function", "index") if key in call}
 

@@ -1,7 +1,7 @@
 """Mistral chat, `POST {base_url}/chat/completions`. https://docs.mistral.ai/api/endpoint/chat
 
-Chat Completions in shape, but strict: fields it does not know are refused, ids have nine characters, thinking is
-a chunk of the content, a PDF is a document URL.
+The format is like Chat Completions, but strict: unknown fields are refused, ids have nine characters, thinking is a
+chunk of the content, and a PDF is a document URL.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ __all__ = ["MistralChat"]
 
 @dataclass(frozen=True)
 class MistralChat(MistralContent, OpenAIChat):
-    """The format itself. Servers of open models (and, until spring 2026, Mistral's own) refuse a user message
-    right after a tool's: `strict_order` puts the model's OK between the two."""
+    """The format itself. Servers of open models (and, until spring 2026, Mistral's own) refuse a user message right
+    after a tool message. With `strict_order`, an assistant message "OK" separates the two.
+    """
 
     name: ClassVar[str] = "mistral"
     vendor: ClassVar[str] = "Mistral"
@@ -44,11 +45,11 @@ class MistralChat(MistralContent, OpenAIChat):
     # ours → theirs ----------------------------------------------------------------------------------------
 
     def post(self, url: str, body: Json, *, stream: bool) -> Request:
-        """Usage comes without being asked for."""
+        """Returns the finished request. Usage needs no parameter."""
         return super().post(url, {k: v for k, v in body.items() if k != "stream_options"}, stream=stream)
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """Under `strict_order`: `Unexpected role 'user' after role 'tool'`."""
+        """Returns the messages. With `strict_order`, it prevents: `Unexpected role 'user' after role 'tool'`."""
         messages = super().messages(turns)
         bridged = messages[:1]
         for before, message in pairwise(messages):
@@ -61,5 +62,7 @@ class MistralChat(MistralContent, OpenAIChat):
         return {"tool_choice": "any"}  # https://docs.mistral.ai/api/endpoint/chat
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """Content is a string or a list; nobody has seen `null` accepted."""
+        """Returns the assistant message. Its content is a string or a list, because no recording shows that `null` is
+        accepted.
+        """
         return [{**message, "content": message["content"] or ""} for message in super().assistant(turn)]

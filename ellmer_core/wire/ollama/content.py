@@ -1,4 +1,4 @@
-"""Ollama, ours → theirs, one content at a time: text, or images beside it."""
+"""Ollama, requests: converts one content at a time to text, or to images beside it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ __all__ = ["OllamaContent"]
 
 
 class OllamaContent(Wire):
-    """Contents as fields of a message."""
+    """Converts contents to fields of a message."""
 
     def assistant_part(self, content: Content) -> str:
-        """Returns what a content adds to the text of an assistant message."""
+        """Returns the text that a content adds to an assistant message."""
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 return text
@@ -43,12 +43,12 @@ class OllamaContent(Wire):
                 assert_never(never)
 
     def call(self, request: ContentToolRequest) -> Json:
-        """A tool call."""
+        """Returns a tool call."""
         function = {"name": request.name, "arguments": dict(request.arguments)}
         return {"id": self.call_id(request.id), "function": function}
 
     def content(self, content: Content) -> Json:
-        """A part of a message: its `content`, or its `images`."""
+        """Returns fields of a message: its `content`, or its `images`."""
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 return {"content": text}

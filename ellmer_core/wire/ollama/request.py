@@ -1,7 +1,7 @@
 """Ollama's own chat, `POST {base_url}/api/chat`. https://docs.ollama.com/api/chat
 
-Arguments are objects, content is one string, images stand beside it. The server checks no ids and pairs nothing;
-`tool_name` is what most of its templates show the model.
+Arguments are objects, content is one string, and images are a separate field. The server checks neither ids nor
+pairs. Most of its templates show the model `tool_name`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return replace(request, framing="ndjson")
 
     def parameters(self) -> Json:
-        """`think` is a level, or no thinking at all."""
+        """Returns the parameters. `think` is a level, or False."""
         body = super().parameters()
         return {**body, "think": False} if body.get("think") == "none" else body
 
@@ -93,7 +93,9 @@ class OllamaChat(OllamaContent, OllamaResponse):
                 return [*map(self.result, results), *self.user(rest)]
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """User messages. The server shows a message's images before its text: so an image starts a message."""
+        """Returns user messages. The server shows a message's images before its text, so an image starts a new
+        message.
+        """
         messages: list[Json] = []
         for part in (self.content(c) for c in contents if content_parts.sendable(c, self.name)):
             last = messages[-1] if messages else None
@@ -106,7 +108,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return messages
 
     def result(self, result: ContentToolResult) -> Json:
-        """A tool message, with its images beside the text where `tool_media` is native."""
+        """Returns a tool message, with its images beside the text if `tool_media` is native."""
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         said = [self.content(part) for part in parts or ()]
@@ -117,7 +119,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return message | {"images": images} if images else message
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """Returns what the model said, thought and called, in one message; nothing, where it did neither."""
+        """Returns the model's text, thoughts and calls in one message, or nothing if there are none."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         text = "".join(part for c in contents if (part := self.assistant_part(c)))

@@ -1,4 +1,4 @@
-"""Ollama, theirs → ours: the message that came back as a turn."""
+"""Ollama, answers: converts the message to a turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["OllamaResponse"]
 
 
 class OllamaResponse(Wire):
-    """Reads answers, whole; a stream is folded into one first."""
+    """Reads complete answers. A stream is merged into one first."""
 
     endings: ClassVar[finish_reasons.Endings] = finish_reasons.OLLAMA
 
@@ -37,7 +37,7 @@ class OllamaResponse(Wire):
         )
 
     def contents(self, message: Json, *, cut: bool) -> Iterator[Content]:
-        """Yields what the message holds. Old servers give calls no id."""
+        """Yields the contents of the message. Old servers give calls no id."""
         if message.get("thinking"):
             yield ContentThinking(message["thinking"], extra=self.own())
         if message.get("content"):
@@ -49,13 +49,13 @@ class OllamaResponse(Wire):
             )
 
     def tokens(self, response: Json) -> Tokens:
-        """Usage. The server leaves a count of 0 out (a prompt it had in its cache, say)."""
+        """Returns the usage. The server leaves out a count of 0 (for example, of a cached prompt)."""
         counted = response.keys() & {"prompt_eval_count", "eval_count", "total_duration"}
         none = 0 if counted else None
         return Tokens(response.get("prompt_eval_count", none), response.get("eval_count", none))
 
     def finish_reason(self, reason: str | None, message: Json) -> str | None:
-        """The neutral word; a stop with calls is a stop for them."""
+        """Returns the neutral reason. A stop with calls is a stop for tool calls."""
         neutral = self.endings.neutral(reason)
         return "tool_use" if message.get("tool_calls") and neutral == "success" else neutral
 

@@ -1,4 +1,4 @@
-"""Folds the lines of a stream of Ollama's into the answer they stand for."""
+"""Merges the lines of Ollama's stream into the answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ __all__ = ["OllamaMerger"]
 
 
 class OllamaMerger(Merger):
-    """The fold of a stream's lines: text and thinking in pieces, calls whole. Complete at the line that says so."""
+    """The merger of a stream's lines: text and thinking arrive in pieces, calls whole. It is complete at the line
+    with `done`.
+    """
 
     def __init__(self) -> None:
         self._last: Json = {}

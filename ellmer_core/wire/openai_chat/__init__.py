@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions, `POST {base_url}/chat/completions`, and what other servers add to it."""
+"""OpenAI Chat Completions, `POST {base_url}/chat/completions`, with the extensions of other servers."""
 
 from .request import OpenAIChat
 

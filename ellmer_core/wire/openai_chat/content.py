@@ -1,4 +1,4 @@
-"""Chat Completions, ours → theirs, one content at a time: parts of messages, and what stands beside them."""
+"""Chat Completions, requests: converts one content at a time to parts and fields of messages."""
 
 from __future__ import annotations
 
@@ -26,13 +26,15 @@ __all__ = ["OpenAIChatContent"]
 
 
 class OpenAIChatContent(Wire):
-    """Contents as parts of messages."""
+    """Converts contents to parts of messages."""
 
     #: The parts of an answer, with what they need to go back.
     returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "refusal": {"refusal": str}})
 
     def assistant_part(self, content: Content) -> Json | None:
-        """A part of an assistant message's content; `None` for what goes elsewhere, or to another provider only."""
+        """Returns a part of an assistant message's content, or `None` for content that is a field or another
+        provider's.
+        """
         part: Json | None = None
         match content_parts.known(content, self.name):
             case ContentText(text=text) if text and "refusal" not in self.fields(content):
@@ -58,13 +60,13 @@ class OpenAIChatContent(Wire):
         return part
 
     def fields(self, content: Content) -> Json:
-        """Returns what a content adds to its assistant message beside the words: reasoning, a refusal, annotations."""
+        """Returns the fields that a content adds to its assistant message: reasoning, a refusal, annotations."""
         if isinstance(content, (ContentThinking, ContentText)):
             return dict((self.issued(content.extra) or {}).get("fields", {}))
         return {}
 
     def file(self, file: ContentFile) -> Json | None:
-        """Audio, in the two formats that the API takes; of documents, PDFs only."""
+        """Returns audio in the two formats that the API accepts, and PDFs. Other documents are not accepted."""
         format = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}.get(
             file.type
         )
@@ -73,7 +75,7 @@ class OpenAIChatContent(Wire):
         )
 
     def call(self, request: ContentToolRequest) -> Json:
-        """A tool call, its arguments exactly as the model wrote them."""
+        """Returns a tool call with the model's exact arguments."""
         own = self.issued(request.extra) or {}
         kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
         written = request.raw or "" if kind == "custom" else tool_arguments_and_ids.raw(request)
@@ -81,7 +83,9 @@ class OpenAIChatContent(Wire):
         return {**call, **own.get("fields", {})}
 
     def call_id(self, id: str) -> str:
-        """At most 40 characters: `Invalid 'messages[2].tool_calls[0].id': string too long` (vercel/ai#5171)."""
+        """Returns an id of at most 40 characters: `Invalid 'messages[2].tool_calls[0].id': string too long`
+        (vercel/ai#5171).
+        """
         return tool_arguments_and_ids.legal_id(id, r".{1,40}")
 
     def content(self, content: Content) -> Json:

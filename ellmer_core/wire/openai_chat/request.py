@@ -1,8 +1,8 @@
-"""OpenAI Chat Completions, `POST {base_url}/chat/completions`, and what other servers add to it.
+"""OpenAI Chat Completions, `POST {base_url}/chat/completions`, with the extensions of other servers.
 
-https://platform.openai.com/docs/api-reference/chat. OpenAI's own format has no reasoning in it; the fields
-that providers add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are
-read here, and go back as they came to the provider they came from.
+https://platform.openai.com/docs/api-reference/chat. OpenAI's own format has no reasoning. The fields that providers
+add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are read here, and sent
+back unchanged to their provider.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["OpenAIChat"]
 
 @dataclass(frozen=True)
 class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
-    """The format itself, at any server that speaks it."""
+    """The format itself, for any server that has it."""
 
     name: ClassVar[str] = "openai-chat"
     vendor: ClassVar[str] = "OpenAI-compatible"
@@ -84,17 +84,17 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
                 return [*map(self.result, results), *self.user(rest)]
 
     def system(self, turn: SystemTurn) -> list[Json]:
-        """The system prompt; none where it is empty."""
+        """Returns the system prompt, or nothing if it is empty."""
         text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text)
         return [{"role": "system", "content": text}] if text else []
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """Yields a user message, or none if it has no content."""
+        """Returns a user message, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
         return [{"role": "user", "content": _plain(parts) if len(parts) == 1 else parts}] if parts else []
 
     def result(self, result: ContentToolResult) -> Json:
-        """A tool message. The format has no error flag: the text says it."""
+        """Returns a tool message. The format has no error flag, so the text describes the error."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         content = list(map(self.content, parts)) if parts else result_text(result)
         return {
@@ -104,7 +104,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         }
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """Returns what the model said and called; nothing, where it did neither."""
+        """Returns the model's text and calls, or nothing if there are none."""
         thinks = not turn.lost
         contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
         fields = {name: value for c in contents for name, value in self.fields(c).items()}
@@ -130,7 +130,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return {"tool_choice": one if alone else "required"}
 
     def response_format(self, type: Type) -> Json:
-        """The parameter that asks for structured output."""
+        """Returns the parameter that asks for structured output."""
         schema, strict = types_as_json_schema.strict_schema(type)
         return {
             "type": "json_schema",
@@ -142,7 +142,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
 
 
 def _plain(parts: list[Json]) -> str | list[Json] | None:
-    """Text parts alone as the string that every server takes; `None` for nothing."""
+    """Returns text parts as one string, which every server accepts, or `None` if there are none."""
     if all(part.get("type") == "text" and isinstance(part.get("text"), str) for part in parts):
         return "".join(part["text"] for part in parts) or None
     return parts

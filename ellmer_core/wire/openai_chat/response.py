@@ -1,4 +1,4 @@
-"""Chat Completions, theirs → ours: what came back, and the fields that providers add to it, as a turn."""
+"""Chat Completions, answers: converts the message, with the extensions of providers, to a turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 
 class OpenAIChatResponse(Wire):
-    """Reads answers, whole; a stream is folded into one first."""
+    """Reads complete answers. A stream is merged into one first."""
 
     endings: ClassVar[finish_reasons.Endings] = finish_reasons.CHAT
 
@@ -54,14 +54,14 @@ class OpenAIChatResponse(Wire):
         return cited_last(turn, sources(response))
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:
-        """Reasoning beside the content. Some providers say it twice, under two names; both go back."""
+        """Yields the reasoning beside the content. Some providers send it under two names; both are sent back."""
         fields = {name: message[name] for name in REASONING if message.get(name)}
         if fields:
             texts = (_reasoning_text(value) for value in fields.values())
             yield ContentThinking(next(filter(None, texts), ""), extra=self.own(fields=fields))
 
     def text(self, message: Json) -> Iterator[Content]:
-        """The content, whole or in parts, and what came instead of it: a refusal, a voice, images."""
+        """Yields the content, whole or in parts, and what replaces it: a refusal, audio, images."""
         extra = self.own(fields={"annotations": message["annotations"]}) if message.get("annotations") else {}
         cited = openai_citations(message.get("annotations"))
         match message.get("content"):
@@ -94,7 +94,7 @@ class OpenAIChatResponse(Wire):
                 yield content_parts.unknown(self.name, part)
 
     def calls(self, message: Json, *, cut: bool) -> Iterator[ContentToolRequest]:
-        """The tool calls. Those of an answer that was cut short may be cut short themselves."""
+        """Yields the tool calls. The calls of a truncated answer may be truncated."""
         calls = message.get("tool_calls") or []
         calls = [calls] if isinstance(calls, dict) else calls
         if (message.get("function_call") or {}).get("name"):
@@ -103,7 +103,7 @@ class OpenAIChatResponse(Wire):
             yield self.tool_request(call, cut=cut)
 
     def tool_request(self, call: Json, *, cut: bool) -> ContentToolRequest:
-        """Converts a tool call. The input of a custom tool is text, which no tool of ours accepts."""
+        """Converts a tool call. The input of a custom tool is text, which none of our tools accepts."""
         kind = kind_of(call)
         body = call.get(kind) or {}
         rest = json_bodies.without(call, "id", "index", "type", kind)
@@ -117,8 +117,9 @@ class OpenAIChatResponse(Wire):
         )
 
     def tokens(self, response: Json) -> Tokens:
-        """Usage, also where Groq and Moonshot put it. Where the total counts reasoning on top of the completion
-        (xAI), so do we."""
+        """Returns the usage, also in the places of Groq and Moonshot. If the total counts reasoning in addition to
+        the completion (xAI), so do we.
+        """
         beside = [response, response.get("x_groq") or {}, *(response.get("choices") or ())]
         usage: Json = next((place["usage"] for place in beside if place.get("usage")), {})
         prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
@@ -139,7 +140,9 @@ class OpenAIChatResponse(Wire):
         )
 
     def finish_reason(self, reason: str | None, message: Json) -> str | None:
-        """The neutral word; a stop with calls is a stop for them, one with a refusal is a filter's."""
+        """Returns the neutral reason. A stop with calls is a stop for tool calls, and one with a refusal is a
+        filter's.
+        """
         neutral = self.endings.neutral(reason)
         if neutral != "success":
             return neutral
@@ -153,7 +156,7 @@ class OpenAIChatResponse(Wire):
 
 
 def _reasoning_text(value: Any) -> str:
-    """The words of reasoning: a string, or a list of chunks with `text` or `summary` in them."""
+    """Returns the text of reasoning: a string, or a list of chunks with `text` or `summary`."""
     if isinstance(value, list):
         return "".join(_reasoning_text(chunk) for chunk in value)
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""Folds a stream of chat completion chunks into the chat completion it stands for.
+"""Merges a stream of chat completion chunks into the chat completion.
 
-Deltas are joined by the role of their field, never by comparing them. Tool calls are told apart by `index`
-and, since some servers give every call the index 0 or none at all, by a new id or name beside it.
+Deltas are joined by the kind of their field, not by comparison. Tool calls are separated by `index`. Some servers
+give every call the index 0 or none, so a new id or name separates them, too.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _CALL = frozenset({"id", "index", "type", "function", "custom"})
 
 
 class ChatMerger(Merger):
-    """The fold. Complete at `[DONE]`, or once every choice that started has its finish reason: a few providers
-    leave out the one (Perplexity, some behind Hugging Face and OpenRouter) or the other (Nebius)."""
+    """The merger. It is complete at `[DONE]`, or when every choice has its finish reason. A few providers leave out
+    the one (Perplexity, some behind Hugging Face and OpenRouter) or the other (Nebius).
+    """
 
     def __init__(self) -> None:
         self._top: Json = {}
@@ -74,7 +75,7 @@ class _Choice:
         self._shows = ""  # the field whose thoughts are shown
 
     def add(self, choice: Json, shown: list[Content]) -> None:
-        """Takes one delta; what it adds to show goes into `shown`."""
+        """Adds one delta. Its visible part is appended to `shown`."""
         if choice.get("error") or choice.get("finish_reason") == "error":  # Mistral, OpenRouter
             raise in_band_error(choice)
         for name, value in choice.items():
@@ -100,7 +101,7 @@ class _Choice:
             self.fields[name] = value
 
     def _add_content(self, chunks: Any, shown: list[Content]) -> None:
-        """Content in chunks (Mistral), or as an object, which Cloudflare parsed."""
+        """Adds content in chunks (Mistral), or as an object (Cloudflare parses JSON)."""
         if isinstance(chunks, dict):
             chunks = [json_text(chunks)]
         for chunk in chunks:
@@ -125,7 +126,7 @@ class _Choice:
         self._show_thought(name, value, shown)
 
     def _show_thought(self, name: str, value: str, shown: list[Content]) -> None:
-        """Shows the thoughts of one field: the same words may come under several names."""
+        """Shows the thoughts of one field, because the same text may arrive under several names."""
         self._shows = self._shows or name
         if self._shows == name:
             shown.append(ContentThinking(value))
@@ -182,7 +183,7 @@ class _Choice:
 
 
 class _Call:
-    """One tool call while it arrives; id and name may come late, or in pieces."""
+    """One tool call while it arrives. Its id and name may come late, or in pieces."""
 
     def __init__(self) -> None:
         self._id = ""
@@ -192,8 +193,9 @@ class _Call:
         self._rest: Json = {}
 
     def is_another(self, delta: Json) -> bool:
-        """Whether a delta at this call's index opens a call of its own: it comes with a name, and with another
-        id; or without any id, where there is no index either or this call's arguments are whole."""
+        """Tells whether a delta at this call's index opens a new call: it has a name and another id, or it has no id
+        and either no index or this call's arguments are complete.
+        """
         if not self._name or not _body(delta).get("name"):
             return False
         if delta.get("id"):
@@ -231,7 +233,9 @@ def _body(delta: Json) -> Json:
 
 
 def kind_of(call: Json) -> str:
-    """Whether a call is one of a function or of a custom tool. Snowflake sends both fields, one with empty values."""
+    """Returns whether a call is one of a function or of a custom tool. Snowflake sends both fields, one with empty
+    values.
+    """
     custom, function = call.get("custom") or {}, call.get("function") or {}
     return (
         "custom"

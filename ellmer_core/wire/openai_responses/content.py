@@ -1,4 +1,4 @@
-"""Responses, ours → theirs, one content at a time: items of the model with their ids, parts of messages of ours."""
+"""Responses, requests: converts one content at a time. The model's items keep their ids; ours are parts of messages."""
 
 from __future__ import annotations
 
@@ -27,21 +27,24 @@ from .items_sent_back import FIELDS, ITEMS, NOTE
 
 __all__ = ["ResponsesContent"]
 
+_OFFICE = re.compile(r"application/(msword|rtf|vnd\.(apple|ms-|oasis\.opendocument|openxmlformats))")
 _SUMMARY = {"type": re.compile("summary_text"), "text": str}
 
 
 class ResponsesContent(Wire):
-    """Contents as items, and as parts of them."""
+    """Converts contents to items and to parts of items."""
 
     def item_of(self, content: Content) -> Mapping[str, Any]:
-        """Returns what the provider said of the item that a content comes from, its `id` above all."""
+        """Returns the provider's data about the item of a content, such as its `id`."""
         if isinstance(content, ContentUnknown):
             return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}
         return _legal(own.get("item", {}))
 
     def item(self, content: Content, *, whole: bool) -> Json | None:
-        """One content as an item; `None` for what only another provider understands. `whole`: with its id."""
+        """Returns one content as an item, or `None` for content that only another provider understands. With `whole`,
+        it has its id.
+        """
         own = {} if not whole else dict(self.item_of(content))
         item: Json | None = None
         match content_parts.known(content, self.name):
@@ -68,7 +71,9 @@ class ResponsesContent(Wire):
         return item
 
     def model_message(self, content: ContentText, own: Json) -> Json:
-        """A message of the model with one part: in full where it has its id, else in short, plain text as a string."""
+        """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
+        as a string.
+        """
         part = (self.issued(content.extra) or {}).get("part", {})
         if "refusal" in part:
             part = {"type": "refusal", "refusal": content.text}
@@ -80,20 +85,20 @@ class ResponsesContent(Wire):
         return {**head, "role": "assistant", "content": [part] if part else content.text}
 
     def file(self, file: ContentFile) -> Json | None:
-        """Documents of many kinds; https://developers.openai.com/api/docs/guides/file-inputs. No audio, no video, nor
-        bytes that nobody knows."""
-        if file.type.startswith(("audio/", "video/", "application/octet-stream")):
+        """Returns text and office documents; https://developers.openai.com/api/docs/guides/file-inputs."""
+        medium = file.type.startswith(("audio/", "image/", "video/"))
+        if medium or not (file.text or _OFFICE.match(file.type)):
             return None
         data = f"data:{file.type};base64,{file.data}"
         return {"type": "input_file", "filename": file.filename, "file_data": data}
 
     def call(self, request: ContentToolRequest, own: Json) -> Json:
-        """A function_call item, its arguments exactly as the model wrote them."""
+        """Returns a function_call item with the model's exact arguments."""
         call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
         return {**own, **call, "arguments": tool_arguments_and_ids.raw(request)}
 
     def call_id(self, id: str) -> str:
-        """1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
+        """Returns an id of 1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
         return tool_arguments_and_ids.legal_id(id, r".{1,64}")
 
     def content(self, content: Content) -> Json:
@@ -130,7 +135,9 @@ class ResponsesContent(Wire):
 
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item as the API takes it back; nothing where its id is none, for then nobody can look it up."""
+    """Returns the item in the form that the API accepts back, or nothing if its id is invalid, because it could not
+    be looked up.
+    """
     if not fits(item.get("id"), (WORD, None)):
         return {}
     kept = {key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])}

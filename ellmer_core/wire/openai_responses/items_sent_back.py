@@ -1,4 +1,4 @@
-"""The items of an answer that Responses takes back, with the fields that it requires of them (openai.types.responses.*Param)."""
+"""The items of an answer that Responses accepts back, with their required fields (openai.types.responses.*Param)."""
 
 from __future__ import annotations
 
@@ -94,8 +94,9 @@ ITEMS = Tagged(
 
 
 def sent_back(contents: Sequence[Content], wire: str) -> list[Content]:
-    """The contents without items that lack what they need, and without calls for programs of ours that nobody ran: `No
-    tool output found for custom tool call …`."""
+    """Returns the contents without incomplete items, and without unrun calls of client-side tools: `No tool output
+    found for custom tool call …`.
+    """
     items = [content.data for content in contents if isinstance(content, ContentUnknown)]
     outputs = {str(item.get("call_id")) for item in items if str(item.get("type")).endswith("_output")}
     return [

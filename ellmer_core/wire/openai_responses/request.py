@@ -1,9 +1,9 @@
 """OpenAI Responses, `POST {base_url}/responses`, stateless. https://platform.openai.com/docs/api-reference/responses
 
-What the model produced goes back item by item, ids included, since a reasoning item and the item after it
-belong together: `Item 'rs_…' of type 'reasoning' was provided without its required following item`. Where a
-turn is no longer what the model produced (edited, cut off, from elsewhere), its items go without ids and its
-reasoning stays here: neither half can then miss the other.
+The model's output is sent back item by item, with ids, because a reasoning item and the item after it belong
+together: `Item 'rs_…' of type 'reasoning' was provided without its required following item`. If a turn is no longer
+the model's output (edited, truncated, from elsewhere), its items are sent without ids and without reasoning, so that
+neither can miss the other.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class OpenAIResponses(ResponsesContent, ResponsesResponse):
-    """The format itself, at any server that speaks it; nothing is stored there (`store: false`)."""
+    """The format itself, for any server that has it. Nothing is stored there (`store: false`)."""
 
     name: ClassVar[str] = "openai-responses"
     vendor: ClassVar[str] = "OpenAI"
@@ -91,20 +91,20 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return int(response["input_tokens"])
 
     def included(self) -> Iterator[str]:
-        """Yields what an answer holds on request only."""
+        """Yields the parts of an answer that must be requested."""
         if self.reasons():
             yield "reasoning.encrypted_content"
         if self.params.get("log_probs"):
             yield "message.output_text.logprobs"
 
     def parameters(self) -> Json:
-        """`log_probs` is no field, but one of the things to include."""
+        """Returns the parameters. `log_probs` is not a field, but one of the parts to include."""
         return json_bodies.parameters(
             json_bodies.without(self.params, "log_probs"), self.param_names, self.name
         )
 
     def reasons(self) -> bool:
-        """Whether the model may be asked for its reasoning, encrypted, since the server keeps none of it."""
+        """Tells whether encrypted reasoning can be requested from the model. The server stores none of it."""
         return re.match(REASONING_MODELS, self.model) is not None
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
@@ -122,20 +122,21 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
                 return [*map(self.result, results), *self.ours("user", rest)]
 
     def ours(self, role: str, contents: Sequence[Content]) -> list[Json]:
-        """Yields a message item of ours, or none if it has no content."""
+        """Returns a message item of ours, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
         return [{"role": role, "content": parts}] if parts else []
 
     def result(self, result: ContentToolResult) -> Json:
-        """A function_call_output item, with its media inside where `tool_media` is native. No error flag."""
+        """Returns a function_call_output item, with its media inside if `tool_media` is native. It has no error flag."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
         call_id = self.call_id(content_parts.answered(result).id)
         return {"type": "function_call_output", "call_id": call_id, "output": output}
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
-        """The items of an answer. Text that another provider wrote stands before the calls: a message between
-        two calls of a batch is refused by some (`No tool output found for tool call`, DeepSeek)."""
+        """Returns the items of an answer. Text of another provider comes before the calls, because some servers
+        refuse a message between two calls (`No tool output found for tool call`, DeepSeek).
+        """
         contents = sent_back(turn.contents, self.name)
         if not any(self.item_of(c) for c in contents):
             contents.sort(key=lambda content: isinstance(content, ContentToolRequest))
@@ -147,8 +148,9 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return items
 
     def is_whole(self, contents: Sequence[Content]) -> bool:
-        """Whether every reasoning item still has the item behind it that it came with; one that was cut off at a
-        limit never had any."""
+        """Tells whether every reasoning item is followed by its item. A reasoning item that was cut off at a limit
+        has none.
+        """
         for content, after in pairwise([*contents, None]):
             if not isinstance(content, ContentThinking) or not (own := self.issued(content.extra)):
                 continue
@@ -159,7 +161,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return True
 
     def tool(self, tool: ToolDef) -> Json:
-        """A function. `strict` is always said: left out, it would be tried."""
+        """Returns a function. `strict` is always set, because the default is to try it."""
         parameters, strict = types_as_json_schema.function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
@@ -168,7 +170,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
         return {"tool_choice": {"type": "function", "name": STRUCTURED} if alone else "required"}
 
     def text_format(self, type: Type) -> Json:
-        """The parameter that asks for structured output."""
+        """Returns the parameter that asks for structured output."""
         schema, strict = types_as_json_schema.strict_schema(type)
         return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
 
@@ -177,7 +179,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
 
 def _append(items: list[Json], item: Json) -> None:
-    """Adds an item; a part of the message that is already there joins it."""
+    """Adds an item. A part of an existing message is added to it."""
     last = items[-1] if items else {}
     same = item.get("role") == last.get("role") == "assistant" and item.get("id") == last.get("id")
     if same and type(item["content"]) is type(last["content"]):

@@ -1,4 +1,4 @@
-"""Responses, theirs → ours: the items that came back as a turn, each with what it needs to become one again."""
+"""Responses, answers: converts the items to a turn, with the data for sending them back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FINISHED = (None, "completed")
 
 
 class ResponsesResponse(Wire):
-    """Reads answers, whole; a stream is folded into one first."""
+    """Reads complete answers. A stream is merged into one first."""
 
     endings: ClassVar[finish_reasons.Endings] = finish_reasons.RESPONSES
 
@@ -47,7 +47,7 @@ class ResponsesResponse(Wire):
         )
 
     def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
-        """The contents of one output item; `after` is the item behind it."""
+        """Yields the contents of one output item; `after` is the next item."""
         match item:
             case {"type": "message"}:
                 yield from self.parts(item)
@@ -65,7 +65,7 @@ class ResponsesResponse(Wire):
                 yield content_parts.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[Content]:
-        """The parts of a message, each with what it needs to become one again: the item's id, phase, status."""
+        """Yields the parts of a message, with the data for sending it back: the item's id, phase, status."""
         own = json_bodies.without(message, "content", "role", "type")
         for part in message.get("content") or ():
             match part:
@@ -81,7 +81,7 @@ class ResponsesResponse(Wire):
                     )
 
     def tokens(self, usage: Json) -> Tokens:
-        """Usage; cached tokens are part of the input, reasoning of the output."""
+        """Returns the usage. Cached tokens are part of the input, and reasoning is part of the output."""
         ins, outs = usage.get("input_tokens_details") or {}, usage.get("output_tokens_details") or {}
         return Tokens(
             input=usage.get("input_tokens"),
@@ -92,7 +92,7 @@ class ResponsesResponse(Wire):
         )
 
     def finish_reason(self, response: Json) -> str | None:
-        """The format has a status and no reason; what was completed tells the rest."""
+        """Returns the reason. The format has only a status, so the completed items decide."""
         status = response.get("status")
         if self.endings.is_whole(status):
             return self._completed(response.get("output") or [])
@@ -111,6 +111,6 @@ class ResponsesResponse(Wire):
 
 
 def _thought(item: Json) -> str:
-    """The summary's paragraphs; where there is none, the reasoning itself, as open models give it."""
+    """Returns the summary's paragraphs, or else the reasoning itself, which open models give."""
     parts = item.get("summary") or item.get("content") or []
     return "\n\n".join(part.get("text") or "" for part in parts)

@@ -1,7 +1,7 @@
-"""Folds the events of a streamed response into the response.
+"""Merges the events of a streamed response into the response.
 
-Deltas are for showing; what counts are the items as their `done` events give them, and the response in the
-terminal event. Only an item that never got done is put together from its deltas.
+Deltas are only shown. The items come from their `done` events, and the response from the terminal event. Only an item
+without a `done` event is built from its deltas.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLACES = {
 
 
 class ResponsesMerger(Merger):
-    """The fold. Complete at a terminal event; `[DONE]`, which OpenRouter adds, ends nothing."""
+    """The merger. It is complete at a terminal event. It ignores `[DONE]`, which OpenRouter adds."""
 
     def __init__(self) -> None:
         self._response: Json = {}
@@ -76,7 +76,7 @@ class ResponsesMerger(Merger):
 
 
 class _Item:
-    """One output item: as it was added, and fragments for the places in it; or as it was done."""
+    """One output item: its first event and the fragments for its fields, or its `done` event."""
 
     def __init__(self) -> None:
         self._item: Json = {}
@@ -84,7 +84,7 @@ class _Item:
         self._fragments: dict[tuple[tuple[str, str, str], int], list[str]] = {}
 
     def whole(self, item: Json, *, done: bool) -> None:
-        """The item as an event gives it; one that is done is never undone."""
+        """Stores the item of an event. A finished item is never replaced."""
         if done or not self._done:
             self._item, self._done = item, done
 

@@ -1,7 +1,7 @@
-"""Marks that say up to where a provider should remember a prompt, for the formats that want to be told.
+"""Marks for the part of a prompt that a provider should cache, for the formats that need them.
 
-The marks stand behind the system prompt and behind the last message, so that each request finds what the one before it
-left. https://docs.claude.com/en/docs/build-with-claude/prompt-caching
+The marks come after the system prompt and after the last message, so that each request uses the cache of the previous
+one. https://docs.claude.com/en/docs/build-with-claude/prompt-caching
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Cache = Literal["none", "5m", "1h"]
 
 
 def check_cache(cache: object) -> None:
-    """Raises `UsageError` for a time that there is not."""
+    """Raises `UsageError` for an unsupported cache time."""
     if cache not in ("none", "5m", "1h"):
         raise UsageError(f'cache= must be "none", "5m" or "1h", not {cache!r}.')
 
 
 def with_marks(body: Json, cache: Cache) -> Json:
-    """A request of Anthropic's with `cache_control` on its system prompt and on its last block."""
+    """Returns an Anthropic request with `cache_control` on its system prompt and on its last block."""
     if cache == "none":
         return body
     mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
@@ -39,7 +39,7 @@ def with_marks(body: Json, cache: Cache) -> Json:
 
 
 def pointed(body: Json, cache: Cache) -> Json:
-    """A request of Bedrock's with a `cachePoint` behind its system prompt and behind its last message."""
+    """Returns a Bedrock request with a `cachePoint` after its system prompt and after its last message."""
     if cache == "none":
         return body
     point: Json = {"cachePoint": {"type": "default", **({"ttl": cache} if cache != "5m" else {})}}
@@ -57,5 +57,5 @@ def _marked(content: Sequence[Json], mark: Json) -> list[Json]:
 
 
 def _changed(messages: Sequence[Json], change: Callable[[Sequence[Json]], list[Json]]) -> list[Json]:
-    """The messages with the content of the last one changed; what was there before stays as it is."""
+    """Returns the messages with changed content in the last one. The originals do not change."""
     return [*messages[:-1], *({**last, "content": change(last["content"])} for last in messages[-1:])]

@@ -1,4 +1,4 @@
-"""Converts each provider's citations to `ContentCitation`. What is sent back is in the `extra` of the text."""
+"""Converts each provider's citations to `ContentCitation`. The `extra` of the text has the data to send back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CITING = frozenset({"url_citation", "file_citation", "container_file_citation", 
 
 
 def openai_citations(annotations: object) -> tuple[ContentCitation, ...]:
-    """OpenAI's annotations: flat over Responses, one level down over Chat Completions."""
+    """Converts OpenAI's annotations, which are flat in Responses and nested in Chat Completions."""
     return tuple(map(_annotation, (a for a in _objects(annotations) if a.get("type") in CITING)))
 
 
@@ -40,7 +40,7 @@ def _annotation(annotation: Json) -> ContentCitation:
 
 
 def anthropic_citations(citations: object) -> tuple[ContentCitation, ...]:
-    """Claude's citations: of web pages, search results, documents. They are for the whole block."""
+    """Converts Claude's citations of web pages, search results and documents. They are for the whole block."""
     return tuple(
         _citation(
             c.get("url") or c.get("source"), c.get("title") or c.get("document_title"), c.get("cited_text")
@@ -50,7 +50,7 @@ def anthropic_citations(citations: object) -> tuple[ContentCitation, ...]:
 
 
 def bedrock_citations(citations: object) -> tuple[ContentCitation, ...]:
-    """Converse's citations; they are for the whole block."""
+    """Converts Converse's citations, which are for the whole block."""
     return tuple(map(_of_bedrock, _objects(citations)))
 
 
@@ -63,7 +63,7 @@ def _of_bedrock(citation: Json) -> ContentCitation:
 
 
 def cohere_citations(citations: object) -> tuple[ContentCitation, ...]:
-    """Cohere's citations: one for each source of each span."""
+    """Converts Cohere's citations: one for each source of each span."""
     return tuple(
         _of_cohere(span, source)
         for span in _objects(citations)
@@ -84,7 +84,7 @@ def _of_cohere(span: Json, source: Json) -> ContentCitation:
 
 
 def sources(response: Json) -> tuple[ContentCitation, ...]:
-    """The list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in `citations`."""
+    """Returns the list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in `citations`."""
     found = [
         _citation(s.get("url"), s.get("title"), s.get("snippet"))
         for s in _objects(response.get("search_results"))
@@ -95,7 +95,7 @@ def sources(response: Json) -> tuple[ContentCitation, ...]:
 
 
 def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> AssistantTurn:
-    """The turn, whose last text has these citations; one that has some keeps them."""
+    """Returns the turn with these citations on its last text. A text with citations keeps its own."""
     texts = [content for content in turn.contents if isinstance(content, ContentText)]
     if not citations or not texts or texts[-1].citations:
         return turn
@@ -103,8 +103,9 @@ def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> A
 
 
 def cited_before(contents: Sequence[Content]) -> list[Content]:
-    """The contents, with the sources that Nova names in a block of their own on the text before it. The block, a text
-    without words, goes back as it came."""
+    """Returns the contents with the sources of Nova's separate block on the text before it. The block, a text without
+    words, is sent back unchanged.
+    """
     found: list[Content] = []
     cited: int | None = None
     for content in contents:
@@ -123,7 +124,7 @@ def cited_before(contents: Sequence[Content]) -> list[Content]:
 
 
 def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content]:
-    """The contents of a candidate, each text with what it is grounded on."""
+    """Returns the contents of a candidate. Each text has its grounding sources."""
     found = [*_grounded(candidate.get("groundingMetadata")), *_recited(candidate.get("citationMetadata"))]
     texts = [content for content in contents if isinstance(content, ContentText)]
     if not found or not texts:
@@ -136,7 +137,7 @@ def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content
 
 
 def _grounded(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
-    """Sources, and the segment of text that each is for; all of it, where none is named."""
+    """Yields sources, each with its segment of text, or the whole text if none is named."""
     said = metadata if isinstance(metadata, Mapping) else {}
     chunks = [_chunk(chunk) for chunk in _objects(said.get("groundingChunks"))]
     supports = _objects(said.get("groundingSupports"))
@@ -162,7 +163,7 @@ def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
 
 
 def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, int | None, int | None]:
-    """Returns which text a segment is in, and where. Google counts bytes, from the beginning of a part."""
+    """Returns the text of a segment and its position. Google counts bytes from the beginning of a part."""
     start, end, words = segment.get("startIndex") or 0, segment.get("endIndex"), segment.get("text")
     if isinstance(start, int) and isinstance(end, int):
         for text in texts:
@@ -184,7 +185,7 @@ def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, in
 def _citation(
     url: object = None, title: object = None, quote: object = None, start: object = None, end: object = None
 ) -> ContentCitation:
-    """A citation of what a provider said; what is of another kind than it should be is left out."""
+    """Returns a citation of a provider. Values of a wrong type are left out."""
     url, title, quote = (value if isinstance(value, str) else "" for value in (url, title, quote))
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
         return ContentCitation(url, title, quote, start, end)

@@ -1,4 +1,4 @@
-"""Contents as wire formats see them: which there are, which are sent, and what stands for those that are not."""
+"""Contents for wire formats: the known classes, those that are sent, and replacements for the others."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Known = (
 
 
 def known(content: Content, wire: str) -> Known:
-    """The content, if it is of a class (or a subclass of one) that wire formats speak."""
+    """Returns the content if wire formats support its class or a base class."""
     if isinstance(content, Known):
         return content
     if isinstance(
@@ -65,34 +65,36 @@ def known(content: Content, wire: str) -> Known:
 
 
 def refused(content: Content, wire: str, why: str = "") -> ContentError:
-    """The error for a content that a wire format has no word for."""
+    """Returns the error for a content that a wire format does not support."""
     because = f": {why}" if why else ""
     return ContentError(f"{type(content).__name__} cannot be sent over {wire!r} here{because}")
 
 
 def sendable(content: Content, wire: str) -> bool:
-    """Whether there is something to send: not an empty text, nor a block that only another wire format knows."""
+    """Tells whether a content is sent. Empty texts and blocks of another wire format are not."""
     if isinstance(content, ContentUnknown):
         return content.wire == wire
     return not isinstance(content, ContentText) or bool(content.text)
 
 
 def unknown(wire: str, block: object) -> ContentUnknown:
-    """A block that the wire module has no case for, kept as it is; it may tell of a tool of the provider's."""
+    """Returns an unknown block unchanged. It may be a call of the provider's own tool."""
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
     return provider_content(wire, block)
 
 
 def answered(result: ContentToolResult) -> ContentToolRequest:
-    """The request that a result answers."""
+    """Returns the request that a result answers."""
     if result.request is None:
         raise ContentError("This ContentToolResult has no request. Set `request` to its ContentToolRequest")
     return result.request
 
 
 def placeholder(content: Content) -> str:
-    """Returns what stands for media in an assistant's message, where the format has text only: the model made it itself."""
+    """Returns the text for media in an assistant's message if the format supports only text. The model made the media
+    itself.
+    """
     kind = {
         "ContentPDF": "PDF document",
         "ContentImageInline": "inline image",
@@ -102,18 +104,18 @@ def placeholder(content: Content) -> str:
 
 
 def image(url: str) -> ContentImageInline | ContentImageRemote:
-    """An image from its URL, `data:` or not."""
+    """Returns an image from its URL, `data:` or not."""
     found = re.fullmatch(r"data:([^;,]*)[^,]*;base64,(.*)", url, re.DOTALL)
     return ContentImageInline(found[1], found[2]) if found else ContentImageRemote(url)
 
 
 def data_url(content: ContentImageInline | ContentPDF) -> str:
-    """The bytes as a `data:` URL."""
+    """Returns the bytes as a `data:` URL."""
     return f"data:{content.type};base64,{content.data}"
 
 
 def result_parts(result: ContentToolResult) -> list[Content] | None:
-    """A result's text and media one by one, for a format that carries media in results; `None` without media."""
+    """Returns a result's text and media one by one, for a format with media in results, or `None` without media."""
     value = result.value
     items = value if isinstance(value, (list, tuple)) else [value]
     if isinstance(value, dict) and any(map(is_media, value.values())):

@@ -1,7 +1,7 @@
 """The finish reasons of each format, and which of them mark an answer as complete.
 
-A tool call is run, and a text is whole, only where the provider's own word says so. Every other word, also one that no
-table has, and the lack of a word, mean that the answer was cut.
+A tool call is run, and a text counts as complete, only if the provider's finish reason says so. Any other reason,
+including an unknown or missing one, means that the answer was cut.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ __all__ = ["ANTHROPIC", "BEDROCK", "CHAT", "COHERE", "GEMINI", "OLLAMA", "RESPON
 
 
 class Endings(NamedTuple):
-    """A provider's words, each with the neutral one. `sources` are the pages that list them."""
+    """A provider's finish reasons, each with the neutral one. `sources` are the pages that list them."""
 
     sources: tuple[str, ...]
     whole: Mapping[str, str]
     cut: Mapping[str, str]
 
     def neutral(self, reason: object) -> str | None:
-        """Returns the neutral word for a finish reason, the reason itself if no table has it, or `None` for none."""
+        """Returns the neutral reason for a finish reason, the reason itself if it is unknown, or `None` for none."""
         if not isinstance(reason, (str, type(None))):
-            raise TypeError(f"a reason to end is a word, not {reason!r:.80}")
+            raise TypeError(f"a finish reason is a string, not {reason!r:.80}")
         return {**self.cut, **self.whole}.get(reason or "", reason or None)
 
     def is_whole(self, reason: object) -> bool:
-        """Whether an answer that ended with this word is whole."""
+        """Tells whether an answer with this finish reason is complete."""
         return isinstance(reason, (str, type(None))) and (reason or "") in self.whole
 
     def also(
         self, source: str, *, whole: Mapping[str, str] | None = None, cut: Mapping[str, str] | None = None
     ) -> Endings:
-        """The table with words that one provider has beside them."""
+        """Returns the table with further finish reasons of one provider."""
         return Endings((*self.sources, source), {**self.whole, **(whole or {})}, {**self.cut, **(cut or {})})
 
 
 def answer(contents: Iterable[Content], *, whole: bool, **facts: Any) -> AssistantTurn:
-    """The turn of an answer; a partial one, where its end does not say that it is whole."""
+    """Returns the turn of an answer. It is partial unless its finish reason says that it is complete."""
     if whole:
         return AssistantTurn(contents, **facts)
     return AssistantPartialTurn(contents, reason=facts["finish_reason"] or "incomplete", **facts)

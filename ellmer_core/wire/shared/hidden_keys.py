@@ -24,7 +24,7 @@ class _Unpickled:
 
 
 class Key(_Unpickled):
-    """A key. Calling it gives it."""
+    """A key. Calling it returns the key's value."""
 
     __slots__ = ("__key",)
 
@@ -39,14 +39,14 @@ class Key(_Unpickled):
 
 
 class HiddenHeaders(_Unpickled, dict[str, str]):
-    """Headers, of which only the names are shown."""
+    """Headers that show only their names."""
 
     def __repr__(self) -> str:
         return f"<headers: {', '.join(self) or 'none'}>"
 
 
 def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """A URL without `user:password@`, and the headers that say the same; as they are, where there is none."""
+    """Returns a URL without `user:password@`, and equivalent headers. Without a user, both are unchanged."""
     try:
         parts = urlsplit(url)
         user, password = parts.username, parts.password

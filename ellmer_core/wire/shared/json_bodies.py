@@ -1,4 +1,4 @@
-"""JSON objects: merged, trimmed, written exactly, and read with a sentence where they are not what they should be."""
+"""JSON objects: they are merged, trimmed and written exactly, and errors in them are explained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
-    """Makes a method that reads a provider's JSON say so when that is not what the format says it is."""
+    """Wraps a method that reads a provider's JSON, so that malformed JSON raises a clear error."""
 
     @wraps(read)
     def reading(self: S, json: Any) -> R:
@@ -34,12 +34,12 @@ def sensible(read: Callable[[S, Any], R]) -> Callable[[S, Any], R]:
 
 
 def json_text(value: object) -> str:
-    """Compact, exact JSON."""
+    """Returns compact, exact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
-    """`body` with `changes` merged in, deeply; `None` deletes. Neither is changed."""
+    """Returns `body` with `changes` merged in deeply. `None` deletes a key. Neither argument changes."""
     out = dict(body)
     for name, value in changes.items():
         if value is None:
@@ -52,17 +52,17 @@ def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
 
 
 def without(body: Mapping[str, Any], *names: str) -> Json:
-    """A copy that lacks some keys."""
+    """Returns a copy without some keys."""
     return {name: value for name, value in body.items() if name not in names}
 
 
 def only(body: Mapping[str, Any], *names: str) -> Json:
-    """A copy that has some keys only."""
+    """Returns a copy with only some keys."""
     return {name: value for name, value in body.items() if name in names}
 
 
 def nested(path: str, value: object) -> Json:
-    """`{"a": {"b": value}}` for the path `a.b`."""
+    """Returns `{"a": {"b": value}}` for the path `a.b`."""
     for name in reversed(path.split(".")):
         value = {name: value}
     assert isinstance(value, dict)
@@ -70,8 +70,9 @@ def nested(path: str, value: object) -> Json:
 
 
 def parameters(params: Mapping[str, Any], names: Mapping[str, str], wire: str) -> Json:
-    """Parameters at their places in the body. A neutral one that the format does not have is left out with a
-    warning; one that is not neutral is the provider's own, and goes in as it is."""
+    """Returns parameters at their places in the body. A neutral parameter that the format does not have is left out
+    with a warning. Other parameters are the provider's own, and stay unchanged.
+    """
     unsupported = [name for name in params if name in NEUTRAL and name not in names]
     if unsupported:
         warnings.warn(f"{wire} has no parameter {', '.join(map(repr, unsupported))}: ignored", stacklevel=4)

@@ -1,4 +1,4 @@
-"""Provider errors out of whatever a provider, or a proxy before it, sent: JSON of any shape, HTML, nothing.
+"""Reads provider errors from any answer of a provider or a proxy: JSON of any shape, HTML, nothing.
 
 Shapes in recordings: `{error: {message, type, code}}`, the same in a list or beside other keys, `{type:
 "error", error}`, `{error: "text"}`, `{code, error: "text"}`, `{message, type, code}`, `{errors: [{code,
@@ -63,7 +63,7 @@ _PAGE = 50_000  # characters of a page that are looked through for them
 
 
 def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-    """The typed error for an answer with an error status."""
+    """Returns the typed error for an answer with an error status."""
     headers = {name.lower(): value for name, value in headers.items()}
     parsed = _parsed(body)
     facts = _facts(parsed) | {"status": status, "body": parsed}
@@ -80,7 +80,9 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderEr
 
 
 def in_band_error(body: object) -> ProviderError:
-    """The typed error for an error inside a 200. Its `status` is the one it stands for, `None` if nobody knows."""
+    """Returns the typed error for an error inside a 200. Its `status` is the corresponding one, or `None` if it is
+    unknown.
+    """
     facts = _facts(body) | {"body": body}
     facts["message"] = facts["message"] or f"The provider reported an error, {_quoted(body)}"
     facts["status"] = facts["status"] or STATUS_OF.get(facts["type"]) or STATUS_OF.get(facts["code"])
@@ -88,7 +90,7 @@ def in_band_error(body: object) -> ProviderError:
 
 
 def _quoted(body: object) -> str:
-    """Returns what stands for an explanation where none is found: the body, as far as there is one."""
+    """Returns the body as the explanation if there is no message."""
     return f"with no message in its body: {json.dumps(body):.300}" if body else "without an explanation"
 
 
@@ -108,7 +110,7 @@ _TOO_LONG_CODES = {
 
 
 def _kind(status: int | None, facts: Mapping[str, Any]) -> type[ProviderError]:
-    """The class of the error. Some say with a 500 that the conversation is too long."""
+    """Returns the class of the error. Some providers report a conversation that is too long with a 500."""
     coded = {facts["code"], facts["type"]} & _TOO_LONG_CODES
     worded = status in {400, 413, 422, 500, None} and re.search(_TOO_LONG, facts["message"])
     return ContextWindowError if coded or worded else _class(status)
@@ -136,7 +138,7 @@ def _parsed(body: bytes) -> object:
 
 
 def _facts(body: object) -> dict[str, Any]:
-    """Returns what the body says: the arguments of `ProviderError`, each `None` where it says nothing."""
+    """Returns the arguments of `ProviderError` from the body, each `None` if it is missing."""
     outer = _first(body)
     error = _first(outer.get("error") or outer.get("errors")) if isinstance(outer, Mapping) else outer
     levels = [level for level in (error, outer) if isinstance(level, Mapping)]
@@ -162,8 +164,9 @@ def _first(value: object) -> object:
 
 
 def _pick(levels: list[Mapping[str, Any]], *names: str) -> str | None:
-    """The first word (or number, as text) under one of the names. `type: "error"` is an envelope and no type,
-    a number under `status` the HTTP status."""
+    """Returns the first text (or number, as text) under one of the names. `type: "error"` is an envelope and not a
+    type, and a number under `status` is the HTTP status.
+    """
     for level in levels:
         for name in names:
             value = level.get(name)
@@ -179,7 +182,9 @@ def _status(levels: list[Mapping[str, Any]]) -> int | None:
 
 
 def _text(part: object) -> str:
-    """Readable text of a message: a string, an HTML page, a list of validation errors, an object around one."""
+    """Returns the readable text of a message: a string, an HTML page, a list of validation errors, an object around
+    one.
+    """
     match part:
         case str() if "<html" in part[:500].lower() or "<!doctype" in part[:500].lower():
             return _page_text(part[:_PAGE])[:_LONGEST]
@@ -196,7 +201,7 @@ def _text(part: object) -> str:
 
 
 def _page_text(page: str) -> str:
-    """The words of an HTML page, in time that grows as the page does: neither script nor style, no tags."""
+    """Returns the text of an HTML page, in linear time, without scripts, styles and tags."""
     from html import unescape  # noqa: PLC0415 - few answers are pages
 
     words, lower, at = [], page.lower(), 0
@@ -208,8 +213,9 @@ def _page_text(page: str) -> str:
 
 
 def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
-    """The message, and the reason behind it. Gateways put the text of the provider they asked into
-    `metadata.raw` (OpenRouter) or `details.error`; Xiaomi says in `param` what is wrong."""
+    """Returns the message with the underlying reason. Gateways put the text of the original provider into
+    `metadata.raw` (OpenRouter) or `details.error`; Xiaomi explains the error in `param`.
+    """
     for level in levels:
         for upstream in (*_behind(level, "metadata", "raw"), *_behind(level, "details", "error")):
             if upstream != message:
@@ -232,7 +238,7 @@ def _behind(level: Mapping[str, Any], name: str, key: str) -> Iterator[str]:
 
 
 def _header_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds; a date in `retry-after` needs a clock, so that the driver reads it."""
+    """Returns seconds from a header. A date in `retry-after` needs a clock, so the driver reads it."""
     said = (_seconds(headers.get(n), unit) for n, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)))
     waits = [wait for wait in said if wait is not None]
     return next((wait for wait in waits if wait), 0.0 if waits else None)
@@ -252,7 +258,7 @@ def _body_wait(levels: list[Mapping[str, Any]], message: str) -> float | None:
 
 
 def _spoken_wait(message: str) -> float | None:
-    """`… Please try again in 1m2.5s` (OpenAI, Groq), `Please retry in 48.9s` (Gemini)."""
+    """Returns seconds from a text: `… Please try again in 1m2.5s` (OpenAI, Groq), `Please retry in 48.9s` (Gemini)."""
     found = re.search(_WAIT, message)
     minutes, amount, unit = found.groups() if found else (None, None, None)
     if not minutes and not amount:
@@ -265,7 +271,7 @@ def _spoken_wait(message: str) -> float | None:
 
 
 def _seconds(number: str | None, unit: float = 1.0) -> float | None:
-    """A number of seconds out of somebody else's text; `None` where it is none, or longer than anybody waits."""
+    """Returns a number of seconds from a text, or `None` if there is none or it is unreasonably long."""
     if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{0,20})?", number or "", re.ASCII):
         return None
     return float(number or "") * unit

@@ -1,4 +1,4 @@
-"""Tools that the provider ran itself, as calls with results. Their blocks are kept as they came, and go back so."""
+"""Tools that the provider ran itself, as calls with results. Their blocks are sent back unchanged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEALED = frozenset({"encrypted_content", "encrypted_stdout", "renderedContent", 
 def provider_content(  # noqa: PLR0911 - one return per kind of block
     wire: str, block: Mapping[str, Any]
 ) -> ContentUnknown:
-    """A block that the wire format has no class for: a call, a result, or unknown."""
+    """Returns a block that the wire format has no class for: a call, a result, or unknown content."""
     match block:
         case {"type": "server_tool_use" | "mcp_tool_use", "name": str(name)}:
             return ContentProviderCall(wire, block, _text(block.get("id")), name, _object(block.get("input")))
@@ -96,7 +96,7 @@ def _result(
 
 
 def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
-    """An item of Responses: the call and what came of it."""
+    """Returns an item of Responses: the call and its result."""
     action = _object(item.get("action"))
     given = _json_object(item.get("arguments") or item.get("input")) or _without(action, "type", "sources")
     given |= {key: item[key] for key in ("code", "queries") if item.get(key)}
@@ -118,7 +118,7 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
 
 
 def paired(contents: Sequence[Content]) -> list[Content]:
-    """The contents, in which each result knows its call: the one of its id, or else the one before it."""
+    """Returns the contents in which each result has its call: the one with its id, or else the previous one."""
     calls: dict[str, ContentProviderCall] = {}
     made: list[Content] = []
     for content in contents:
@@ -132,7 +132,7 @@ def paired(contents: Sequence[Content]) -> list[Content]:
 
 
 def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
-    """The searches and page visits that Google tells of beside the parts. There is no block of them to send back."""
+    """Returns the searches and page visits that Google reports beside the parts. There is no block to send back."""
     search, visits = _object(candidate.get("groundingMetadata")), _object(candidate.get("urlContextMetadata"))
     calls = []
     if queries := [query for query in search.get("webSearchQueries") or () if query]:
@@ -157,7 +157,7 @@ def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
 
 
 def executed(wire: str, message: Json) -> list[ContentProviderCall]:
-    """Returns what Groq's systems ran; there is no block of it to send back."""
+    """Returns the calls that Groq's systems ran. There is no block to send back."""
     return [
         ContentProviderCall(
             wire,
@@ -172,7 +172,7 @@ def executed(wire: str, message: Json) -> list[ContentProviderCall]:
 
 
 def _readable(value: Any) -> Any:
-    """Returns what people can read of a value: no sealed bytes, no markup of the provider's own."""
+    """Returns the readable part of a value, without encrypted bytes and the provider's markup."""
     if isinstance(value, Mapping):
         return {
             name: _readable(inner)

@@ -1,5 +1,6 @@
-"""JSON Schema in the words that a provider's grammar takes. What it has no word for is said in the description, for
-the model to read; whether the model kept to it, the conversion of its answer finds out."""
+"""Converts JSON Schema to the keywords that a provider's grammar supports. Unsupported keywords are described in the
+description, for the model. The conversion of the answer checks them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _LISTS = frozenset({"anyOf", "allOf", "oneOf", "prefixItems"})
 
 
 class Dialect(NamedTuple):
-    """`unknown`: keywords that are refused. `closes`: an object that does not say so has no other properties."""
+    """A dialect. `unknown`: keywords that are refused. `closes`: objects have no other properties by default."""
 
     unknown: frozenset[str]
     formats: frozenset[str]
@@ -30,7 +31,7 @@ class Dialect(NamedTuple):
     closes: bool = False
 
     def say(self, schema: Any) -> Any:
-        """The schema in this dialect; the one given is not changed."""
+        """Returns the schema in this dialect. The original does not change."""
         if not isinstance(schema, Mapping):
             return schema
         said = {self.renamed.get(k, k): self._inside(k, v) for k, v in schema.items() if self._knows(k, v)}
@@ -58,7 +59,9 @@ class Dialect(NamedTuple):
 
 
 def bare_references(schema: Any) -> Any:
-    """The schema with every reference alone: `If $ref is set on a sub-schema, no other properties … may be set` (Google)."""
+    """Returns the schema with nothing beside a reference: `If $ref is set on a sub-schema, no other properties … may
+    be set` (Google).
+    """
     if isinstance(schema, list):
         return [bare_references(item) for item in schema]
     if not isinstance(schema, Mapping):

@@ -1,6 +1,6 @@
 """Checks whether a provider's structured output supports a JSON Schema, and says why not.
 
-What a dialect can leave out (bounds, formats: `schema_dialects.py`) is no limit. Pure.
+Keywords that a dialect can leave out (bounds, formats: `schema_dialects.py`) are not limits. It does no I/O.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ Json = Mapping[str, Any]
 
 
 class SchemaLimits(NamedTuple):
-    """The defaults limit nothing. `recursion`: a schema may refer to itself everywhere, in optional properties only, or
-    nowhere. `anything`: a schema may leave open what a value is. `words`: keywords that are refused."""
+    """The limits; the defaults limit nothing. `recursion`: a schema may refer to itself everywhere, in optional
+    properties only, or nowhere. `anything`: a schema may allow any value. `words`: keywords that are refused.
+    """
 
     recursion: Literal["anywhere", "optional", "nowhere"] = "anywhere"
     open_objects: bool = True
@@ -58,7 +59,7 @@ _PROPERTIES, _LEVELS, _VALUES, _CHARACTERS = 5_000, 10, 1_000, 120_000
 
 
 def unfit(schema: Json, limits: SchemaLimits) -> str | None:
-    """Returns why a schema is more than the limits allow; `None` where it fits."""
+    """Returns the reason why a schema exceeds the limits, or `None` if it fits."""
     return next(_reasons(schema, limits), None)
 
 
@@ -79,7 +80,7 @@ def _reasons(schema: Json, limits: SchemaLimits) -> Iterator[str]:
 
 
 def too_large(schema: Json) -> bool:
-    """Whether a strict schema is larger than OpenAI takes."""
+    """Tells whether a strict schema is larger than OpenAI accepts."""
     inside = list(subschemas(schema))
     names = [name for each in inside for name in each.get("properties") or ()]
     values = [value for each in inside for value in each.get("enum") or ()]
@@ -93,7 +94,7 @@ def too_large(schema: Json) -> bool:
 
 
 def _levels(schema: Any) -> int:
-    """Returns how deep objects and lists nest; definitions are levels of their own."""
+    """Returns how deeply objects and lists nest. Definitions count as levels."""
     level, depth = [schema, *_definitions(schema).values()], -1
     while level:
         depth += 1
@@ -133,7 +134,7 @@ def _unions(schema: Json) -> int:
 
 
 def allows_null(schema: Json) -> bool:
-    """Whether a schema says itself that a value may be null."""
+    """Tells whether a schema itself allows null."""
     said = schema.get("type")
     options = schema.get("anyOf") or ()
     return said == "null" or (isinstance(said, list) and "null" in said) or {"type": "null"} in list(options)
@@ -144,7 +145,7 @@ def _definitions(schema: Json) -> dict[str, Any]:
 
 
 def _recursive(schema: Json, *, optional: bool) -> bool:
-    """Whether it refers to itself; with `optional`, references in optional properties do not count."""
+    """Tells whether a schema refers to itself. With `optional`, references in optional properties do not count."""
     definitions = {
         "#": {k: v for k, v in schema.items() if k not in {"$defs", "definitions"}},
         **_definitions(schema),

@@ -1,8 +1,9 @@
 """Checks that a block has the fields it needs to be sent back. The provider would refuse every further request with an
 incomplete one.
 
-A shape is a type, a pattern of a string, `[shape]` for a list, a tuple of alternatives, a `Tagged` union, or a mapping of
-fields; a field whose name ends in `?` may be left out, or be null. Fields that a shape does not name are the provider's.
+A shape is a type, a pattern of a string, `[shape]` for a list, a tuple of alternatives, a `Tagged` union, or a
+mapping of fields. A field whose name ends in `?` may be missing or null. Fields that a shape does not name are
+allowed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WORD = re.compile(r"[^\ud800-\udfff]+")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tagged:
-    """Objects whose `type` says which shape they have; a type that is not listed is a new one, and may have any."""
+    """Objects whose `type` decides on their shape. An unlisted type is new, and may have any shape."""
 
     shapes: Mapping[str, Any]
 
@@ -34,7 +35,7 @@ Shape = type | re.Pattern[str] | Tagged | list[Any] | tuple[Any, ...] | Mapping[
 
 
 def fits(value: Any, shape: Shape) -> bool:  # noqa: PLR0911 - one return per kind of shape
-    """Whether a value has a shape."""
+    """Tells whether a value has a shape."""
     match shape:
         case type():
             return isinstance(value, shape) and not (shape is int and isinstance(value, bool))
@@ -58,11 +59,11 @@ def _has(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
 
 
 def legal(block: Any, shape: Shape, wire: str) -> Json | None:
-    """The block, if the API takes it back; else `None`, and a warning."""
+    """Returns the block if the API accepts it back. Otherwise, it warns and returns `None`."""
     if fits(block, shape):
         return dict(block)
     warnings.warn(
-        f"{wire}: the answer had a block without what its kind needs. It is not sent back: {block!r:.100}",
+        f"{wire}: a block of the answer lacks required fields, so it is not sent back: {block!r:.100}",
         stacklevel=2,
     )
     return None

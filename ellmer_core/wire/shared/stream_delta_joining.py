@@ -1,4 +1,4 @@
-"""Fragments of JSON, joined by the role of their field: text to text, list to list."""
+"""Joins fragments of JSON by the kind of their field: text to text, list to list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
 
 
 def folded(pieces: list[str | Json]) -> str | list[Json] | None:
-    """The content of the message: one string, or a list where deltas were chunks."""
+    """Returns the content of the message: one string, or a list if the deltas were chunks."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(map(str, pieces)) or None
     chunks: list[Json] = []
@@ -22,7 +22,7 @@ def folded(pieces: list[str | Json]) -> str | list[Json] | None:
 
 
 def concatenate(whole: Json, more: Json) -> None:
-    """Adds a fragment in place: text to text, list to list; what names something stays what it is."""
+    """Adds a fragment in place: text to text, list to list. Names are not joined."""
     for name, value in more.items():
         before = whole.get(name)
         if isinstance(before, str) and isinstance(value, str) and name not in _NAMES:
@@ -34,7 +34,7 @@ def concatenate(whole: Json, more: Json) -> None:
 
 
 def _concatenate_lists(before: list[Any], more: list[Any]) -> None:
-    """Appends; a chunk of text (or thinking) after one of the same type joins it."""
+    """Appends chunks. A chunk of text (or thinking) after one of the same type is joined with it."""
     for chunk in more:
         if before and _type(chunk) in {"text", "thinking"} and _type(before[-1]) == _type(chunk):
             concatenate(before[-1], chunk)

@@ -1,4 +1,4 @@
-"""Tool calls: their arguments as text and as objects, ids that a format takes, and calls that were cut off."""
+"""Tool calls: their arguments as text and as objects, valid ids, and truncated calls."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ STRUCTURED = "give_structured_data"
 def call_of(
     id: str, name: str, raw: object, *, cut: bool = False, extra: Json | None = None
 ) -> ContentToolRequest:
-    """A tool call as it came: `raw` is JSON text, or an object where the format has objects.
+    """Returns a tool call. `raw` is JSON text, or an object in formats with objects.
 
-    `cut` says that the provider did not end the answer as a whole one, so that nobody knows the call to be.
+    `cut` says that the provider did not end the answer normally, so the call may be incomplete.
     """
     value, problem = _arguments(raw)
     if isinstance(name, str) and (legal := legal_name(name)) != name:
@@ -46,7 +46,7 @@ def call_of(
 
 
 def _arguments(raw: object) -> tuple[Json, str | None]:
-    """The arguments, and why there are none where the text is not an object. No text at all: no arguments."""
+    """Returns the arguments, and the error if the text is not an object. Empty text means no arguments."""
     try:
         value = strict_json(raw) if isinstance(raw, str) and raw.strip() else raw
     except (ValueError, RecursionError) as error:
@@ -59,7 +59,7 @@ def _arguments(raw: object) -> tuple[Json, str | None]:
 
 
 def strict_json(text: str) -> Any:
-    """Parses JSON, and only that: no NaN, no Infinity, no number too large to be one. Raises `ValueError`."""
+    """Parses strict JSON: no NaN, no Infinity, no number that is too large. Raises `ValueError`."""
     value = json.loads(text, parse_constant=_not_json, parse_float=_finite)
     bounded(value)
     return value
@@ -76,8 +76,9 @@ def _finite(number: str) -> float:
 
 
 def tool_input(text: str) -> Any:
-    """The input of a call that streamed as text into a format that has objects; where it is not JSON, because it
-    was cut off, the text as it came: `call_of()` says so then."""
+    """Returns the input of a streamed call, for a format with objects. If it is not JSON, because it was truncated,
+    it is the original text, and `call_of()` reports it.
+    """
     try:
         return strict_json(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -85,23 +86,23 @@ def tool_input(text: str) -> Any:
 
 
 def raw(request: ContentToolRequest) -> str:
-    """The arguments as JSON text: exactly as the model wrote them, where it wrote a JSON object; else `{}`."""
+    """Returns the arguments as JSON text: the model's exact text if it is a JSON object, else `{}`."""
     text = request.raw or ""
     whole = text.strip() not in {"", "null"} and _is_object(text)
     return text if whole else json_text(dict(request.arguments))
 
 
 def _is_object(text: str) -> bool:
-    """Whether the text is a JSON object; a server may parse what it is sent back."""
+    """Tells whether the text is a JSON object, because a server may parse it when it is sent back."""
     return not _arguments(text)[1]
 
 
 def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
-    """Returns the same contents, with an id of its own for every tool call, so that its result finds it.
+    """Returns the contents with a distinct id for every tool call, so that each result matches its call.
 
-    A call that came without an id gets one made from `seed` (the provider's whole answer): stable, since the
-    same answer gives the same id, and as good as unique, since no two answers are alike. An id that came twice
-    in one answer is kept the first time.
+    A call without an id gets one that is made from `seed` (the provider's whole answer). The same answer gives the
+    same id, and different answers give different ids. An id that appears twice in one answer is kept for the first
+    call.
     """
     seen: set[str] = set()
     out: list[Content] = []
@@ -115,13 +116,16 @@ def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
 
 
 def legal_id(id: str, pattern: str, length: int = 24) -> str:
-    """`id` where it matches `pattern`, else letters and digits made from it: the same for call and result."""
+    """Returns `id` if it matches `pattern`, else letters and digits that are made from it. Call and result get the
+    same id.
+    """
     return id if re.fullmatch(pattern, id) else _digest(id)[:length]
 
 
 def legal_name(name: str) -> str:
-    """`name` where every format takes it as a tool's, else the nearest one that they do: a name that goes back as the
-    model wrote it would have each further request refused."""
+    """Returns `name` if every format accepts it as a tool's name, else the nearest valid one. An invalid name of the
+    model would make the provider refuse each further request.
+    """
     return (
         name
         if re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)

@@ -17,8 +17,9 @@ Json = dict[str, Any]
 
 
 def json_schema(type: Type, *, strict: bool = False) -> Json:
-    """JSON Schema, with all definitions at its root. `strict`: every property of our objects is required, an optional
-    one may be null; what others wrote stays as it is."""
+    """Returns JSON Schema with all definitions at its root. With `strict`, every property of our objects is required,
+    and an optional one may be null. Schemas from elsewhere do not change.
+    """
     definitions = Definitions()
     return definitions.rooted(_schema(type, definitions, strict=strict))
 
@@ -43,7 +44,7 @@ def _schema(type: Type, definitions: Definitions, *, strict: bool) -> Json:
 
 
 def in_words(type: Type) -> str:
-    """Structured output, asked for where there is no parameter for it."""
+    """Returns a prompt that asks for structured output, for providers without a parameter."""
     return f"Answer only with JSON according to this JSON Schema: {json_text(json_schema(type))}"
 
 
@@ -62,8 +63,9 @@ def _object(type: TypeObject, definitions: Definitions, *, strict: bool) -> Json
 
 
 def _tightened(schema: Any) -> Any:
-    """The schema as OpenAI's strict dialect has it: an object that names its properties has no others and requires them
-    all (one that was optional may be null), a choice is `anyOf`, a reference stands alone."""
+    """Returns the schema in OpenAI's strict dialect: an object with named properties has no others and requires them
+    all (a formerly optional one may be null), a union is `anyOf`, and a reference has no siblings.
+    """
     if not isinstance(schema, Mapping):
         return schema
     if "$ref" in schema:
@@ -101,15 +103,18 @@ def _nullable(schema: Json) -> Json:
 
 
 def strict_schema(type: Type) -> tuple[Json, bool]:
-    """OpenAI's strict dialect and `True`; for a type that it cannot say, plain JSON Schema and `False`."""
+    """Returns OpenAI's strict dialect and `True`, or plain JSON Schema and `False` for a type that the dialect cannot
+    express.
+    """
     plain = json_schema(type)
     schema = OPENAI.say(_tightened(plain))
     return (schema, True) if closed(schema) and not too_large(schema) else (plain, False)
 
 
 def function_schema(type: Type) -> tuple[Json, bool]:
-    """The same, of a function's arguments: what others wrote of them is not made stricter. `In context=(), object schema
-    missing properties.`"""
+    """Returns the same for a function's arguments. Schemas from elsewhere are not made stricter. `In context=(),
+    object schema missing properties.`
+    """
     schema = OPENAI.say(json_schema(type, strict=True))
     if closed(schema) and not too_large(schema):
         return schema, True
@@ -127,8 +132,9 @@ _UNSTRICT = frozenset(
 
 
 def closed(schema: object) -> bool:
-    """Whether OpenAI takes the schema as strict: each schema in it has a type, in words that the dialect knows,
-    and every object is closed and requires all it names."""
+    """Tells whether OpenAI accepts the schema as strict: each schema in it has a type and only supported keywords,
+    and every object is closed and requires all its properties.
+    """
     if not isinstance(schema, Mapping) or not schema.keys() & _SAYS or schema.keys() & _UNSTRICT:
         return False
     said = schema.get("type")

@@ -1,6 +1,6 @@
 """`ellmer-harness`: manages recorded HTTP traffic on disk. Each command is one module.
 
-Exit code 0: all is well; 1: something was found, differs, or could not be done; 2: the call itself makes no sense.
+The exit code is 0 for success, 1 if a problem was found or an action failed, and 2 for a usage error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CODES = "Exit code 0: success; 1: a problem or difference was found, or a file 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; gives the exit code."""
+    """Runs the command and returns its exit code."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))

@@ -24,7 +24,7 @@ _HINT = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of both."""
+    """Declares the options of both commands."""
     parser.add_argument(
         "--blobs", type=Path, metavar="DIR", help="folder for media files, shared by all cassettes"
     )
@@ -75,13 +75,15 @@ def rules(options: argparse.Namespace) -> Rules:
 
 
 def named(file: Path) -> str:
-    """The name of a cassette as the pytest plugin looks for it: that of the test, fit for any file system."""
+    """Returns the name under which the pytest plugin looks for a cassette: the test's name, with characters
+    that every file system accepts.
+    """
     return file_name(rewritten(file, "")) + ".json"
 
 
 @dataclass
 class Tally:
-    """Counts of what was done and what failed."""
+    """Counts the converted and the failed files."""
 
     done: int = 0
     interactions: int = 0
@@ -92,7 +94,7 @@ class Tally:
     def converted(
         self, file: Path, found: Found | Unreadable, near: Path, blobs: Path, rules: Rules
     ) -> Converted | None:
-        """The cassette, or None and an error message if it cannot be made."""
+        """Returns the cassette, or None and an error message if it cannot be made."""
         try:
             if isinstance(found, Unreadable):
                 raise found
@@ -114,7 +116,7 @@ class Tally:
         complain(why)
 
     def report(self, what: str) -> int:
-        """The last lines; gives the exit code."""
+        """Prints the last lines and returns the exit code."""
         if self.left_out:
             most = ", ".join(f"{name} × {count}" for name, count in self.left_out.most_common(8))
             more = " …" * (len(self.left_out) > 8)

@@ -21,12 +21,14 @@ _CASSETTES = {
 
 
 def files(paths: Iterable[Path]) -> list[Path]:
-    """Every file under the paths; what is hidden below them is left alone."""
+    """Returns all files under the paths, except hidden ones."""
     return [file for path in paths for file in find([path]) if not _hidden(file, path)]
 
 
 def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found | Unreadable]]:
-    """Every recording under the paths, or why it cannot be read. A file that was named must be one."""
+    """Yields every recording under the paths, or the reason why it cannot be read. A file that was named must
+    be a recording.
+    """
     named = {path for path in paths if path.is_file()}
     for file in progress(files(paths), doing):
         try:
@@ -41,7 +43,7 @@ def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found 
 
 
 def one(path: Path) -> Found:
-    """The recording in a file; raises `Unreadable`."""
+    """Returns the recording in a file. Raises `Unreadable`."""
     if not path.is_file():
         raise Unreadable(path, "it is a folder" if path.is_dir() else "there is no such file")
     found = read(path)
@@ -51,7 +53,7 @@ def one(path: Path) -> Found:
 
 
 def rewritten(path: Path, suffix: str) -> str:
-    """The name of a file with its suffix, and what says that it is gzipped, replaced."""
+    """Returns the name of a file with another suffix. The suffix of a gzipped file is replaced, too."""
     stem = path.name.removesuffix(".gz")
     return stem[: len(stem) - len(Path(stem).suffix)] + suffix
 

@@ -16,17 +16,17 @@ _EVERY = 0.2  # seconds
 
 
 def say(text: str) -> None:
-    """A result, for whoever reads standard output."""
+    """Prints a result to standard output."""
     print(text, flush=True)
 
 
 def complain(text: str) -> None:
-    """Anything else."""
+    """Prints a message to standard error."""
     print(text, file=sys.stderr)
 
 
 def progress(items: Sequence[T], doing: str) -> Iterator[T]:
-    """The items, while one line of a terminal tells how far we are; a log gets nothing."""
+    """Yields the items and shows the progress on one line of a terminal. It prints nothing into a log."""
     shown, due = False, time.monotonic() + _EVERY
     for done, item in enumerate(items):
         if sys.stderr.isatty() and time.monotonic() >= due:

@@ -26,14 +26,14 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")
     parser.add_argument("--headers", action="store_true", help="compare all headers except credentials")
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     old, new = one(options.old).interactions, one(options.new).interactions
     keep = Scrub.of(None, ["*"] if options.headers else [])
     lines = [*_all(old, new, keep)]

@@ -21,13 +21,13 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
     parser.add_argument("--out", type=Path, help="a folder, or a file named .yaml")
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     if options.out is None:
         return _printed(options.paths)
     if options.out.suffix in {".yaml", ".yml"}:

@@ -23,7 +23,7 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
     parser.add_argument(
         "--out", type=Path, required=True, help="a folder, or a file named .json for one recording"
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     if options.out.suffix == ".json" and (len(options.paths) > 1 or options.paths[0].is_dir()):
         complain("ellmer-harness: --out names a file, which holds one recording; name a folder for several")
         return 2

@@ -21,12 +21,12 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     count = interactions = total = broken = 0
     for file, found in recordings(options.paths, "reading"):
         if isinstance(found, Unreadable):

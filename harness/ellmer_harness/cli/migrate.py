@@ -24,7 +24,7 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="recordings, or folders of them")
     parser.add_argument("--keep", action="store_true", help="keep the recordings of other tools")
     shared(parser)
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Move:
-    """A cassette on disk beside its place, until all are good; None if it is in its place already."""
+    """A new file and the path that it will replace. `staged` is `None` if the file is at its path already."""
 
     staged: Path | None
     target: Path
@@ -40,7 +40,7 @@ class _Move:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     migration, good = _Migration(options), False
     try:
         for root in options.paths:
@@ -66,7 +66,7 @@ class _Migration:
         self.media: list[Path] = []
 
     def stage(self, root: Path, file: Path, found: Found | Unreadable) -> None:
-        """Makes the cassette of one recording, and writes it beside its place."""
+        """Converts one recording to a cassette, and writes it under a temporary name."""
         ours = isinstance(found, Found) and found.kind == "ours"
         target = file if ours else file.with_name(named(file))
         blobs = self._blobs(root, file, found)
@@ -88,7 +88,7 @@ class _Migration:
             self._write(made, _Move(None if there else _beside(target), target, file))
 
     def swap(self) -> None:
-        """All at once, as far as file systems can: first everything new is in place, then the old goes."""
+        """Moves all new files to their paths, and then removes the old files."""
         for move in self.moves:
             if move.staged:
                 move.staged.replace(move.target)
@@ -97,7 +97,7 @@ class _Migration:
                 move.source.unlink()
 
     def tidy(self, *, all_of_it: bool) -> None:
-        """Removes what waited beside its place, and media that nothing will use."""
+        """Removes temporary files, and media that no cassette uses."""
         staged = [move.staged for move in self.moves if move.staged]
         for path in [*staged, *(self.media if all_of_it else [])]:
             path.unlink(missing_ok=True)

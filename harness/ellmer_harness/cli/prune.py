@@ -29,7 +29,7 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="folders with cassettes and their media"
     )
@@ -43,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     report = _report(options.report)
     if options.orphans and options.report is None:
         complain("ellmer-harness: --orphans needs the --report of a test run")
@@ -78,7 +78,7 @@ def _report(path: Path | None) -> dict[str, Any]:
 
 
 def _cassettes(paths: list[Path]) -> tuple[list[Path], list[str]]:
-    """Those of ours, and what is wrong with those that cannot be read."""
+    """Returns the cassettes, and the error of each that cannot be read."""
     good, broken = list[Path](), list[str]()
     for file, found in recordings(paths, "reading"):
         if not isinstance(found, Found):
@@ -89,7 +89,9 @@ def _cassettes(paths: list[Path]) -> tuple[list[Path], list[str]]:
 
 
 def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
-    """Removes the interactions named (`#3 POST https://…`); gives the media that the cassette still uses."""
+    """Removes the named interactions (`#3 POST https://…`) and returns the media that the cassette still
+    uses.
+    """
     serializer = Serializer(file.parent / "blobs", near=file.parent)
     text = file.read_text(encoding="utf-8")
     if not left:
@@ -111,7 +113,9 @@ def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
 
 
 def _numbers(file: Path, interactions: list[dict[str, Any]], left: list[str]) -> Iterator[int]:
-    """Their numbers; raises `CassetteError` where the cassette is not the one that the report is about."""
+    """Yields the numbers of the interactions. Raises `CassetteError` if the report is about another version
+    of the cassette.
+    """
     for line in left:
         match = re.fullmatch(r"#(\d+) (\S+) (.*)", line)
         number = int(match[1]) if match else 0

@@ -33,7 +33,7 @@ BLOB = re.compile(r"[0-9a-f]{64}\.\w+")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files or folders")
     parser.add_argument(
         "--accept",
@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     found = files(options.paths)
     known = [(value, name) for value, name in Scrub.of(None).values.items()]
     used, count = set[str](), 0
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _content(file: Path) -> Any:
-    """The YAML or JSON in a file, else its bytes."""
+    """Returns the parsed YAML or JSON of a file. Returns the bytes of any other file."""
     data = file.read_bytes()
     try:
         data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
@@ -80,7 +80,7 @@ def _is_cassette(value: Any) -> bool:
 
 
 def _damage(file: Path, value: Any) -> Iterator[str]:
-    """Returns the reasons why a cassette of ours cannot be replayed; none for any other file."""
+    """Yields the reasons why a cassette of ours cannot be replayed. Other files have none."""
     if isinstance(value, bytes):
         if file.suffix == ".json" and OURS.encode() in value:
             yield "the cassette is not complete JSON"

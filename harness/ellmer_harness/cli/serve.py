@@ -1,8 +1,9 @@
 """play a cassette on a port of this machine, for subprocesses and other languages
 
-Prints the address, and answers until it is interrupted. The host in the recorded URLs does not count, path and query do:
-what was asked of https://api.example.com/v1/chat is asked of http://127.0.0.1:8123/v1/chat. A request that was not
-recorded gets a 404 that says what is nearest to it. Exit code 1 if there was one.
+Prints the address, and answers until it is interrupted. Path and query of a request must be those of a
+recorded URL; the host does not matter. The answer of https://api.example.com/v1/chat is at
+http://127.0.0.1:8123/v1/chat. A request that was not recorded gets a 404 with the nearest recorded request.
+The exit code is then 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument(
         "path", type=Path, metavar="CASSETTE", help="a cassette, or a recording of another tool"
     )
@@ -43,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     over = threading.Event()
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda *_: over.set())

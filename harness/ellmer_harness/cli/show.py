@@ -27,7 +27,7 @@ _DULL = {"accept-encoding", "connection", "host", "user-agent", "content-length"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares them."""
+    """Declares the arguments of the command."""
     parser.add_argument("path", type=Path, metavar="FILE", help="a recording")
     parser.add_argument(
         "-n", "--number", type=int, action="append", help="print only the n-th interaction; repeatable"
@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The command."""
+    """Runs the command and returns its exit code."""
     found, scrub = one(options.path), Scrub.of(None)
     if not options.raw:
         say(_title(options.path, found.kind, len(found.interactions), found.metadata.get(OURS) or {}))

@@ -1,4 +1,5 @@
-"""Recorded interactions as people read them: bodies parsed, media named, events in a row folded.
+"""Recorded interactions in a readable form: bodies are parsed, media are named, and similar events are
+folded.
 
 The modules import `recordings`, `exchange` and `format`. The command line imports them.
 """

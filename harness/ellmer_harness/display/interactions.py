@@ -1,7 +1,8 @@
-"""Interactions as values for people: bodies parsed, media named instead of shown, streams folded.
+"""Interactions in a readable form: bodies are parsed, media are named instead of shown, and streams are
+folded.
 
-A stream of a thousand events says ten things. Events in a row that have the same shape are one event, whose strings
-are those of all of them, joined: the text that came in pieces can be read.
+Consecutive events of the same shape are shown as one event. Its strings are the joined strings of all of
+them, so that a text that was sent in pieces can be read.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Events", "Media", "View", "fold", "size", "view"]
 
 @dataclass(frozen=True)
 class Media:
-    """Bytes that nobody reads: what they are, and how many."""
+    """Binary data that is not shown: its media type and size."""
 
     text: str
 
@@ -33,7 +34,7 @@ class Media:
 
 @dataclass(frozen=True)
 class Events:
-    """A stream: (name, value) of each event, folded as (name, value, how many)."""
+    """A stream: the name and value of each event. Folded streams also have the number of events."""
 
     folded: list[tuple[str, Any, int]]
 
@@ -45,7 +46,9 @@ class Events:
 
 @dataclass(frozen=True)
 class View:
-    """An interaction. A body is a JSON value, `Events`, text, `Media`, or None where there is none."""
+    """An interaction in readable form. A body is a JSON value, `Events`, text, `Media`, or `None` if there is
+    no body.
+    """
 
     interaction: Interaction
     request: Any
@@ -53,18 +56,18 @@ class View:
 
 
 def view(it: Interaction) -> View:
-    """The interaction, to be looked at."""
+    """Returns the interaction in readable form."""
     return View(it, _body(it.body, it.sent), _body(it.content, it.headers))
 
 
 def fold(events: Iterable[tuple[str, Any]]) -> list[tuple[str, Any, int]]:
-    """Events in a row with the same name and the same shape as one, and how many they were."""
+    """Folds consecutive events with the same name and shape into one, with their number."""
     groups = ([*group] for _, group in groupby(events, lambda event: (event[0], _shape(event[1]))))
     return [(group[0][0], _joined([value for _, value in group]), len(group)) for group in groups]
 
 
 def size(count: int) -> str:
-    """A number of bytes, for people."""
+    """Returns a number of bytes in a readable unit."""
     if count < 1000:
         return f"{count} B"
     return f"{count / 1000:.1f} kB" if count < 1_000_000 else f"{count / 1_000_000:.1f} MB"

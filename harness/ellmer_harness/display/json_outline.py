@@ -1,4 +1,6 @@
-"""JSON values as an outline: what fits on a line is on one line, text with line breaks has them."""
+"""JSON values as an outline. A value that fits on a line stays on one line. A text with line breaks keeps
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def outline(value: Any) -> Iterator[str]:
-    """The lines."""
+    """Yields the lines of the outline."""
     if isinstance(value, str):
         yield from shown(value).split("\n")
     elif not isinstance(value, dict | list) or (line := _line(value)) is None:
@@ -25,13 +27,13 @@ def outline(value: Any) -> Iterator[str]:
 
 
 def shown(text: str) -> str:
-    """A text that is fit to be printed: not too long, and nothing in it moves the cursor."""
+    """Returns a text that is safe to print: it is shortened, and control characters are escaped."""
     seen = _UNSEEN.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
     return seen if len(seen) <= _LONGEST else f"{seen[:_LONGEST]}… ({len(text)} characters)"
 
 
 def _line(value: Any) -> str | None:
-    """The value on one line, if that is short enough."""
+    """Returns the value on one line if it is short enough, else `None`."""
     text = shown(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= WIDTH and "\\n" not in text else None
 
@@ -54,7 +56,7 @@ def _broken(value: dict[str, Any] | list[Any]) -> Iterator[str]:
 
 
 def _item(value: Any) -> list[str]:
-    """A string stays in quotes, unless it has lines of its own."""
+    """Returns a string in quotes, unless it has several lines."""
     if isinstance(value, str):
         return ["|", *outline(value)] if "\n" in value else [shown(json.dumps(value, ensure_ascii=False))]
     return [*outline(value)]

@@ -1,4 +1,4 @@
-"""Splits a body into chunks for a replay. A reader must not depend on where the network splits it.
+"""Splits a body into chunks for a replay. A client must read the same answer from any chunks.
 
 A framing is named by words, applied from left to right: `every-byte`, `events` (one chunk an event), `whole` (one
 chunk), `split:N` (two chunks, cut after N bytes), `random:SEED` (chunks of 1 to 16 bytes), `crlf` and `lf` (the line
@@ -29,7 +29,7 @@ def framed(reply: Reply, framing: str | Callable[[Reply], Reply]) -> Reply:
 
 
 def every_split(size: int) -> Iterator[str]:
-    """The framings that cut a body of `size` bytes in two, one for each place."""
+    """Yields the framings that cut a body of `size` bytes in two, one for each place."""
     return (f"split:{place}" for place in range(1, size))
 
 

@@ -1,4 +1,4 @@
-"""Requests and answers as plain values: what a run really sent, and what it really got.
+"""Requests and answers as plain values, as a run sent and received them.
 
 Header names are lower-case. The values of credential headers and of secret query parameters are masked, so
 that a failing test can print any of these values into a log.
@@ -45,7 +45,7 @@ class Sent:
 
     @cached_property
     def json(self) -> Any:
-        """The body, parsed; raises `ValueError` if it is not JSON."""
+        """The parsed body. Raises `ValueError` if it is not JSON."""
         return json.loads(self.body)
 
 
@@ -106,12 +106,12 @@ class Exchange:
 
     @property
     def body(self) -> bytes:
-        """The bytes the client got, in the content-encoding they came in."""
+        """The bytes that the client received, with their content-encoding."""
         return b"".join(self.chunks)
 
     @property
     def answered(self) -> bool:
-        """Whether anything came back, be it an exception."""
+        """Whether the client received an answer or an exception."""
         return bool(self.status) or self.failure is not None
 
     @property
@@ -121,7 +121,7 @@ class Exchange:
 
     @property
     def json(self) -> Any:
-        """The content, parsed; raises `ValueError` if it is not JSON."""
+        """The parsed content. Raises `ValueError` if it is not JSON."""
         return json.loads(self.content)
 
     def header(self, name: str) -> str:

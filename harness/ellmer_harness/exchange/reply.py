@@ -1,4 +1,4 @@
-"""An answer as it is played: status, headers, and the body in pieces, each with the time before it.
+"""An answer for a replay: its status, its headers, and its body in chunks, each with the time before it.
 
 Faults and framings are functions from one `Reply` to another.
 """
@@ -20,7 +20,7 @@ Response = dict[str, Any]
 
 
 class Piece(NamedTuple):
-    """A chunk of a body, and how long it takes to come, in seconds."""
+    """A chunk of a body, and the seconds before it arrives."""
 
     data: bytes
     wait: float = 0.0
@@ -28,7 +28,9 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Reply:
-    """`status` 0 means that no answer comes, only the `failure`. `ended` says how the body stops."""
+    """An answer for a replay. A `status` of 0 means that only the `failure` arrives. `ended` says how the
+    body ends.
+    """
 
     status: int
     reason: str = ""
@@ -40,12 +42,12 @@ class Reply:
 
     @property
     def body(self) -> bytes:
-        """All pieces, joined."""
+        """The joined bytes of all chunks."""
         return b"".join(piece.data for piece in self.pieces)
 
     @property
     def content_type(self) -> str:
-        """Lower-case, `""` if there is none."""
+        """The content type in lower case; `""` if there is none."""
         return next((value.lower() for name, value in self.headers if name == "content-type"), "")
 
     @classmethod
@@ -67,7 +69,9 @@ class Reply:
 
 
 def saved(reply: Reply, *, timed: bool) -> Response:
-    """The answer as vcrpy keeps it; what says nothing new (one chunk, read to its end) is left out."""
+    """Returns the answer in vcrpy's form. Default values are left out, such as one chunk that was read to its
+    end.
+    """
     headers: dict[str, list[str]] = {}
     for name, value in reply.headers:
         headers.setdefault(name, []).append(value)
@@ -84,8 +88,9 @@ def saved(reply: Reply, *, timed: bool) -> Response:
 
 
 def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
-    """Chunk sizes as text (`events` where each event came as one chunk), gaps in ms, an end other than eof, and a version
-    other than HTTP/1.1."""
+    """Returns the keys of a stream that differ from the default: chunk sizes as text (`events` if each event
+    is one chunk), gaps in ms, an end other than eof, and a version other than HTTP/1.1.
+    """
     sizes = [len(piece.data) for piece in reply.pieces]
     found: dict[str, str] = {}
     if len(sizes) > 1:
@@ -101,7 +106,9 @@ def shape(reply: Reply, *, timed: bool) -> dict[str, str]:
 
 
 def event_sizes(body: bytes, content_type: str) -> list[int]:
-    """The sizes of the events of a line-framed stream; the whole body, if it is none."""
+    """Returns the sizes of the events of a line-framed stream, or the size of the whole body if it is not
+    one.
+    """
     if "event-stream" in content_type:
         text = body.decode("latin-1")  # one character a byte: sizes are bytes
         return [len(event) for event in split_events(text)]
@@ -113,7 +120,9 @@ def event_sizes(body: bytes, content_type: str) -> list[int]:
 
 
 def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece]]:
-    """The pieces before and after a place in the body; the one across it is cut in two."""
+    """Returns the chunks before and after a position in the body. A chunk across the position is split in
+    two.
+    """
     before: list[Piece] = []
     for index, piece in enumerate(pieces):
         if len(piece.data) > offset:
@@ -126,7 +135,7 @@ def split(pieces: Sequence[Piece], offset: int) -> tuple[list[Piece], list[Piece
 
 
 def cut(body: bytes, sizes: Sequence[int], waits: Sequence[float] = ()) -> list[Piece]:
-    """The body in pieces of these sizes; nothing that is empty."""
+    """Returns the body in chunks of these sizes, without empty ones."""
     missing = [0.0] * (len(sizes) - len(waits))
     cuts = zip(sizes, accumulate(sizes), [*waits, *missing], strict=True)
     return [Piece(body[end - size : end], wait) for size, end, wait in cuts if size]

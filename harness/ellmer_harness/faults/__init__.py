@@ -4,13 +4,14 @@
 use_cassette(path, faults=[Status(429, headers={"retry-after": "2"}), Cut(after_event=3)])
 ```
 
-Each fault takes the next request (the next `times`, those that satisfy `when`); `Pass()` lets one through, and a
-tuple of faults befalls one request together. Requests left over get what was recorded. A recording whose answer
-did not arrive whole is not used up: the retry gets it.
+Each fault applies to the next request (or the next `times` requests, or those that satisfy `when`). `Pass()`
+applies no fault to a request. A tuple of faults applies to one request together. The remaining requests get
+the recorded answers. A recording whose answer did not arrive whole stays available, and the retry gets it.
 
-Positions count events of the stream (SSE, NDJSON) or bytes of the body: `after_event=2` lets two events through,
-`after_event=-1` all but the last. Without a position a `Reset`, `Cut` or `ReadTimeout` strikes before the answer.
-Waiting is done on the tape's virtual clock; a wait longer than the client's own timeout raises that timeout.
+A position counts events of the stream (SSE, NDJSON) or bytes of the body. `after_event=2` sends two events
+before the fault, and `after_event=-1` sends all but the last. Without a position, a `Reset`, `Cut` or
+`ReadTimeout` comes before the answer. Waits use the tape's virtual clock. A wait that is longer than the
+client's own timeout raises that timeout.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Fault:
     """Whether the recording counts as played although something was done to it."""
 
     def change(self, reply: Reply) -> Reply:
-        """Returns what the client gets.
+        """Returns the changed reply.
 
         Args:
             reply: The recorded reply, or an empty one if `answers` is true.
@@ -79,17 +79,17 @@ class Pass(Fault):
 
 @dataclass(frozen=True, kw_only=True)
 class At(Fault):
-    """A fault with a place in the body."""
+    """A fault at a position in the body."""
 
     after_event: int | None = None
     after_bytes: int | None = None
 
     def parts(self, reply: Reply) -> tuple[list[Piece], list[Piece]]:
-        """The pieces before and after the place; all are after it if none was given."""
+        """Returns the chunks before and after the position. Without a position, all chunks come after it."""
         return split(reply.pieces, self.offset(reply))
 
     def offset(self, reply: Reply) -> int:
-        """The place in bytes."""
+        """Returns the position in bytes."""
         if self.after_event is None:
             return self.after_bytes or 0
         ends = [0, *accumulate(event_sizes(reply.body, reply.content_type))]
@@ -97,7 +97,7 @@ class At(Fault):
         return ends[min(max(place, 0), len(ends) - 1)]
 
     def broken(self, reply: Reply, failure: Failure) -> Reply:
-        """The reply, failing at the place: before the answer, if there is none."""
+        """Returns the reply with a failure at the position, or before the answer if there is no position."""
         early = self.after_event is None and self.after_bytes is None
         before, _ = self.parts(reply)
         return replace(
@@ -125,7 +125,7 @@ class Schedule:
         self._times = [together[0].times for together in self._faults]
 
     def prefer(self, fault: Fault) -> None:
-        """Puts a fault before all others.
+        """Adds a fault before all others.
 
         Args:
             fault: The fault.

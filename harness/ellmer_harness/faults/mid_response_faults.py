@@ -16,7 +16,7 @@ __all__ = ["Corrupt", "Cut", "Duplicate", "ErrorEvent", "ReadTimeout", "Reset", 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTimeout(At):
-    """Nothing more arrives, for longer than the client waits.
+    """The client gets no more data until its read timeout.
 
     Args:
         times: How many requests it applies to. Default: 1.
@@ -259,7 +259,7 @@ class ErrorEvent(At):
 
 
 def _around(reply: Reply, event: int) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """The pieces before an event, of it, and after it."""
+    """Returns the chunks before, of and after an event."""
     sizes = event_sizes(reply.body, reply.content_type)
     event += len(sizes) if event < 0 else 0
     start = sum(sizes[:event])

@@ -52,7 +52,7 @@ class Status(Fault):
 
 @dataclass(frozen=True)
 class _Override(Fault):
-    """Parts of an answer in the place of what was recorded; None leaves a part as it is."""
+    """New parts of an answer. `None` keeps the recorded part."""
 
     status: int | None = field(kw_only=True)
     body: Any = field(kw_only=True)
@@ -94,7 +94,7 @@ def _has_url(pattern: str, sent: Sent) -> bool:
 
 
 def _as_sent(body: Any) -> tuple[dict[str, str], bytes]:
-    """The headers that go with a body, and its bytes."""
+    """Returns the bytes of a body and the headers that fit it."""
     if isinstance(body, bytes):
         return {}, body
     if isinstance(body, str):
@@ -104,7 +104,7 @@ def _as_sent(body: Any) -> tuple[dict[str, str], bytes]:
 
 @dataclass(frozen=True)
 class _NoAnswer(Fault):
-    """The client's exception of the same name, before any answer."""
+    """Raises the client's exception of the same name before any answer."""
 
     answers: ClassVar[bool] = True
     message: ClassVar[str] = "timed out"

@@ -1,4 +1,4 @@
-"""Files written so that nobody ever reads half of one."""
+"""Writes files atomically: a reader never sees half a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["replace_file"]
 
 
 def replace_file(path: Path, data: str | bytes) -> None:
-    """Writes a file so that it is either the old one or the new one, whatever happens."""
+    """Writes a file so that readers find either the old or the new content, even after a crash."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_name(f".{path.name[:100]}.{uuid4().hex}")
     try:

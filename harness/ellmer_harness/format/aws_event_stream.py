@@ -1,8 +1,8 @@
 """The binary event stream of AWS (`application/vnd.amazon.eventstream`), one frame per entry.
 
-A frame is two lengths, a checksum, headers, a payload and a checksum; see
-https://smithy.io/2.0/aws/amazon-eventstream.html. An entry is `{"headers": {…}, "json": …}`, with `"text"` for a payload
-that is no JSON and `"base64"` for a frame that cannot be written again from its parts.
+A frame consists of two lengths, a checksum, headers, a payload and a checksum; see
+https://smithy.io/2.0/aws/amazon-eventstream.html. An entry is `{"headers": {…}, "json": …}`. It has `"text"`
+for a payload that is not JSON, and `"base64"` for a frame that cannot be rebuilt from its parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STRING = 7
 
 
 def frames(body: bytes) -> list[bytes]:
-    """The body cut into frames; what is left of a frame that was cut off comes last."""
+    """Returns the frames of a body. An incomplete frame comes last."""
     found, at = [], 0
     while at < len(body):
         size = unpack(">I", body[at : at + 4])[0] if len(body) >= at + 4 else 0
@@ -33,7 +33,7 @@ def frames(body: bytes) -> list[bytes]:
 
 
 def parse(body: bytes) -> Form | None:
-    """The form of a binary event stream; None if no frame can be read."""
+    """Returns the form of a binary event stream, or `None` if no frame can be read."""
     entries, style = [], ""
     for frame in frames(body):
         entry, style = _entry(frame, style)
@@ -48,7 +48,7 @@ def parse(body: bytes) -> Form | None:
 
 
 def write(form: Form) -> bytes:
-    """The bytes of a binary event stream."""
+    """Returns the bytes of a binary event stream."""
     return b"".join(_frame(entry, form.get("style", "")) for entry in form["eventstream"])
 
 

@@ -1,7 +1,7 @@
-"""Media beside the cassettes: files named by the sha256 of what is in them.
+"""Media files beside the cassettes. Each file is named by the sha256 of its content.
 
-One image that twenty requests carry is one file. A file is written once and never changed, so that workers
-can share a folder; it is checked against its name whenever it is read.
+An image that twenty requests contain is one file. A file is written once and never changed, so that workers
+can share a folder. Each read checks the content against the name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ _ALPHABETS: dict[str, tuple[Callable[[str], bytes], Callable[[bytes], bytes]]] =
 
 @dataclass
 class Blobs:
-    """A folder of blobs. New ones wait in memory until `save()`; `used` holds the names met so far."""
+    """A folder of blobs. New blobs stay in memory until `save()`; `used` holds the names of the blobs that
+    were read or added.
+    """
 
     folder: Path
     fresh: dict[str, bytes] = field(default_factory=dict, repr=False)
@@ -49,7 +51,7 @@ class Blobs:
     _read: dict[str, bytes] = field(default_factory=dict, repr=False)
 
     def put(self, data: bytes) -> str:
-        """Takes the data, gives its name."""
+        """Stores the data and returns its name."""
         kind = next((ext for magic, ext in _MAGIC.items() if data.startswith(magic)), "bin")
         name = f"{sha256(data).hexdigest()}.{kind}"
         self.used.add(name)
@@ -57,19 +59,23 @@ class Blobs:
         return name
 
     def add(self, other: Blobs) -> None:
-        """Takes over what another has found."""
+        """Adds the blobs of another folder."""
         self.fresh |= other.fresh
         self.used |= other.used
 
     def get(self, name: str) -> bytes:
-        """The data of a name; `CassetteError` if the file is gone or is not what its name says."""
+        """Returns the data of a name. Raises `CassetteError` if the file is missing or does not match its
+        name.
+        """
         self.used.add(name)
         if name not in self._read:
             self._read[name] = self.fresh[name] if name in self.fresh else self._load(name)
         return self._read[name]
 
     def preload(self, *forms: Any) -> None:
-        """Reads what these forms of bodies refer to. What cannot be read is an error where it is asked for."""
+        """Reads the blobs of some bodies in advance. A blob that cannot be read raises an error when it is
+        used.
+        """
         left: list[Any] = [form for form in forms if form and ("blob" in form or "blobs" in form)]
         while left:
             value = left.pop()
@@ -83,7 +89,7 @@ class Blobs:
                 left += value
 
     def save(self) -> None:
-        """Writes what is new; files that are there already are left alone."""
+        """Writes new blobs. Existing files are not changed."""
         for name, data in self.fresh.items():
             if not (self.folder / name).exists():
                 replace_file(self.folder / name, data)
@@ -102,7 +108,8 @@ class Blobs:
 
 
 def outside(value: Any, blobs: Blobs) -> Any:
-    """A JSON value with its long base64 strings put into blobs: `{"$blob": name, "as": alphabet, "before": …}`.
+    """Returns a JSON value with its long base64 strings replaced by blobs: `{"$blob": name, "as": alphabet,
+    "before": …}`.
 
     Raises `ValueError` if the value has a key `$blob` of its own.
     """
@@ -118,7 +125,7 @@ def outside(value: Any, blobs: Blobs) -> Any:
 
 
 def inside(value: Any, blobs: Blobs) -> Any:
-    """The JSON value with its blobs put back as the strings they were."""
+    """Returns the JSON value with the strings of its blobs restored."""
     if isinstance(value, list):
         return [inside(item, blobs) for item in value]
     if not isinstance(value, dict):

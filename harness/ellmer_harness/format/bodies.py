@@ -1,8 +1,8 @@
-"""Bodies as people read them: `decode(encode(body)) == body`, proven for every body before it is stored.
+"""Bodies in readable form. `decode(encode(body)) == body` is checked for every body before it is stored.
 
-A form is one JSON object whose first key says what it is: `json`, `sse`, `ndjson`, `eventstream`, `text`, `base64`
-or `blob`. `coding` beside it says how the bytes were compressed; where compressing again would give other bytes,
-the bytes themselves are kept and `reads` shows, for people only, what is in them.
+A form is a JSON object whose first key names its kind: `json`, `sse`, `ndjson`, `eventstream`, `text`,
+`base64` or `blob`. `coding` says how the bytes were compressed. If a second compression would give other
+bytes, the original bytes are stored, and `reads` shows their content to people.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CHARSET = re.compile(r"charset=\"?([\w-]+)")
 
 
 def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | None:
-    """The form of a body; None for an empty one. `coding` is its content-encoding."""
+    """Returns the form of a body, or `None` for an empty body. `coding` is its content-encoding."""
     if not body:
         return None
     if not coding or coding == "identity":
@@ -42,7 +42,7 @@ def encode(body: bytes, content_type: str, coding: str, blobs: Blobs) -> Form | 
 
 
 def decode(form: Form | None, blobs: Blobs) -> bytes:
-    """The bytes of a form; raises `CassetteError` for one that makes no sense."""
+    """Returns the bytes of a form. Raises `CassetteError` for an invalid form."""
     if form is None:
         return b""
     try:
@@ -79,7 +79,7 @@ def _plain(body: bytes, content_type: str, blobs: Blobs) -> Form:
 
 
 def _parsers(content_type: str, body: bytes) -> Iterator[Callable[[bytes], Form | None]]:
-    """Yields the parsers to try: by the content type first, then by the first bytes of the body."""
+    """Yields the parsers to try: first by the content type, then by the first bytes of the body."""
     start = body[:64].lstrip()[:1]
     if "event-stream" in content_type or body.startswith((b"data:", b"event:")):
         yield sse_and_ndjson.parse_quickly
@@ -120,7 +120,10 @@ _WRITERS: dict[str, Callable[[Form], bytes]] = {
 
 
 def _has_long_strings(body: bytes) -> bool:
-    """Whether a string in it may be long enough for a blob: if so, half of that is without a quote, too."""
+    """Tells whether a value has a string that is long enough for a blob.
+
+    Such a string has a run without quotes that is half as long. This is quick to find.
+    """
     half = AT_LEAST // 2
     free = any(body.find(b'"', at, at + half) < 0 for at in range(0, len(body) - half + 1, half))
     return free and max(map(len, body.split(b'"'))) >= AT_LEAST

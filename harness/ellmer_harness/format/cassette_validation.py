@@ -1,7 +1,7 @@
-"""Whether a cassette has the shape that it must have; if not, in which field and on which line.
+"""Checks that a cassette has the right shape, and reports the field and line of an error.
 
-A cassette may have been edited, merged or made by somebody else. Everything that is read of it later is checked here, so
-that later nothing can be of a wrong type.
+A cassette may have been edited, merged or made by another tool. All parts that are used later are checked
+here, so that they have the right types.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _DECODER = json.JSONDecoder()
 
 
 def check(cassette: dict[str, Any], text: str | bytes, ours: str) -> None:
-    """Raises `CassetteError` for the first field of a wrong type. `ours` is the name of our part of the metadata."""
+    """Raises `CassetteError` for the first field of a wrong type. `ours` is the name of our part of the
+    metadata.
+    """
     try:
         _metadata(cassette.get("metadata"), ours)
         for at, interaction in enumerate(cassette["interactions"]):
@@ -40,12 +42,12 @@ class _WrongError(Exception):
 
 
 def where(text: str | bytes, path: Path) -> str:
-    """A field in words, with its line."""
+    """Returns a description of a field, with its line."""
     return f"line {line_of(text, path)}, {'/'.join(map(str, path))}"
 
 
 def line_of(text: str | bytes, path: Sequence[str | int]) -> int:
-    """The line on which a field begins; of one that is missing, the line of what should hold it."""
+    """Returns the line on which a field begins. For a missing field, it is the line of its parent."""
     whole = text if isinstance(text, str) else text.decode("utf-8-sig", "replace")
     at = _skipped(whole, 0)
     for step in path:
@@ -57,7 +59,7 @@ def line_of(text: str | bytes, path: Sequence[str | int]) -> int:
 
 
 def _child(text: str, at: int, step: str | int) -> int | None:
-    """Returns the position at which the value of a key, or the item of an index, begins."""
+    """Returns the position at which the value of a key or an index begins."""
     index, at, is_object = 0, at + 1, text[at] == "{"
     while (at := _skipped(text, at)) < len(text) and text[at] not in "]}":
         key: str | int = index

@@ -1,6 +1,6 @@
-"""Content-encodings undone, and redone where that gives the same bytes.
+"""Removes content-encodings, and restores them if the result has the same bytes.
 
-gzip and deflate are always at hand; br and zstd where the packages `brotli` and `zstandard` are installed.
+gzip and deflate are always supported; br and zstd need the packages `brotli` and `zstandard`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
 def undo(body: bytes, encoding: str) -> bytes:
-    """The plain bytes. A body that is cut off gives what can be had of it; an unknown coding the body itself."""
+    """Returns the decompressed bytes. A truncated body gives its readable part, and an unknown encoding gives
+    the body unchanged.
+    """
     names = [part.strip().lower() for part in encoding.split(",") if part.strip()]
     for name in reversed(names[:MAX_CODINGS]):
         decompress = _UNDO.get(name)
@@ -35,7 +37,9 @@ def undo(body: bytes, encoding: str) -> bytes:
 
 
 def is_coded(body: bytes, encoding: str) -> bool:
-    """Whether bytes are in the encoding that a header tells: some recorders undo it and leave the header."""
+    """Tells whether the bytes have the encoding that the header names. Some recorders decompress the body and
+    keep the header.
+    """
     name = encoding.rpartition(",")[2].strip().lower()
     if name not in _LOOKS:
         return name not in ("", "identity")
@@ -71,7 +75,9 @@ def _is_text(body: bytes) -> bool:
 
 
 def recipe(body: bytes, encoding: str) -> tuple[bytes, Recipe] | None:
-    """The plain bytes and how to compress them again to exactly `body`; None if we cannot."""
+    """Returns the decompressed bytes and the settings that compress them to exactly `body`, or `None` if
+    there are none.
+    """
     name = encoding.strip().lower()
     with suppress(Exception):  # any codec's own error: the body is then kept as it came
         plain = undo(body, name)
@@ -82,7 +88,7 @@ def recipe(body: bytes, encoding: str) -> tuple[bytes, Recipe] | None:
 
 
 def redo(plain: bytes, how: Recipe) -> bytes:
-    """The compressed bytes."""
+    """Returns the compressed bytes."""
     match how["coding"]:
         case "gzip":
             header = bytes.fromhex(how["header"])

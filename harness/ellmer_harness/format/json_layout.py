@@ -1,8 +1,9 @@
-"""JSON text for people: what fits on a line stays on one line, the rest is broken up, two spaces a level. Numbers alone
-stay on one line, however many they are. A body that would grow by more than `SPARE` bytes is written without indentation:
-one item, event or line of text a line. So a cassette stays as small as its traffic.
+"""JSON text for people. A value that fits on a line stays on one line; a longer one is split, with two spaces
+for each level. Lists of numbers stay on one line. If indentation would add more than `SPARE` bytes to a body,
+it is written without indentation, with one item, event or line of text on each line. This keeps cassettes as
+small as their traffic.
 
-`loads(layout(value)) == value`, keys keep their order, and equal values give equal text.
+`loads(layout(value)) == value`. Keys keep their order, and equal values give equal text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _spaced = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def layout(value: Any) -> str:
-    """The text, ending in a newline."""
+    """Returns the text with a newline at its end."""
     text: list[str] = []
     _add(text, value, "", WIDTH, inf)
     return "".join(text) + "\n"
@@ -80,7 +81,7 @@ def _dense(form: dict[str, Any]) -> str:
 
 
 def _lines(value: Any) -> str:
-    """Compact text with each item of a list on a line of its own; in any other value, each object of its lists."""
+    """Returns compact text with a line for each item of a list, or for each object in the lists of another value."""
     if isinstance(value, list) and not _numbers(value):
         return "[\n" + _items(value) + "\n]"
     text = compact(value)
@@ -96,14 +97,14 @@ def _items(values: list[Any]) -> str:
 
 
 def _numbers(value: Any) -> bool:
-    """Whether this is a list of numbers, or of such lists."""
+    """Tells whether a value is a list of numbers, or a list of such lists."""
     return isinstance(value, list) and all(
         _numbers(item) if isinstance(item, list) else type(item) in (int, float) for item in value
     )
 
 
 def _cost(value: Any, room: int) -> int:
-    """About how long the text of a value is on one line; stops counting past `room`."""
+    """Returns the approximate length of a value on one line. It stops counting after `room`."""
     if isinstance(value, str):
         return len(value) + 2
     if not isinstance(value, dict | list):

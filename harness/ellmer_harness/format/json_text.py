@@ -1,8 +1,9 @@
-"""JSON bodies as structures, with just enough noted of their spelling to write the same bytes again.
+"""JSON bodies as structures, with enough detail about their spelling to restore the same bytes.
 
-A form is `{"json": value}` plus, where they differ from the plain compact spelling, `"style"` (words: `spaced`,
-`colon`, `indent2`, `tab`, `ascii`, `slash`, `escape:<chars>`) and the whitespace around it, `"start"` and `"end"`.
-Whatever cannot be spelled so (a number written `1.10`, a key twice) has no form: `parse` gives None.
+A form is `{"json": value}`. If the text differs from the compact spelling, the form also has `"style"`
+(words: `spaced`, `colon`, `indent2`, `tab`, `ascii`, `slash`, `escape:<chars>`) and the whitespace around it,
+`"start"` and `"end"`. A text that cannot be restored (a number written `1.10`, a repeated key) has no form:
+`parse` returns `None`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 
 def parse(body: bytes) -> Form | None:
-    """The form of a JSON body; None if it is no JSON or cannot be written again byte for byte."""
+    """Returns the form of a JSON body, or `None` if it is not JSON or cannot be restored byte for byte."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -46,13 +47,15 @@ def parse(body: bytes) -> Form | None:
 
 
 def write(form: Form) -> bytes:
-    """The bytes of a form."""
+    """Returns the bytes of a form."""
     text: str = form.get("start", "") + spell(form["json"], form.get("style", "")) + form.get("end", "")
     return text.encode()
 
 
 def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
-    """A JSON text as (value, style), proven by spelling it again. `hint` is the style to try first."""
+    """Returns a JSON text as (value, style), after a check that it can be restored. `hint` is the style to
+    try first.
+    """
     try:
         value = from_json(text, allow_inf_nan=False)
         if _seems_deep(text) and _too_deep(value, _DEEPEST):
@@ -84,7 +87,7 @@ def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
 
 
 def spell(value: Any, style: str) -> str:
-    """The JSON text of a value in a style."""
+    """Returns the JSON text of a value in a style."""
     if not style:
         return compact(value)
     encode, escaped = _encoder(style)
@@ -110,7 +113,7 @@ def _has_exponents(text: bytes) -> bool:
 
 
 def _seems_deep(text: str) -> bool:
-    """Whether brackets are left once the innermost pairs were taken away level by level; those in strings count, too."""
+    """Tells whether the brackets are nested too deeply. Brackets in strings count, too."""
     if text.count("{") + text.count("[") <= _DEEPEST:
         return False
     left = text.encode("utf-8", "replace").translate(None, _NO_BRACKETS)
@@ -143,7 +146,7 @@ def _encoder(style: str) -> tuple[Callable[[Any], str], list[tuple[str, str]]]:
 
 
 def _guesses(text: str) -> list[str]:
-    """The styles a text may be in, likeliest first."""
+    """Returns the possible styles of a text, the most likely first."""
     extra = ["ascii"] if text.isascii() and _BEYOND_ASCII.search(text) else []
     if "\\/" in text:
         extra.append("slash")

@@ -1,8 +1,9 @@
-"""Protobuf messages without their schema: `{"1": "Paris", "2": {"1": 48.8}}`, fields by number, proven by writing them again.
+"""Protobuf messages without their schema: `{"1": "Paris", "2": {"1": 48.8}}`. Fields have numbers instead of
+names.
 
-A field that comes more than once is a list. A number is a varint; `{"double": 0.5}`, `{"float": 0.5}`, `{"fixed64": 7}` and
-`{"fixed32": 7}` are numbers of a fixed size, and `{"base64": "…"}` are bytes that are neither text nor a message. Whether bytes are a
-text or a message cannot be known; both are written as the same bytes.
+A repeated field is a list. A number is a varint; `{"double": 0.5}`, `{"float": 0.5}`, `{"fixed64": 7}` and
+`{"fixed32": 7}` are numbers of a fixed size. `{"base64": "…"}` holds bytes that are neither text nor a
+message. It is not known whether bytes are a text or a message, but both restore the same bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FIXED = {
 
 
 def parse(data: bytes, depth: int = 0) -> Form | None:
-    """The fields of a message; None for bytes that are none, or that would be written otherwise."""
+    """Returns the fields of a message, or `None` if the bytes are not a message or cannot be restored."""
     found: dict[str, list[Any]] = {}
     try:
         for number, value in _fields(data, depth):
@@ -39,7 +40,7 @@ def parse(data: bytes, depth: int = 0) -> Form | None:
 
 
 def write(form: Form) -> bytes:
-    """The bytes of a message."""
+    """Returns the bytes of a message."""
     found = bytearray()
     for number, values in form.items():
         for value in values if isinstance(values, list) else [values]:
@@ -79,7 +80,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _read(data: bytes, depth: int) -> Any:
-    """Text, a message or bytes: a text seldom begins with what the first field of a message begins with."""
+    """Returns text, a message or bytes. Text seldom begins with the bytes of a message's first field."""
     text = _text(data)
     if text is not None and (not text or text[0] >= " "):
         return text

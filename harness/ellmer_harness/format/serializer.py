@@ -1,4 +1,4 @@
-"""The cassette as a file: vcrpy's format version 1, as JSON that reads like the conversation it recorded.
+"""The cassette as a file: vcrpy's format version 1, as readable JSON.
 
 ```python
 my_vcr = vcr.VCR()
@@ -6,9 +6,9 @@ my_vcr.register_serializer("ellmer", Serializer("tests/cassettes/blobs"))
 my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock vcrpy replays it
 ```
 
-`metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may hold
-two keys vcrpy does not know and leaves alone: `stream` (chunk sizes and gaps in milliseconds, and how it
-ended) and `error` (no answer came at all; the status code is then 0).
+`metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may
+have two keys that vcrpy ignores: `stream` (chunk sizes, gaps in milliseconds, and the kind of end) and
+`error` (no answer arrived; the status code is 0).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Json = dict[str, Any]
 class Serializer:
     """A vcrpy serializer. `blobs` is the folder of the media files, shared by any number of cassettes.
 
-    With `near`, the folder of the cassette, where the cassette itself says its blobs are counts more.
+    `near` is the folder of the cassette. With it, the blob folder that the cassette names has priority.
     """
 
     def __init__(self, blobs: Blobs | Path | str, near: Path | None = None) -> None:
@@ -45,11 +45,11 @@ class Serializer:
         self.near = near
 
     def serialize(self, cassette: Json) -> str:
-        """The text of vcrpy's cassette dict; bodies may be bytes, text or None."""
+        """Returns the text of vcrpy's cassette dictionary. Bodies may be bytes, text or `None`."""
         return layout(self.form(cassette))
 
     def form(self, cassette: Json) -> Json:
-        """The value that the text of vcrpy's cassette dict is JSON of."""
+        """Returns the JSON value that is written for vcrpy's cassette dictionary."""
         interactions = [self._written(interaction) for interaction in cassette["interactions"]]
         metadata = dict(cassette.get("metadata") or {})
         metadata[OURS] = {"format": FORMAT, **metadata.get(OURS, {})}
@@ -58,7 +58,7 @@ class Serializer:
         return {"version": cassette["version"], "metadata": metadata, "interactions": interactions}
 
     def deserialize(self, text: str) -> Json:
-        """vcrpy's cassette dict, all bodies as bytes."""
+        """Returns vcrpy's cassette dictionary, with all bodies as bytes."""
         cassette = self.parse(text)
         for interaction in cassette["interactions"]:
             request, response = interaction["request"], interaction["response"]
@@ -67,7 +67,7 @@ class Serializer:
         return cassette
 
     def parse(self, text: str | bytes) -> Json:
-        """The JSON of the file, checked, its bodies still in their readable form; raises `CassetteError`."""
+        """Returns the checked JSON of the file, with bodies in their readable form. Raises `CassetteError`."""
         try:
             cassette = _loads(text)
         except (ValueError, RecursionError) as error:
@@ -115,7 +115,9 @@ class Serializer:
 
 
 def _loads(text: str | bytes) -> Any:
-    """JSON in half the time `json` takes; `json` says better what is wrong."""
+    """Parses JSON twice as fast as `json`. If it fails, `json` parses the text again for a better error
+    message.
+    """
     try:
         return from_json(text)
     except ValueError:

@@ -1,9 +1,10 @@
 """Line-framed streams, one event per entry: server-sent events and newline-delimited JSON.
 
-An event is a mapping of its fields in order: `{"event": "ping", "data": {…}}`; data that is not a JSON object
-or array is `"text"`, a comment line is `"comment"`, `"pad"` counts spaces before the last brace. An event that
-cannot be written again from that is kept as `{"raw": "…"}`. `"style"` of the body holds the words of `jsontext`, and
-`crlf`, `tight` (no space after the colon); an event spelled otherwise has its own.
+An event is a mapping of its fields in order: `{"event": "ping", "data": {…}}`. Data that is not a JSON object
+or array is `"text"`, a comment line is `"comment"`, and `"pad"` counts spaces before the last brace. An event
+that cannot be restored from these keys is `{"raw": "…"}`. `"style"` of the body holds the words of
+`jsontext`, and `crlf` and `tight` (no space after the colon). An event with another spelling has its own
+style.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _FRAMING = ("crlf", "tight")
 
 
 def split_events(text: str) -> list[str]:
-    """The text cut after each blank line; joined again it is the text."""
+    """Splits the text after each blank line. The joined parts are the text."""
     if "\r" not in text:  # many times as quick
         *ended, rest = text.split("\n\n")
         return [f"{event}\n\n" for event in ended] + ([rest] if rest else [])
@@ -35,7 +36,7 @@ def split_events(text: str) -> list[str]:
 
 
 def parse(body: bytes) -> Form | None:
-    """The form of an event stream; None if it is not UTF-8 or has no event we can read."""
+    """Returns the form of an event stream, or `None` if it is not UTF-8 or has no readable event."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -54,7 +55,7 @@ def parse(body: bytes) -> Form | None:
 
 
 def parse_quickly(body: bytes) -> Form | None:
-    """The same for a stream whose events are all spelled alike: their JSON is read, written and compared at once."""
+    """Returns the form of a stream whose events are all spelled alike. Their JSON is read, written and compared at once."""
     try:
         text = body.decode()
         framing = _framing_of(text)
@@ -72,13 +73,15 @@ def parse_quickly(body: bytes) -> Form | None:
 
 
 def write(form: Form) -> bytes:
-    """The bytes of an event stream."""
+    """Returns the bytes of an event stream."""
     style = form.get("style", "")
     return "".join(_text(event, style) for event in form["sse"]).encode()
 
 
 def parse_lines(body: bytes) -> Form | None:
-    """The form of newline-delimited JSON: `{"ndjson": [value, …]}`; lines that are no JSON object are raw."""
+    """Returns the form of newline-delimited JSON: `{"ndjson": [value, …]}`. Lines that are not JSON objects
+    are raw.
+    """
     try:
         lines = body.decode().split("\n")
     except UnicodeDecodeError:
@@ -99,19 +102,21 @@ def parse_lines(body: bytes) -> Form | None:
 
 
 def write_lines(form: Form) -> bytes:
-    """The bytes of newline-delimited JSON."""
+    """Returns the bytes of newline-delimited JSON."""
     style = form.get("style", "")
     lines = [value["raw"] if "raw" in value else spell(value, style) for value in form["ndjson"]]
     return "\n".join([*lines, form.get("end", "")]).encode()
 
 
 def _spelled(found: list[tuple[Form, str]], blocks: list[str], style: str) -> int:
-    """Returns how many of the blocks the style gives."""
+    """Returns how many of the blocks the style restores."""
     return sum(_text(event, style) == block for (event, _), block in zip(found, blocks, strict=True))
 
 
 def _proven(event: Form, own: str, block: str, style: str) -> Form:
-    """The event as the body's style, or its own, spells it; raw, if neither gives its very text."""
+    """Returns the event in the body's style or in its own style. It is raw if neither restores the exact
+    text.
+    """
     candidates = (event, {**event, "style": own or "compact"})
     return next((each for each in candidates if _text(each, style) == block), {"raw": block})
 
@@ -123,7 +128,11 @@ def _framing_of(text: str) -> list[str]:
 
 
 def _split(block: str, eol: str, gap: str) -> tuple[Form, str]:
-    """The name of an event, if it has one, and its data on one line; raises `ValueError` for any other."""
+    """Returns the name of an event, if it has one, and its data on one line.
+
+    Raises:
+        ValueError: The event has another form.
+    """
     name, mark, data = block.partition(f"data:{gap}")
     head, end = f"event:{gap}", eol * 2
     if (
@@ -141,7 +150,7 @@ def _split(block: str, eol: str, gap: str) -> tuple[Form, str]:
 
 
 def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:
-    """Returns an event and the JSON style of its data (the hint, if it has no JSON)."""
+    """Returns an event and the JSON style of its data. Without JSON, it is the style of the hint."""
     eol, gap = _framing(framing)
     if not block.endswith(eol * 2):
         return {"raw": block}, hint

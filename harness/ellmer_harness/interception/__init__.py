@@ -1,4 +1,5 @@
 """Interception of requests: the transports of httpx and httpx2, the network guard, the virtual clock.
 
-The modules import `exchange` and `errors`, and know an open cassette only by its protocol. `store` and `tape` import them.
+The modules import `exchange` and `errors`. They use an open cassette only through its protocol. `store` and
+`tape` import them.
 """

@@ -1,7 +1,7 @@
 """Interception of aiohttp's requests, in its connector.
 
-While a tape plays, the connection is one that holds the recorded answer; while it records, the bytes of the answer are
-noted as they come in. Redirects, cookies, timeouts and exceptions are aiohttp's own.
+In a replay, the connection holds the recorded answer. In a recording, the bytes of the answer are recorded as
+they arrive. aiohttp itself handles redirects, cookies, timeouts and exceptions.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _upgrades(req: Any) -> bool:
 
 
 async def _body(body: Any) -> bytes:
-    """The bytes of a payload; aiohttp keeps what had to be read of an iterator, and sends that."""
+    """Returns the bytes of a payload. An iterator is read, and aiohttp then sends the bytes that were read."""
     if isinstance(body, bytes):
         return body
     data: bytes = await body.as_bytes()
@@ -73,7 +73,7 @@ async def _body(body: Any) -> bytes:
 
 
 def _route(tape: Any, req: Any, request: Outgoing) -> None:
-    """Sends it elsewhere, with the coding we ask for; its answer has the URL that was asked for."""
+    """Sends the request to the route's host, with our accept-encoding. Its answer has the original URL."""
     if tape.accept_encoding is not None:
         req.headers["Accept-Encoding"] = tape.accept_encoding
     if (target := tape.target(request.url)) != request.url:
@@ -81,7 +81,7 @@ def _route(tape: Any, req: Any, request: Outgoing) -> None:
 
 
 class _Incoming:
-    """The answer to one request, out of the bytes of its connection."""
+    """Reads the answer to one request from the bytes of its connection."""
 
     def __init__(self, take: RequestInFlight, timer: Any) -> None:
         self._take, self._timer, self._head = take, timer, b""
@@ -112,7 +112,7 @@ class _Incoming:
             self._body.broke(failure.error, failure.message)
 
     def closed(self) -> None:
-        """Of its own will, or because the time for all of it was over."""
+        """Ends the answer because the client closed it, or because its total timeout was over."""
         if getattr(self._timer, "_cancelled", False):
             self.broke(TimeoutError("timed out"))
         elif self._body is None:
@@ -173,7 +173,7 @@ def _closing(real: Any) -> Any:
 
 
 def _failure(error: BaseException) -> Failure:
-    """Returns httpx's name for the failure, which is the one that cassettes use."""
+    """Returns httpx's name for the failure. Cassettes use this name."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     for name, ours in (
         ("ConnectionTimeoutError", "ConnectTimeout"),

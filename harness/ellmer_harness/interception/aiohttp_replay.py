@@ -1,6 +1,6 @@
 """A connection of aiohttp that holds a recorded answer.
 
-aiohttp parses the bytes as it parses those of a server, so that its responses, streams and exceptions are its own.
+aiohttp parses the bytes like those of a server. Its responses, streams and exceptions are therefore the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TURNS = 50  # of the event loop for the client to read, before we look more sel
 
 
 def played(connector: Any, req: Any, take: RequestInFlight) -> Any:
-    """A connection that holds the recorded answer, or the exception that it failed with."""
+    """Returns a connection that holds the recorded answer, or that fails with the recorded exception."""
     loop = asyncio.get_running_loop()
     pieces = sent_back(take)
     try:
@@ -54,7 +54,7 @@ def _raise_early(broken: BrokenError, req: Any) -> None:
 
 
 def _breaking(broken: BrokenError) -> Iterator[Piece]:
-    """Raises the failure."""
+    """Raises the recorded failure."""
     raise broken
     yield  # it is a generator
 
@@ -70,32 +70,32 @@ def _as_aiohttp(broken: BrokenError) -> Exception:
 
 
 class _Nowhere(asyncio.Transport):
-    """Takes anything: the request was looked up already."""
+    """Accepts and ignores all writes, because the request was looked up before."""
 
     def write(self, data: Any) -> None:
-        """Nobody reads it."""
+        """Ignores the data."""
 
     def writelines(self, list_of_data: Any) -> None:
-        """Likewise."""
+        """Ignores the data."""
 
     def is_closing(self) -> bool:
         return False
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Does nothing: there is nothing to close."""
 
     def abort(self) -> None:
-        """Likewise."""
+        """Does nothing: there is nothing to close."""
 
     def pause_reading(self) -> None:
-        """The answer is handed over as it is read."""
+        """Does nothing: each chunk is delivered when it is read."""
 
     def resume_reading(self) -> None:
-        """Likewise."""
+        """Does nothing: each chunk is delivered when it is read."""
 
 
 class _Playing(ResponseHandler):
-    """aiohttp's protocol, fed by a tape."""
+    """Feeds aiohttp's protocol from a tape."""
 
     _task: asyncio.Task[None] | None = None
 
@@ -150,7 +150,7 @@ class _Playing(ResponseHandler):
             payload.set_exception(error)
 
     async def _read(self) -> None:
-        """Until the client has read what there is: a chunk is a chunk."""
+        """Waits until the client has read the buffered data, so that chunks stay separate."""
         for turn in range(_TURNS * 20):
             await asyncio.sleep(0 if turn < _TURNS else 0.001)
             if self._payload is not None and not self._payload._buffer:  # noqa: SLF001  # nothing public tells

@@ -1,9 +1,9 @@
-"""Interception of requests: the transports of httpx and httpx2, the connections of urllib3 and aiohttp, wrapped while a tape
-is open.
+"""Intercepts requests: while a tape is open, it wraps the transports of httpx and httpx2 and the connections
+of urllib3 and aiohttp.
 
-Nothing else is patched, and the wrapper of a process without an open tape only passes on. A request belongs
-to the tape of its own context (task, or thread that was given one); a thread without context belongs to the
-tape of the process, if there is just one.
+Nothing else is patched. Without an open tape, the wrappers only call the original. A request belongs to the
+tape of its own context (a task, or a thread with a context). A thread without a context belongs to the tape
+of the process if there is only one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _installed = functools.cache(find_spec)  # every tape asks
 
 
 def open_(tape: OpenTape) -> OpenTape | None:
-    """Makes the tape the one of this context; gives the one before."""
+    """Makes the tape the current one of this context, and returns the previous one."""
     with _LOCK:
         if not open_tapes.any_open():
             _install()
@@ -42,7 +42,7 @@ def open_(tape: OpenTape) -> OpenTape | None:
 
 
 def close(tape: OpenTape, before: OpenTape | None) -> None:
-    """Undoes `open_`; the last one out leaves the transports as they were."""
+    """Reverts `open_`. After the last tape, the transports are unpatched."""
     with _LOCK:
         open_tapes.remove(tape, before)
         if not open_tapes.any_open():
@@ -139,5 +139,5 @@ def _note(take: RequestInFlight, response: Any) -> None:
 
 
 def lowered(raw: list[tuple[bytes, bytes]]) -> Headers:
-    """Headers as text, names in lower case."""
+    """Returns headers as text, with names in lower case."""
     return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]

@@ -1,7 +1,8 @@
-"""HTTP/1.1 as bytes, for clients that are met at their connection: answers written, and read as they pass.
+"""HTTP/1.1 as bytes, for clients that are intercepted at their connection. Answers are written, and read as
+they pass.
 
-A client is given the bytes that a server would have sent, and parses them itself: status, headers, chunks and errors are
-what they are with a real connection.
+The client gets the bytes that a server would send, and parses them itself. Status, headers, chunks and errors
+are therefore those of a real connection.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _ENDS_EARLY = "peer closed connection without sending complete message body"
 
 
 class BrokenError(Exception):
-    """A recorded failure, for the connection to turn into what the operating system would have raised."""
+    """A recorded failure. The connection turns it into the exception of the operating system."""
 
     def __init__(self, error: str, message: str = "", *, request: Any = None) -> None:
         super().__init__(message)
@@ -31,7 +32,7 @@ class BrokenError(Exception):
 
 
 class Wire:
-    """In the place of the module httpx: every exception is `BrokenError` by that name."""
+    """Replaces the module httpx: every exception is a `BrokenError` of that name."""
 
     TransportError = BrokenError
 
@@ -48,7 +49,7 @@ class _Raw:
 
 @dataclass(frozen=True)
 class Outgoing:
-    """A request about to leave, as a tape reads one."""
+    """A request that is about to be sent, in the form that a tape reads."""
 
     method: str
     url: str
@@ -57,14 +58,16 @@ class Outgoing:
 
     @classmethod
     def of(cls, method: str, url: str, headers: Mapping[str, Any], **timeouts: Any) -> Outgoing:
-        """Headers may be text or bytes; `timeouts` are seconds, or None for no limit."""
+        """Makes a request. Headers may be text or bytes; `timeouts` are in seconds, or `None` for no limit."""
         raw = [(_bytes(name), _bytes(value)) for name, value in headers.items()]
         return cls(_text(method), url, _Raw(raw), {"timeout": timeouts})
 
 
 @dataclass
 class BodyReader:
-    """Reads the rest of an answer's body, piece by piece. `length` None means up to the end of the connection."""
+    """Reads the rest of an answer's body, chunk by chunk. A `length` of `None` means up to the end of the
+    connection.
+    """
 
     take: RequestInFlight
     chunked: bool = False
@@ -78,7 +81,7 @@ class BodyReader:
             self._finish()
 
     def feed(self, data: bytes) -> None:
-        """Bytes of the body, with the marks of its chunks."""
+        """Reads bytes of the body, with the framing of its chunks."""
         if self._done:
             return
         self._raw += data
@@ -89,20 +92,20 @@ class BodyReader:
             self._finish()
 
     def eof(self) -> None:
-        """The connection ended."""
+        """Notes that the connection ended."""
         if not self._done and (self.chunked or self.length is not None):
             self.broke("RemoteProtocolError", _ENDS_EARLY)
         else:
             self._finish()
 
     def broke(self, error: str, message: str = "") -> None:
-        """The client got an exception."""
+        """Notes that the client got an exception."""
         self._rest()
         self._done = True
         self.take.broke(Failure(error, message))
 
     def closed(self) -> None:
-        """The client has had enough."""
+        """Notes that the client closed the answer."""
         if not self._done:
             self._rest()
             self._done = True
@@ -138,7 +141,7 @@ class BodyReader:
 
 
 def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | None]:
-    """Whether the body of an answer comes in chunks, and how long it is otherwise."""
+    """Returns whether the body of an answer is chunked, and its length otherwise."""
     if method.upper() == "HEAD" or status in (204, 304) or 100 <= status < 200:
         return False, 0
     values = dict(headers)
@@ -149,7 +152,7 @@ def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | Non
 
 
 def sent_back(take: RequestInFlight) -> Iterator[Piece]:
-    """The bytes of the recorded answer, piece by piece; raises `BrokenError` where it failed."""
+    """Yields the bytes of the recorded answer, chunk by chunk. Raises `BrokenError` at a recorded failure."""
     reply = take.begin_reply()
     chunked, length = framing(take.request.method, reply.status, reply.headers)
     lines = [f"{name}: {value}" for name, value in reply.headers]

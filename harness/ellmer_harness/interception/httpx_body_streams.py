@@ -1,6 +1,7 @@
-"""Response bodies that tell a `RequestInFlight` what passes through them: one pair for recording, one for playing.
+"""Response bodies that report their chunks to a `RequestInFlight`. One pair of classes records, and one
+plays.
 
-Chunks are handed on the moment they arrive, in the sizes they came in; nothing is read ahead.
+Chunks are passed on at once and with their sizes; nothing is read ahead.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Streams:
 
 @cache
 def streams(http: Any) -> Streams:
-    """The classes, made once a module."""
+    """Returns the classes, which are made once for each module."""
     return Streams(http)
 
 
@@ -73,7 +74,7 @@ class _RecordingAsync:
 
 
 class _Playing:
-    """Plays for blocking and async clients alike: on a virtual clock there is nothing to wait for."""
+    """Plays for blocking and async clients, because a virtual clock needs no waiting."""
 
     def __init__(self, take: RequestInFlight) -> None:
         self._take = take

@@ -1,4 +1,4 @@
-"""Something to do right after a package is imported, if a program imports it while a cassette is open."""
+"""Runs a function after a package is imported while a cassette is open."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["LateImports"]
 
 
 class LateImports(MetaPathFinder):
-    """The packages to wait for. It is the first to be asked for a module, while there are any."""
+    """Waits for imports of packages. While it waits for any, Python asks it first for every module."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, Callable[[], None]] = {}
@@ -24,7 +24,7 @@ class LateImports(MetaPathFinder):
             sys.meta_path.insert(0, self)
 
     def stop(self) -> None:
-        """Waits for nothing any more."""
+        """Stops waiting for packages."""
         self._waiting.clear()
         if self in sys.meta_path:
             sys.meta_path.remove(self)
@@ -32,7 +32,7 @@ class LateImports(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The package as Python finds it, with something to do afterwards."""
+        """Returns the spec that Python finds, with a function to run after the import."""
         if fullname not in self._waiting:
             return None
         spec = PathFinder.find_spec(fullname, path, target)

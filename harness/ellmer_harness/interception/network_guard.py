@@ -1,8 +1,8 @@
-"""No way past a cassette that replays: connecting and looking up names is refused while one is open.
+"""Blocks connections and name lookups while a cassette replays.
 
-An audit hook sees every socket of the process and cannot be taken out again; without a replaying tape it only
-compares a string. Local (AF_UNIX) sockets and the tape's `allow_hosts` pass. A loop that bypasses Python's
-sockets (uvloop) is not seen.
+An audit hook sees every socket of the process and cannot be removed. Without a replaying tape, it only
+compares a string. Local (AF_UNIX) sockets and the tape's `allow_hosts` pass. The hook does not see an event
+loop that bypasses Python's sockets (uvloop).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _ASIDE: list[object] = []  # a process-wide thing, because clients of stores hav
 
 @cache
 def watch() -> None:
-    """Installs the hook, once a process."""
+    """Installs the hook, once in each process."""
     sys.addaudithook(_hook)
 
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """While our own traffic goes on: fetching a cassette from a store is not the program's doing."""
+    """Lets the harness's own traffic through, for example while it fetches a cassette from a store."""
     token = object()
     _ASIDE.append(token)
     try:
@@ -47,12 +47,12 @@ def aside() -> Iterator[None]:
 
 
 def set_aside() -> bool:
-    """Whether our own traffic is going on."""
+    """Tells whether the harness's own traffic is let through."""
     return bool(_ASIDE)
 
 
 def let_through(port: int) -> None:
-    """A server of ours listens on this port of this machine."""
+    """Allows connections to a server of ours on a port of this machine."""
     _OURS.add(port)
 
 

@@ -1,7 +1,7 @@
 """The cassettes that are open, and which of them a request belongs to.
 
-A request belongs to the tape of its own context (task, or thread that was given one). A thread without context
-belongs to the tape of the process, if there is just one.
+A request belongs to the tape of its own context (a task, or a thread with a context). A thread without a
+context belongs to the tape of the process if there is only one.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class OpenTape(Protocol):
         """Whether sockets are blocked."""
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
-        """A request is about to leave. Raises `Miss` where it is not recorded."""
+        """Looks up a request that is about to be sent. Raises `Miss` if it is not recorded."""
 
     def routed(self, http: Any, request: Any) -> Any:
-        """The request as it really goes out."""
+        """Returns the request that is really sent."""
 
     def target(self, url: str) -> str:
         """Returns the URL that a request is sent to."""
 
     def allows(self, host: str) -> bool:
-        """Whether a host is reached as if there were no cassette."""
+        """Tells whether a host is reached as if there were no cassette."""
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
-        """A miss to raise, noted for the verdict."""
+        """Returns a miss to raise, and notes it for the verdict."""
 
 
 _ACTIVE: ContextVar[OpenTape | None] = ContextVar("ellmer_harness_tape", default=None)
@@ -50,12 +50,12 @@ _AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
 
 
 def any_open() -> bool:
-    """Whether a cassette is open anywhere in the process."""
+    """Tells whether a cassette is open anywhere in the process."""
     return bool(_OPEN)
 
 
 def push(tape: OpenTape) -> OpenTape | None:
-    """Makes the tape the one of this context; gives the one before."""
+    """Makes the tape the current one of this context, and returns the previous one."""
     _OPEN.append(tape)
     before = _ACTIVE.get()
     _ACTIVE.set(tape)
@@ -63,7 +63,7 @@ def push(tape: OpenTape) -> OpenTape | None:
 
 
 def remove(tape: OpenTape, before: OpenTape | None) -> None:
-    """Takes the tape out, and makes the one before the one of this context again."""
+    """Removes the tape, and makes the previous one current again."""
     _ACTIVE.set(before)
     _OPEN.remove(tape)
     for close in _AFTERWARDS.pop(id(tape), ()):
@@ -71,12 +71,12 @@ def remove(tape: OpenTape, before: OpenTape | None) -> None:
 
 
 def when_closed(tape: OpenTape, close: Callable[[], None]) -> None:
-    """Something is to be closed after the tape was taken out."""
+    """Adds a function to call after the tape was removed."""
     _AFTERWARDS.setdefault(id(tape), []).append(close)
 
 
 def current() -> OpenTape | None:
-    """The tape that this request belongs to."""
+    """Returns the tape that this request belongs to."""
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape
@@ -93,7 +93,7 @@ def current() -> OpenTape | None:
 
 
 def offline() -> OpenTape | None:
-    """The tape that forbids this context to open sockets."""
+    """Returns the tape that forbids this context to open sockets."""
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape if tape.offline else None

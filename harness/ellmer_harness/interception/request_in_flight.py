@@ -1,7 +1,7 @@
 """A request in flight: what to send, and the record of its answer.
 
-A `RequestInFlight` does no I/O. The transports ask it for the reply to play or, when there is none, for the request to really
-send; the streams tell it of every chunk and of the end. Both ways the same `Exchange` grows.
+A `RequestInFlight` does no I/O. The transports ask it for the reply to play. If there is none, they ask for
+the request to send. The streams report every chunk and the end. In both cases, the same `Exchange` is filled.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _STOPPED_HERE = (
 
 @dataclass
 class RequestInFlight:
-    """`http` is the module in use, httpx or httpx2, or what stands for it; `reply` is what to play, None to send the request.
+    """A request in flight. `http` is the module in use (httpx, httpx2, or a replacement). `reply` is the
+    answer to play; `None` sends the request.
 
-    `done` is told once, when the exchange is over; `place` and `spends` say where in the index the reply is from,
-    and whether playing it uses it up.
+    `done` is called once, when the exchange is over. `place` is the reply's place in the index, and `spends`
+    says whether a replay uses it up.
     """
 
     http: Any
@@ -49,47 +50,49 @@ class RequestInFlight:
         self._since = time.perf_counter()
 
     def answered(self, status: int, reason: str, headers: Headers, version: str = "HTTP/1.1") -> None:
-        """The head of the answer is there."""
+        """Notes that the status and the headers have arrived."""
         self.exchange.status, self.exchange.reason, self.exchange.headers = status, reason, headers
         self.exchange.http_version = version
 
     def chunk(self, data: bytes) -> None:
-        """A piece of the body is about to be handed to the client."""
+        """Notes a chunk of the body before the client gets it."""
         now = time.perf_counter()
         self.waits.append(now - self._since)
         self._since = now
         self.exchange.chunks.append(data)
 
     def eof(self) -> None:
-        """The body is complete."""
+        """Notes that the body is complete."""
         self._end("eof")
 
     def closed(self) -> None:
-        """The client closed the stream; nothing new if it had ended before."""
+        """Notes that the client closed the stream, unless it had ended before."""
         last_words, self.last_words = self.last_words, None  # they may close it themselves
         if last_words is not None and not self.exchange.ended:
             last_words()
         self._end("closed")
 
     def failed(self, error: BaseException) -> None:
-        """The client got an exception; only those of its transport are part of the exchange."""
+        """Notes that the client got an exception. Only exceptions of its transport are part of the exchange."""
         if isinstance(error, self.http.TransportError):
             self._end("error", Failure(type(error).__name__, str(error)))
         else:
             self._end("closed")
 
     def broke(self, failure: Failure) -> None:
-        """The client's connection failed, in the words of httpx: those that cassettes have."""
+        """Notes that the client's connection failed, under httpx's name for the failure."""
         self._end("error", failure)
 
     def seen(self) -> Reply:
-        """Returns the answer as a reply to record."""
+        """Returns the answer as a reply that can be recorded."""
         it = self.exchange
         pieces = [Piece(*pair) for pair in zip(it.chunks, self.waits, strict=True)]
         return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure, it.http_version)
 
     def begin_reply(self) -> Reply:
-        """The reply, its head noted; raises the client's exception if there is no answer."""
+        """Returns the reply after noting its status and headers. Raises the client's exception if there is no
+        answer.
+        """
         reply = self.reply
         assert reply is not None, "only a take with a reply is played"
         if reply.status == 0:
@@ -98,7 +101,7 @@ class RequestInFlight:
         return reply
 
     def response(self, stream: Any) -> Any:
-        """The reply as httpx's own response object."""
+        """Returns the reply as httpx's own response object."""
         reply = self.begin_reply()
         return self.http.Response(
             reply.status,
@@ -111,7 +114,7 @@ class RequestInFlight:
         )
 
     def play(self) -> Iterator[Piece]:
-        """The pieces of the reply; ends as the reply does."""
+        """Yields the chunks of the reply, and ends as the recorded reply did."""
         assert self.reply is not None, "only a take with a reply is played"
         timeout = self._timeout("read")
         for piece in self.reply.pieces:
@@ -127,7 +130,7 @@ class RequestInFlight:
         self.eof()
 
     def _raise(self, failure: Failure | None) -> None:
-        """Raises the client's exception class of that name, after the time a timeout takes."""
+        """Raises the client's exception of that name, for a timeout after its time."""
         failure = failure or Failure("ReadError")
         self.clock.pass_time(self._timeout(failure.error.removesuffix("Timeout").lower()) or 0.0)
         self._end("error", failure)
@@ -135,7 +138,7 @@ class RequestInFlight:
         raise kind(failure.message, request=self.request)
 
     def _timeout(self, kind: str) -> float | None:
-        """Returns how long the client is ready to `connect`, `read`, …, in seconds; None for ever."""
+        """Returns the client's timeout to `connect`, `read` and so on, in seconds; `None` means no limit."""
         found: float | None = (self.request.extensions.get("timeout") or {}).get(kind)
         return found
 

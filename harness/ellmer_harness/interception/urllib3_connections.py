@@ -1,7 +1,7 @@
 """Interception of urllib3's connections, which requests and botocore use, too.
 
-While a tape plays, the connection gets a socket that holds the recorded answer; while it records, the answer's bytes are
-noted as the client reads them. Retries, redirects, proxies and exceptions are urllib3's own.
+In a replay, the connection gets a socket that holds the recorded answer. In a recording, the answer's bytes
+are recorded as the client reads them. urllib3 itself handles retries, redirects, proxies and exceptions.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _recorded(
 
 
 def _failure(error: Exception) -> Failure:
-    """Returns httpx's name for the failure, which is the one that cassettes use."""
+    """Returns httpx's name for the failure. Cassettes use this name."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     for name, ours in (
         ("NewConnectionError", "ConnectError"),  # which is a ConnectTimeoutError, too
@@ -79,7 +79,7 @@ def _failure(error: Exception) -> Failure:
 
 
 def _plain(error: Exception) -> str:
-    """Returns the error's text without the address of an object."""
+    """Returns the error's text without memory addresses."""
     return str(error).rpartition(">: ")[2] or type(error).__name__
 
 
@@ -100,7 +100,7 @@ def _begun(real: Any) -> Any:
 
 
 class _NotedBody:
-    """A file to read from, as `http.client` and urllib3 do."""
+    """Records the bytes that `http.client` and urllib3 read from a file object."""
 
     def __init__(self, file: Any, body: BodyReader, done: Callable[[], None]) -> None:
         self._file, self._body, self._done = file, body, done
@@ -163,7 +163,7 @@ def _seconds(value: Any) -> float | None:
 
 
 def _address(pool: Any, url: str) -> str:
-    """The whole URL: urllib3 has the path of it, or all where there is a proxy."""
+    """Returns the whole URL. urllib3 has only its path, except with a proxy."""
     if "://" in url.partition("?")[0]:
         return url
     host = f"[{pool.host}]" if ":" in pool.host and not pool.host.startswith("[") else pool.host
@@ -174,7 +174,9 @@ def _address(pool: Any, url: str) -> str:
 def _routed(  # noqa: PLR0917  # as urllib3 has them
     tape: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
 ) -> tuple[Any, Any, str, Callable[[], None]]:
-    """Pool, connection and path to really use, with the coding we ask for; and what to do when it is over."""
+    """Returns the pool, connection and path to use, with our accept-encoding, and a function to call at the
+    end.
+    """
     target, headers = tape.target(request.url), dict(options.get("headers") or {})
     if tape.accept_encoding is not None:
         headers = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
@@ -188,7 +190,7 @@ def _routed(  # noqa: PLR0917  # as urllib3 has them
 
 
 def _bytes(body: Any) -> bytes | None:
-    """The body as it is sent: files and iterators read."""
+    """Returns the body as it is sent. Files and iterators are read."""
     match body:
         case None | bytes():
             return body

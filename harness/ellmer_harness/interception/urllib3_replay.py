@@ -1,6 +1,7 @@
 """A connection of urllib3 whose socket holds a recorded answer.
 
-`http.client` and urllib3 parse the bytes as they parse those of a server, so that responses and exceptions are theirs.
+`http.client` and urllib3 parse the bytes like those of a server. Responses and exceptions are therefore
+theirs.
 """
 
 from __future__ import annotations
@@ -34,30 +35,30 @@ def played(  # noqa: PLR0917  # as urllib3 has them
 
 
 class _Played:
-    """A socket that takes anything, and gives what was recorded."""
+    """A socket that ignores writes and returns the recorded answer."""
 
     def __init__(self, take: RequestInFlight) -> None:
         self._take = take
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """Nobody reads it: the request was looked up already."""
+        """Ignores the data, because the request was looked up before."""
 
     def settimeout(self, seconds: float | None) -> None:
-        """The tape knows it."""
+        """Does nothing, because the tape knows the timeout."""
 
     def shutdown(self, how: int) -> None:
-        """There is nobody at the other end."""
+        """Does nothing: there is no other end."""
 
     def close(self) -> None:
-        """Likewise."""
+        """Does nothing: there is nothing to close."""
 
     def makefile(self, *_: Any, **__: Any) -> io.BufferedReader:
-        """The answer."""
+        """Returns the answer as a file object."""
         return io.BufferedReader(_Answer(self._take))
 
 
 class _Answer(io.RawIOBase):
-    """The bytes of an answer; what was recorded as a failure is one of the socket."""
+    """The bytes of an answer. A recorded failure is raised as a failure of the socket."""
 
     def __init__(self, take: RequestInFlight) -> None:
         self._take, self._pieces, self._left = take, sent_back(take), b""
@@ -86,7 +87,7 @@ class _Answer(io.RawIOBase):
 
 
 def _raised(broken: BrokenError) -> int:
-    """0 for an end that came too early; else the socket's exception."""
+    """Returns 0 for a premature end. Raises the socket's exception otherwise."""
     match broken.error:
         case "ReadTimeout":
             raise TimeoutError("timed out")

@@ -1,6 +1,6 @@
-"""Time that passes without waiting: what was recorded or injected as delay is added up, not slept.
+"""A virtual clock. Recorded and injected delays are added up, not slept.
 
-And the date, for those who care how old a recording is.
+It also gives the date, for checks of a recording's age.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def _today() -> datetime:
 
 @dataclass
 class Clock:
-    """Seconds since the tape was opened, on its own clock. `real` plays waits at full length.
+    """The seconds since the tape was opened, on its own clock. With `real`, delays are waited for.
 
-    `today` gives the date and time that recordings are marked with, and their age is reckoned from.
+    `today` gives the date and time for new recordings, and for the age of existing ones.
     """
 
     real: bool = False
@@ -34,7 +34,7 @@ class Clock:
     today: Callable[[], datetime] = _today
 
     def pass_time(self, seconds: float) -> None:
-        """Moves on."""
+        """Advances the clock."""
         self.now += seconds
 
     def sleep(self, seconds: float) -> None:
@@ -43,12 +43,12 @@ class Clock:
         self.now += seconds
 
     async def sleep_async(self, seconds: float, *_: Any) -> None:
-        """Does the same for a hook that is awaited."""
+        """Records a pause of an async client instead of waiting."""
         self.sleep(seconds)
 
     @contextmanager
     def in_place_of_sleep(self, modules: Iterable[str]) -> Iterator[None]:
-        """In these modules, and nowhere else, `time.sleep`, `asyncio.sleep` and `anyio.sleep` are this clock's."""
+        """Replaces `time.sleep`, `asyncio.sleep` and `anyio.sleep` by this clock, in these modules only."""
         undo: list[tuple[Any, str, Any]] = []
         try:
             for module in map(importlib.import_module, modules):
@@ -65,7 +65,7 @@ class Clock:
 
 
 class _Sleepless:
-    """A module as it is, but for `sleep`."""
+    """A module with another `sleep`."""
 
     def __init__(self, module: Any, sleep: Any) -> None:
         self._module, self.sleep = module, sleep

@@ -1,8 +1,10 @@
-"""WebSockets: the client is led to a server of ours on this machine, which plays a recording, or passes on and notes.
+"""WebSockets: the client connects to a server on this machine, which plays a recording, or forwards and
+records messages.
 
-A conversation is one interaction of a cassette: a GET with the status 101, and for a body one line a message, `{"sent": …}` or
-`{"received": …}`, the last one `{"closed": 1000}`, with `"by": "client"` if it was the client that closed. A message that is
-compact JSON is kept as a value (`"style": "spaced"` if it has spaces), bytes as `sent_base64` and `received_base64`.
+A conversation is one interaction of a cassette: a GET with the status 101. Its body has one line for each
+message, `{"sent": …}` or `{"received": …}`. The last line is `{"closed": 1000}`, with `"by": "client"` if the
+client closed. A message of compact JSON is stored as a value (`"style": "spaced"` if it has spaces), and
+bytes as `sent_base64` and `received_base64`.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ Message = str | bytes
 
 
 def bridge(tape: Any, url: str, headers: dict[str, str]) -> Bridge:
-    """Leads one connection; raises `Miss` where it is not recorded."""
+    """Bridges one connection. Raises `Miss` if it is not recorded."""
     take = tape.begin(_WIRE, Outgoing.of("GET", url, headers), b"")
     return Bridge(tape, take, tape.target(url))
 
@@ -76,11 +78,13 @@ class Bridge:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def _wait(self) -> None:
-        """Waits until the end of a conversation that the client has closed; the message arrives a moment later."""
+        """Waits for the end of a conversation that the client has closed, because the close message arrives a
+        moment later.
+        """
         self._over.wait(_MOMENT)
 
     def _opened(self, _: ServerConnection, request: Request) -> Response | None:
-        """Before the client is answered: an answer other than 101, if the real one is."""
+        """Returns the answer to the opening request if it is not the usual 101, else `None`."""
         reply = self._take.reply
         if reply is None:
             return self._connected(request)
@@ -125,7 +129,7 @@ class Bridge:
         return None
 
     def _subprotocol(self, _: Any, offered: Any) -> Any:
-        """The one that the real server chose."""
+        """Returns the subprotocol that the real server chose."""
         if self._take.reply is None:
             return self._real.subprotocol
         recorded = self._take.exchange.header("sec-websocket-protocol")
@@ -152,7 +156,7 @@ class Bridge:
         self._take.eof()
 
     def _pass_on(self, way: str, one: Any, other: Any) -> None:
-        """Messages from one to the other, until one of them closes."""
+        """Forwards messages from one side to the other until one of them closes."""
         with suppress(ConnectionClosed):
             while True:
                 try:
@@ -204,7 +208,7 @@ class Bridge:
             return
 
     def _asked(self, message: Message, recorded: Message) -> bool:
-        """Whether the client sent what it sent then; else it is a miss."""
+        """Checks that the client sent the recorded message. Any other message is a miss."""
         if self._value(message) == self._value(recorded):
             return True
         self._tape.missed(

@@ -42,7 +42,7 @@ def _bridge(tape: Any, url: str, headers: Any) -> Any:
 
 
 def _tape(url: str) -> Any:
-    """The tape that a connection belongs to, if it is to be recorded or played."""
+    """Returns the tape that a connection belongs to, if it is to be recorded or played."""
     tape = None if network_guard.set_aside() else open_tapes.current()
     return None if tape is None or tape.allows(urlsplit(url).hostname or "") else tape
 
@@ -67,7 +67,7 @@ def _async(real: Any) -> Any:
 
 
 def _without_tls(options: dict[str, Any]) -> dict[str, Any]:
-    """The server of ours has none, and is nowhere else."""
+    """Returns the arguments without TLS and address, because the local server has neither TLS nor another address."""
     gone = {"ssl", "server_hostname", "sock", "host", "port", "unix", "path"}
     return {name: value for name, value in options.items() if name not in gone}
 

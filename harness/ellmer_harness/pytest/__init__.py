@@ -1,4 +1,4 @@
 """The pytest plugin: the `cassette` marker, fixtures for each option, the summary of a run.
 
-The modules import `tape` and what is below it. Only pytest imports them.
+The modules import `tape` and the layers below it. Only pytest imports them.
 """

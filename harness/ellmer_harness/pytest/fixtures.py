@@ -1,6 +1,6 @@
-"""Fixtures that say how cassettes are used, one for each policy: override any of them in a conftest or module.
+"""Fixtures that configure cassettes, one for each option. Override any of them in a conftest or module.
 
-`None` leaves it to the default of `use_cassette`. What the marker of a test says comes on top.
+`None` means the default of `use_cassette`. The arguments of a test's marker have priority.
 """
 
 from __future__ import annotations
@@ -39,80 +39,86 @@ __all__ = [
 
 @pytest.fixture
 def cassette_folder(request: pytest.FixtureRequest) -> Path:
-    """The folder of a test's cassettes: `cassettes/<module>` beside its file."""
+    """Returns the folder of a test's cassettes: `cassettes/<module>` beside its file."""
     return request.path.parent / "cassettes" / request.path.stem
 
 
 @pytest.fixture
 def cassette_name(request: pytest.FixtureRequest) -> str:
-    """The cassette's file name without its suffix: class, test and parameters."""
+    """Returns the cassette's file name without its suffix: class, test and parameters."""
     owner = f"{request.cls.__qualname__}." if request.cls else ""
     return file_name(owner + request.node.name)
 
 
 @pytest.fixture
 def cassette_blobs(request: pytest.FixtureRequest) -> Path:
-    """The folder of binary bodies: `cassettes/blobs` beside the test's file."""
+    """Returns the folder of binary bodies: `cassettes/blobs` beside the test's file."""
     return request.path.parent / "cassettes" / "blobs"
 
 
 @pytest.fixture
 def cassette_mode() -> Mode | None:
-    """The mode, if `--cassette-mode` is not given."""
+    """Returns the mode, if `--cassette-mode` is not given."""
     return None
 
 
 @pytest.fixture
 def cassette_match() -> Match:
-    """The `Match` that says when two requests are the same."""
+    """Returns the `Match` that says when two requests are the same."""
     return Match()
 
 
 @pytest.fixture
 def cassette_scrub() -> Scrub | None:
-    """The `Scrub` that says what may be written: `Scrub.of({"NAME": "secret value"}, keep=["x-header"])`."""
+    """Returns the `Scrub` that says what may be written: `Scrub.of({"NAME": "secret value"},
+    keep=["x-header"])`.
+    """
     return None
 
 
 @pytest.fixture
 def cassette_routes() -> Mapping[str, str] | None:
-    """The hosts that requests go to while recording."""
+    """Returns the hosts that requests go to while recording."""
     return None
 
 
 @pytest.fixture
 def cassette_judge() -> Judge | None:
-    """The judge: a function that checks the requests of a recording."""
+    """Returns the judge: a function that checks the requests of a recording."""
     return None
 
 
 @pytest.fixture
 def cassette_clock() -> Clock:
-    """The clock of the tape: `Clock(today=…)` fixes the date that recordings are marked with and aged by."""
+    """Returns the clock of the tape. `Clock(today=…)` fixes the date for new recordings and for the age of
+    existing ones.
+    """
     return Clock()
 
 
 @pytest.fixture(scope="session")
 def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
-    """The store that shares cassettes: `--cassette-store`, else `cassette_store` in the configuration file."""
+    """Returns the store that shares cassettes: `--cassette-store`, else `cassette_store` in the configuration
+    file.
+    """
     given = pytestconfig.getoption("--cassette-store")
     return given if given is not None else pytestconfig.getini("cassette_store") or None
 
 
 @pytest.fixture
 def cassette_max_age(pytestconfig: pytest.Config) -> float | None:
-    """Days until a recording is stale: `cassette_max_age` of the configuration file."""
+    """Returns the days until a recording is stale: `cassette_max_age` of the configuration file."""
     days = pytestconfig.getini("cassette_max_age")
     return float(days) if days else None
 
 
 @pytest.fixture
 def cassette_policies() -> Sequence[Policy]:
-    """Further reasons to call a recording stale, beside those of the hook `pytest_cassette_stale`."""
+    """Returns further reasons why a recording is stale, besides those of the hook `pytest_cassette_stale`."""
     return ()
 
 
 @pytest.fixture
 def cassette_options() -> dict[str, Any]:
-    """Any options of `use_cassette`; they count more than the fixtures, and less than the marker."""
+    """Returns further options of `use_cassette`. They override the fixtures, and the marker overrides them."""
     return {}

@@ -11,4 +11,6 @@ __all__ = ["pytest_cassette_stale"]
 
 @pytest.hookspec
 def pytest_cassette_stale(recording: Recording) -> str | None:
-    """A clause that says why a recording is too old (`the model x is retired`), or None. All are asked."""
+    """Returns a clause that says why a recording is too old (`the model x is retired`), or `None`. All
+    implementations are called.
+    """

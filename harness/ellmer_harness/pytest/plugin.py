@@ -7,8 +7,8 @@ def test_chat(cassette): ...                # the fixture is the tape; using it 
 @pytest.mark.cassette("shared", faults=[Status(429)])
 ```
 
-`--cassette-mode=record|rewrite|append|live` does otherwise for one run. Every policy is a fixture to override in a
-conftest: see `fixtures`.
+`--cassette-mode=record|rewrite|append|live` changes the mode for one run. Every option is a fixture that a
+conftest can override: see `fixtures`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _RUN = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--cassette-mode`, `--cassette-store`, `--cassette-stale`, and their lines in the configuration file."""
+    """Adds `--cassette-mode`, `--cassette-store`, `--cassette-stale`, and the keys of the configuration file."""
     group = parser.getgroup("cassettes", "recorded HTTP traffic")
     group.addoption(
         "--cassette-mode",
@@ -76,12 +76,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Declares our own hooks."""
+    """Adds the plugin's own hooks."""
     pluginmanager.add_hookspecs(hooks)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the marker, and the mode of this run."""
+    """Registers the marker, and sets the mode of this run."""
     config.addinivalue_line(
         "markers", "cassette(path=None, **options): replay recorded HTTP; options as for use_cassette"
     )
@@ -95,12 +95,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leaves the mode as it was (pytest may run inside pytest)."""
+    """Restores the previous mode, because pytest may run inside pytest."""
     set_default_mode(config.stash.get(_BEFORE, None))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A marked test uses the fixture, named among its arguments or not."""
+    """Adds the fixture to each marked test."""
     for item in items:
         if isinstance(item, pytest.Function) and item.get_closest_marker("cassette"):
             names = [name for name in item.fixturenames if name != "cassette"]
@@ -117,7 +117,7 @@ def cassette(
     _cassette_policy: dict[str, Any],
     cassette_options: dict[str, Any],
 ) -> Iterator[Tape]:
-    """The tape of this test; at the end it is held to what was recorded."""
+    """Yields the tape of this test. At the end, the run is checked against the recording."""
     path, options = _marked(request.node, cassette_folder, cassette_name)
     tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
     request.node.stash[_TAPE] = tape
@@ -130,7 +130,7 @@ def cassette(
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """Fails the test with the harness's errors, without the harness's stack."""
+    """Fails the test with the harness's errors, without the harness's traceback."""
     said = ""
     try:
         yield
@@ -154,7 +154,7 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
     cassette_max_age: float | None,
     cassette_policies: Sequence[Policy],
 ) -> dict[str, Any]:
-    """The options of `use_cassette` that the fixtures and the command line make."""
+    """Returns the options of `use_cassette` that the fixtures and the command line make."""
     level = _level(request.config)
     return {
         "blobs": cassette_blobs,
@@ -176,7 +176,7 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """Notes how the test ended, for the tape; and what the tape has to say, for the summary."""
+    """Gives the test's outcome to the tape, and the tape's verdict to the summary."""
     report = yield
     if call.excinfo is not None and call.when != "teardown":
         item.stash[_FAILURE] = call.excinfo.value
@@ -186,7 +186,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str, Any]]:
-    """Path and options from the markers; the one nearest to the test wins."""
+    """Returns path and options from the markers. The closest marker has priority."""
     options: dict[str, Any] = {}
     for mark in reversed([*node.iter_markers("cassette")]):
         options |= mark.kwargs
@@ -204,7 +204,7 @@ def _level(config: pytest.Config) -> str:
 
 
 def _run(config: pytest.Config) -> str:
-    """The id of the run, which is the same in all workers of xdist."""
+    """Returns the id of the run, which is the same in all workers of xdist."""
     worker = getattr(config, "workerinput", {})
     return str(worker.get("testrunuid") or config.stash[_RUN])
 

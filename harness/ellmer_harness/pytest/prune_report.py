@@ -1,7 +1,7 @@
 """A report of what a pytest run did not use, for `ellmer-harness prune`.
 
-`{"unused": {path: ["#3 POST https://…"]}, "orphans": [path]}`. A cassette is in it only if every test that opened it
-passed, but for the complaint that something was left.
+The report is `{"unused": {path: ["#3 POST https://…"]}, "orphans": [path]}`. It lists a cassette only if
+every test that opened it passed, or failed only because of unused interactions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ __all__ = ["left_over", "write_report"]
 
 
 def left_over(verdicts: Iterable[tuple[str, Verdict]], failed: Collection[str]) -> dict[str, list[str]]:
-    """Cassettes, and what none of their tests asked for. `failed` names tests that stopped midway."""
+    """Returns the cassettes with the interactions that none of their tests requested. `failed` names the
+    tests that stopped early.
+    """
     together: dict[str, list[tuple[str, Verdict]]] = {}
     for name, one in verdicts:
         together.setdefault(one.path, []).append((name, one))
@@ -30,6 +32,6 @@ def left_over(verdicts: Iterable[tuple[str, Verdict]], failed: Collection[str]) 
 
 
 def write_report(path: Path, unused: dict[str, list[str]], orphans: Iterable[Path]) -> None:
-    """Writes it."""
+    """Writes the report."""
     found = {"unused": unused, "orphans": sorted(map(str, orphans))}
     replace_file(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")

@@ -17,7 +17,7 @@ _NOT_RUN = "cassettes_not_run"
 
 
 class Summary:
-    """Collects what the tests' reports bring, and which modules did not run as a whole."""
+    """Collects the verdicts of the tests, and the modules of which only some tests ran."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -41,7 +41,7 @@ class Summary:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """A worker of xdist tells the controller what only it knows."""
+        """Sends the results of a worker of xdist to the controller."""
         if session.shouldstop or session.shouldfail or exitstatus > pytest.ExitCode.TESTS_FAILED:
             self.partial.add("")
         if (output := getattr(self.config, "workeroutput", None)) is not None:
@@ -49,7 +49,7 @@ class Summary:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """A worker is done, or gone."""
+        """Collects the results of a worker that has ended."""
         self.partial |= set(getattr(node, "workeroutput", {}).get(_NOT_RUN, [""] if error else []))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -62,7 +62,7 @@ class Summary:
             self._report()
 
     def _report(self) -> None:
-        """Writes the same for `ellmer-harness prune`."""
+        """Writes the report for `ellmer-harness prune`."""
         if path := self.config.getoption("--cassette-report"):
             whole = self._whole()
             sure = [(name, one) for name, one in self.verdicts if _module(name) in whole and not one.store]
@@ -87,7 +87,9 @@ class Summary:
         return self.modules - self.partial
 
     def _folders(self, whole: set[str]) -> set[Path]:
-        """Returns the folders of cassettes on this machine whose tests all ran: those of whole modules, or all after a whole run."""
+        """Returns the local folders of cassettes whose tests all ran: those of whole modules, or all after a
+        full run.
+        """
         here = {
             Path(one.path).parent for name, one in self.verdicts if not one.store and _module(name) in whole
         }

@@ -1,12 +1,13 @@
-"""A suite that uses vcrpy or pytest-recording, as it is, with no secret in what it records: one line of a conftest.
+"""Protects a suite that uses vcrpy or pytest-recording: one line in a conftest keeps secrets out of its
+recordings.
 
 ```python
 pytest_plugins = ["ellmer_harness.pytest.vcr"]  # or: pytest -p ellmer_harness.pytest.vcr
 ```
 
-Everything of vcrpy stays as it was: options, matchers, hooks, serializers, marks and fixtures. What it is about to write
-is searched first. Headers and parameters that hold a credential by their name are masked; any other secret that is
-found is an error, `SecretFound`, and nothing is written.
+vcrpy's options, matchers, hooks, serializers, marks and fixtures stay the same. Data is searched before vcrpy
+writes it. Headers and parameters whose names suggest a credential are masked. Any other secret raises
+`SecretFound`, and nothing is written.
 """
 
 from __future__ import annotations
@@ -29,18 +30,20 @@ Json = dict[str, Any]
 
 
 class Guarded(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
-    """vcrpy's cassette, searched before it is saved. `refused` is what was found, raised when its context ends."""
+    """vcrpy's cassette with a search before it is saved. `refused` holds the findings, which are raised when
+    the context ends.
+    """
 
     refused: SecretFound | None = None
 
     @classmethod
     def use(cls, **kwargs: Any) -> _Context:
-        """Works as vcrpy's."""
+        """Works like vcrpy's method."""
         return _Context.from_args(cls, **kwargs)  # type: ignore[no-any-return]  # vcrpy publishes no types
 
     @classmethod
     def use_arg_getter(cls, arg_getter: Callable[[], Json]) -> _Context:
-        """Works as vcrpy's."""
+        """Works like vcrpy's method."""
         return _Context(cls, arg_getter)
 
     def _save(self, force: bool = False) -> None:
@@ -54,7 +57,7 @@ class Guarded(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
 
 class _Context(CassetteContextDecorator):  # type: ignore[misc]  # vcrpy publishes no types
-    """vcrpy's, which takes its patches back before anything is raised."""
+    """vcrpy's context, which removes its patches before an error is raised."""
 
     _cassette: Guarded | None = None
 
@@ -80,7 +83,7 @@ def guard_vcrpy() -> None:
 
 
 def release_vcrpy() -> None:
-    """Undoes it."""
+    """Reverts `guard_vcrpy`."""
     vcr.config.Cassette = Cassette
 
 
@@ -90,12 +93,12 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name
 
 
 def pytest_unconfigure() -> None:
-    """Leaves vcrpy as it was."""
+    """Restores vcrpy."""
     release_vcrpy()
 
 
 def _without_credentials(request: Request, response: Json) -> tuple[Request, Json]:
-    """The exchange with what is a credential by its name masked, as in cassettes of ours."""
+    """Returns the exchange with masked credentials, as our own cassettes have it."""
     for name in [*request.headers]:
         if is_secret_name(name):
             request.headers[name] = masked(name, str(request.headers[name]))

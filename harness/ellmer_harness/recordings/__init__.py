@@ -1,9 +1,9 @@
-"""Recordings of HTTP traffic, whoever made them: every interaction of a file, in one form.
+"""Recordings of HTTP traffic by any recorder: every interaction of a file, in one form.
 
-Read are our cassettes, those of vcrpy (YAML and JSON, pytest-recording's too, with pydantic-ai's `parsed_body`, and
-langchain's gzipped YAML), of VCR for R, Ruby and Go, of braintrust's recorder, httprr's traces (Go), httpmock's YAML
-(Rust), WireMock's JSON, HAR files, records of one exchange, and logs of such records, one JSON value a line. Any of
-them may be gzipped.
+The supported formats are our cassettes, those of vcrpy (YAML and JSON, pytest-recording's too, with
+pydantic-ai's `parsed_body`, and langchain's gzipped YAML), of VCR for R, Ruby and Go, of braintrust's
+recorder, httprr's traces (Go), httpmock's YAML (Rust), WireMock's JSON, HAR files, records of one exchange,
+and logs with one JSON value on each line. Any of them may be gzipped.
 """
 
 from __future__ import annotations

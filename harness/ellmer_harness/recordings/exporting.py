@@ -1,6 +1,6 @@
-"""Recordings as plain vcrpy YAML, for readers that know nothing of us.
+"""Recordings as plain vcrpy YAML, for other programs.
 
-A response keeps two keys that vcrpy does not know and leaves alone: `stream`, the sizes of its chunks, and `error`.
+A response has two keys that vcrpy ignores: `stream`, the sizes of its chunks, and `error`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["to_yaml"]
 
 
 def to_yaml(found: Found) -> str:
-    """The YAML of vcrpy's format version 1."""
+    """Returns the YAML of vcrpy's format version 1."""
     interactions = [_interaction(each) for each in found.interactions if each.status is not None]
     return str(yamlserializer.serialize({"interactions": interactions, "version": 1}))
 

@@ -1,4 +1,6 @@
-"""A body under whatever key, in whatever spelling: parsed, text, bytes, base64, compressed, in a file beside it."""
+"""Bodies of other recorders, under any key and in any form: parsed, text, bytes, base64, compressed, or in a
+separate file.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _KEYS = ("body", "text", "body_text", "content")
 
 
 def body_of(message: Mapping[str, Any], folder: Path) -> bytes | None:
-    """The body of a request or an answer; None where the recorder did not keep it. `folder` is that of the file."""
+    """Returns the body of a request or an answer, or `None` if the recorder did not store it. `folder` is
+    that of the file.
+    """
     if message.get("parsed_body") is not None:
         return json_bytes(message["parsed_body"])
     for key in _KEYS:
@@ -27,7 +31,7 @@ def body_of(message: Mapping[str, Any], folder: Path) -> bytes | None:
 
 
 def json_bytes(value: Any) -> bytes:
-    """A parsed body as the bytes that mean the same; what they were is not known any more."""
+    """Returns a parsed body as equivalent bytes. The original bytes are not known."""
     return json.dumps(value, default=str).encode()
 
 
@@ -48,7 +52,7 @@ def _bytes(value: Any, folder: Path) -> bytes | None:
 
 
 def encoded(text: str, encoding: str) -> bytes:
-    """Text that was decoded to be written: betamax and VCR for Ruby say from what."""
+    """Encodes text that a recorder has decoded. betamax and VCR for Ruby store the encoding."""
     try:
         return text.encode(encoding)
     except (LookupError, UnicodeError):  # no encoding of text (ASCII-8BIT), or not all of it
@@ -68,7 +72,9 @@ def _typed(kind: str, content: Any) -> bytes | None:
 
 
 def _of_kind(kind: str, more: Mapping[str, Any], folder: Path) -> bytes | None:
-    """Reads a body of braintrust's recorder. The blank lines between the events of a stream are not kept."""
+    """Reads a body of braintrust's recorder, which does not store the blank lines between the events of a
+    stream.
+    """
     match kind:
         case "empty":
             return b""
@@ -108,8 +114,9 @@ def _inflated(data: bytes) -> bytes:
 
 
 def beside(folder: Path, name: str) -> bytes:
-    """The body that a recorder put into a file of its own; only of one beside the recording, or below: a recording may
-    come from anybody, and what it names is printed and copied."""
+    """Returns the body that a recorder put into a file. The file must be in the recording's folder or below
+    it, because an untrusted recording could name any file.
+    """
     inside = folder.resolve()
     for path in (folder / name, folder / Path(name).name):
         if path.resolve().is_relative_to(inside) and path.is_file():

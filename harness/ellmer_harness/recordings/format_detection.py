@@ -1,4 +1,4 @@
-"""Files of recordings: what a file is, and the interactions in it."""
+"""Detects the format of a file, and reads its interactions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Found:
 
 
 class _Loader(_Base):  # type: ignore[misc]  # PyYAML publishes no types
-    """YAML without code; the tags that Python 2 and Ruby put on plain strings are read as strings."""
+    """Loads YAML without code. Tags that Python 2 and Ruby put on plain strings are read as strings."""
 
 
 def _plain(loader: Any, suffix: str, node: Any) -> Any:
@@ -72,7 +72,7 @@ def _plain(loader: Any, suffix: str, node: Any) -> Any:
 
 
 def _made(value: Any) -> Any:
-    """Returns the content of a Python object: of a string of aiohttp's (`istr`), or the bytes of a file."""
+    """Returns the content of a Python object: a string of aiohttp (`istr`), or the bytes of a file."""
     match value:
         case (
             [str() | bytes() as only]
@@ -148,12 +148,14 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 
 def content(text: str, suffix: str) -> Any:
-    """The value that a YAML or JSON text holds."""
+    """Returns the value that a YAML or JSON text holds."""
     return yaml.load(modest(text), _Loader) if suffix in _YAML else json.loads(text)  # noqa: S506 - it is safe
 
 
 def _suffix(path: Path, data: bytes) -> str | None:
-    """The format by the name; by its looks where the name says nothing (vcrpy takes any name)."""
+    """Returns the format by the file's name, or by its content if the name does not say it (vcrpy takes any
+    name).
+    """
     name = path.name.lower().removesuffix(".gz")
     known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
     return known or (".yaml" if _LOOKS.match(data) else None)
@@ -213,7 +215,7 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR09
 
 
 def _is_http(item: Any) -> bool:
-    """Whether an item is, or was to be, an exchange over HTTP: gRPC's methods are paths, WebSocket has none."""
+    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, and WebSocket has none."""
     request = item.get("request") if isinstance(item, dict) else None
     method = request.get("method") if isinstance(request, dict) else None
     return is_entry(item) or (isinstance(method, str) and "/" not in method)

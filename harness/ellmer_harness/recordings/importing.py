@@ -1,7 +1,8 @@
-"""Recordings of other tools made into cassettes of ours: scrubbed, searched for secrets, and proven.
+"""Converts recordings of other tools to our cassettes: they are scrubbed, searched for secrets, and checked.
 
-What a recorder did not keep of the requests is not compared when the cassette is played: none of them keeps all
-headers, some keep no bodies. `not_compared` in the cassette says so, until it is recorded again.
+Parts of requests that the recorder did not store are not compared in a replay. No recorder stores all
+headers, and some store no bodies. `not_compared` in the cassette lists these parts until it is recorded
+again.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Rules:
 
 @dataclass(frozen=True)
 class Converted:
-    """A cassette that is ready to be written: its text, its new media, and what could not be taken over."""
+    """A cassette that is ready to be written: its text, its new media, and the parts that could not be
+    converted.
+    """
 
     text: str
     blobs: Blobs
@@ -57,9 +60,9 @@ class Converted:
 
 
 def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
-    """The cassette, to be put in the folder `near`, of what was found in a file.
+    """Returns the cassette of a file's interactions, for the folder `near`.
 
-    Raises `SecretFound`, or `CassetteError` if reading it again does not give what was found.
+    Raises `SecretFound`. Raises `CassetteError` if the written cassette does not give the same interactions.
     """
     settled = [_settled(each) for each in found.interactions if each.status is not None]
     scrub = _masking(settled, rules) if rules.mask else rules.scrub
@@ -74,14 +77,14 @@ def convert(found: Found, near: Path, blobs: Path, rules: Rules) -> Converted:
 
 
 def as_it_is(found: Found, scrub: Scrub) -> Json:
-    """vcrpy's cassette dict of a recording, to be played without being written anywhere."""
+    """Returns vcrpy's cassette dictionary of a recording, for a replay without a new file."""
     answered = (each for each in found.interactions if each.status is not None)
     written = [_written(_settled(each), scrub) for each in answered]
     return {"metadata": _metadata(found, Rules(scrub), masked=False), "interactions": written}
 
 
 def _masking(settled: list[Interaction], rules: Rules) -> Scrub:
-    """Masks what is found, and what is found then: one secret may be part of another, or of its wrapping."""
+    """Masks the findings, and searches again: one secret may be part of another, or of its encoding."""
     scrub = rules.scrub
     for _ in range(_ROUNDS):
         found_out = masks([_written(each, scrub) for each in settled], rules.not_secret)
@@ -92,7 +95,7 @@ def _masking(settled: list[Interaction], rules: Rules) -> Scrub:
 
 
 def _settled(it: Interaction) -> Interaction:
-    """With headers that fit the bodies: many recorders undo a content-encoding and leave its headers."""
+    """Corrects headers to fit the bodies, because many recorders decompress the body and keep its headers."""
     body, content = it.body or b"", it.content or b""
     cut_short = it.error or it.stream or it.method == "HEAD"
     return replace(
@@ -109,7 +112,7 @@ def _fitting(headers: Headers, body: bytes) -> Headers:
 
 
 def _written(it: Interaction, scrub: Scrub) -> Json:
-    """The interaction as vcrpy has it, without what may not be written."""
+    """Returns the interaction in vcrpy's form, without the data that may not be written."""
     kept: dict[str, list[str]] = {}
     for name, value in scrub.request(it.sent):
         kept[name] = [", ".join([*kept.get(name, []), value])]
@@ -165,7 +168,7 @@ def _scanned(cassette: Json, rules: Rules) -> None:
 
 
 def _proven(text: str, written: list[Json], media: Blobs, near: Path) -> None:
-    """Reads the cassette as a run would, from the text alone."""
+    """Reads the cassette from its text alone, as a run would."""
     again = Serializer(Blobs(media.folder, media.fresh), near=near).deserialize(text)["interactions"]
     for at, (old, new) in enumerate(zip(written, again, strict=True)):
         if old != new:

@@ -1,4 +1,4 @@
-"""A recorded exchange, as far as its file describes it."""
+"""A recorded exchange, with the details that its file has."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ class Interaction:
 
 
 def value_of(headers: Headers, name: str) -> str:
-    """The values of a header, joined with a comma; `""` if there is none."""
+    """Returns the values of a header, joined with a comma; `""` if there is none."""
     return ", ".join(value for key, value in headers if key == name)

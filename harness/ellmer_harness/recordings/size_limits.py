@@ -1,6 +1,7 @@
-"""Limits how much of a file is read, because a recording is untrusted, and a few bytes can expand to gigabytes.
+"""Limits how much of a file is read, because a recording is untrusted and a few bytes can expand to
+gigabytes.
 
-What is more is an error of that file that names the limit.
+A file beyond a limit raises an error that names the limit.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _Events: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def file_bytes(path: Path) -> bytes:
-    """The bytes of a file. Raises `OSError` or `ValueError`: for a device, a pipe, and one that is too long, too."""
+    """Returns the bytes of a file. Raises `OSError` or `ValueError`, also for a device, a pipe, and a file
+    that is too long.
+    """
     with os.fdopen(os.open(path, _READING), "rb") as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is a device or a pipe")
@@ -35,7 +38,7 @@ def file_bytes(path: Path) -> bytes:
 
 
 def unzipped(data: bytes) -> bytes:
-    """The bytes that were gzipped."""
+    """Returns the decompressed bytes of gzip."""
     with gzip.open(BytesIO(data)) as file:
         return _within(file.read(MAX_BYTES + 1))
 
@@ -47,8 +50,9 @@ def _within(data: bytes) -> bytes:
 
 
 def modest(text: str) -> str:
-    """A YAML text that is as large as it looks. Raises `ValueError` for one that nests too deep, or that repeats itself
-    by aliases and merge keys until nothing can hold it."""
+    """Returns a YAML text of acceptable size. Raises `ValueError` if it nests too deeply, or if aliases and
+    merge keys would expand it without limit.
+    """
     depth, copies = 0, 0
     sizes: dict[str | None, int] = {}
     open_: list[tuple[str | None, int]] = [(None, 0)]

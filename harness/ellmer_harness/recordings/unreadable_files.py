@@ -1,4 +1,4 @@
-"""Files that cannot be read, and what is wrong with them."""
+"""Errors of files that cannot be read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Unreadable(CassetteError):
 
 @contextmanager
 def explained(path: Path, place: str = "it") -> Iterator[None]:
-    """Raises `Unreadable` for any error while a file, or a place in it, is read."""
+    """Turns any error during reading into `Unreadable`, with the place in the file."""
     try:
         yield
     except Unreadable:

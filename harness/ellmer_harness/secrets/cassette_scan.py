@@ -1,7 +1,7 @@
-"""Looks for secrets in a cassette, by value, by pattern and by name, and says where without saying what.
+"""Looks for secrets in a cassette, by value, by pattern and by name. Findings name the place, not the secret.
 
-A finding carries a fingerprint, eight hex digits of a hash, by which it can be accepted. `secrets` knows what a
-credential looks like and where it may hide.
+A finding has a fingerprint, eight hex digits of a hash, which can be used to accept it. The package `secrets`
+knows the patterns and encodings of credentials.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Finding:
 
 
 def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -> Iterator[Finding]:
-    """The findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
+    """Yields the findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
     known = [(secret, f"the value of {name}") for secret, name in secrets]
     hits = search(value, known, where)
     found = (Finding(at, hit.what, fingerprint(hit.secret)) for hit in hits for at in hit.pointers)
@@ -38,12 +38,13 @@ def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -
 
 
 def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
-    """Returns what must be masked so that `scan` finds only accepted values, each with its replacement:
-    the secrets, and the base64 that hides one."""
+    """Returns the values to mask, each with its replacement, so that `scan` finds only accepted values. They
+    are the secrets and the base64 that contains one.
+    """
     left = {hit.holder or hit.secret for hit in search(value) if fingerprint(hit.secret) not in accepted}
     return dict.fromkeys(sorted(left, key=len, reverse=True), MASK)
 
 
 def fingerprint(secret: str) -> str:
-    """Eight hex digits that stand for a secret."""
+    """Returns eight hex digits that identify a secret."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]

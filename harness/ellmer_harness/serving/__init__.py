@@ -1,4 +1,4 @@
-"""A cassette played on a port of this machine, for programs that are no Python or run in a process of their own.
+"""Plays a cassette on a port of this machine, for programs in other languages or other processes.
 
 ```python
 with serving("tests/cassettes/chat.json") as server:

@@ -1,4 +1,4 @@
-"""The server: a request that was recorded gets its answer as bytes, any other one is told what is missing."""
+"""The server. A recorded request gets its answer as bytes. Any other request gets an explanation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CassetteServer(ThreadingHTTPServer):
         return f"http://{host}:{self.server_port}"
 
     def opened(self) -> None:
-        """Reads from the cassette for which hosts it has answers; raises `CassetteError` if there is no cassette."""
+        """Reads which hosts the cassette has answers for. Raises `CassetteError` if there is no cassette."""
         index = self.tape.index
         if index is None or self.tape.absent:
             raise CassetteError(f"there is no cassette {self.tape.name}")
@@ -115,10 +115,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: CassetteServer
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: what is worth saying is in `missed`."""
+        """Prints nothing; `missed` lists the requests without an answer."""
 
     def do_any(self) -> None:
-        """A request of any method."""
+        """Handles a request of any method."""
         body = self._body()
         try:
             with self.server.lock:
@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_any  # noqa: N815  # the base's names
 
     def _request(self, body: bytes) -> Outgoing:
-        """The request as it was recorded: to the first of the hosts that has an answer for it."""
+        """Returns the request as it was recorded, for the first host that has an answer for it."""
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP}
         candidates = [self.path] if "://" in self.path.partition("?")[0] else self._at_origins()
         asked = [Outgoing.of(self.command, url, headers) for url in candidates]
@@ -169,7 +169,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _break(self, error: str) -> None:
-        """The connection ends as the recorded one did."""
+        """Ends the connection as the recorded one ended."""
         self.close_connection = True
         if error == "ReadTimeout":
             self.connection.settimeout(_LONGEST)
@@ -189,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _head(take: Any) -> str:
-    """The headers of the answer, as text."""
+    """Returns the headers of the answer, as text."""
     if take.request.method == "HEAD" or take.exchange.status in (204, 304):
         return "content-length: 0"
     names = {name for name, _ in take.exchange.headers}

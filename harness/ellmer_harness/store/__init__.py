@@ -1,11 +1,11 @@
-"""Recordings that many machines share: bytes by key, in a folder, in Redis, or wherever fsspec reaches.
+"""Recordings that many machines share: bytes by key, in a folder, in Redis, or in any file system of fsspec.
 
 ```python
 use_cassette("tests/cassettes/chat.json", store="s3://our-bucket/cassettes")
 ```
 
-A store looks like the folder of cassettes it stands for: the keys are the paths of cassettes and blobs below the
-root of the project. `Shared` is a store as a run uses it, through local copies.
+A store has the structure of the folder of cassettes: the keys are the paths of cassettes and blobs below the
+project's root. `Shared` gives a run its local copies of a store.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Store(Protocol):
     """Its name in messages, without credentials."""
 
     def get(self, key: str) -> bytes | None:
-        """Returns the whole object, never a part of one; None if there is none.
+        """Returns the whole object, never a part of one, or `None` if there is none.
 
         Args:
             key: Its key, for example `tests/cassettes/chat.json`.
@@ -59,7 +59,7 @@ class Store(Protocol):
 
 
 def open_store(url: str) -> Store:
-    """Opens the store of a name.
+    """Opens the store that a name or URL describes.
 
     Args:
         url: A folder, `redis://host:port/db?prefix=…`, or any URL of fsspec (`s3://bucket/prefix`, `memory://`).

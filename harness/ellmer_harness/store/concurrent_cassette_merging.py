@@ -1,7 +1,7 @@
-"""Cassettes that several tests write to, in one process or in several: what one of them recorded stays.
+"""Cassettes that several tests write, in one or several processes. Each test's recording is kept.
 
-The first of a run to record a shared cassette again replaces it; whoever comes later adds to it. `run` is what the
-processes of one run have in common. Who writes holds a lock, so that nobody's recording is written over.
+The first test of a run that records a shared cassette replaces it; later tests add to it. `run` identifies
+the run in all its processes. A writer holds a lock, so that no recording is overwritten.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Json = dict[str, Any]
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """While nobody else writes this cassette."""
+    """Holds the lock of a cassette while it is written."""
     with _beside_nothing(path, "lock").open("a+b") as file:
         _lock(file)
         yield  # closing the file lets go of it
 
 
 def rewritten_before(path: Path, run: str) -> bool:
-    """Whether this run has written the cassette already; from now on it has."""
+    """Tells whether this run has written the cassette before, and notes that it has."""
     mark = _beside_nothing(path, sha256(run.encode()).hexdigest()[:16])
     try:
         mark.touch(exist_ok=False)
@@ -42,13 +42,13 @@ def rewritten_before(path: Path, run: str) -> bool:
 
 
 def merged(there: bytes, ours: str, loaded: int) -> str:
-    """The cassette that is there, and after it what ours has beyond the interactions that it had loaded."""
+    """Returns the existing cassette, followed by the interactions that our run added."""
     base, new = json.loads(there), json.loads(ours)
     return layout({**new, "interactions": [*base["interactions"], *new["interactions"][loaded:]]})
 
 
 def _beside_nothing(path: Path, suffix: str) -> Path:
-    """A file about the cassette that is not beside it, where people would commit it."""
+    """Returns the path of a file about the cassette. It is in another folder, so that nobody commits it."""
     user = getattr(os, "getuid", lambda: "")()
     folder = Path(tempfile.gettempdir()) / f"ellmer-harness-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -14,13 +14,13 @@ __all__ = ["Folder"]
 
 
 class Folder:
-    """`root` has to be there: one that is not mounted today is not an empty one."""
+    """A store in a folder. `root` must exist, because a folder that is not mounted is not an empty store."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.url = root, str(root)
 
     def get(self, key: str) -> bytes | None:
-        """The file's bytes; files take their place whole."""
+        """Returns the file's bytes. Files are replaced atomically."""
         try:
             return (self.root / key).read_bytes()
         except FileNotFoundError:
@@ -28,7 +28,7 @@ class Folder:
             return None
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """Writes an object under a lock that ends with the process."""
+        """Writes an object under a lock that is released when the process ends."""
         self._check()
         path = self.root / key
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ class Folder:
             return now == data
 
     def find(self, prefix: str = "") -> list[str]:
-        """Files being written (hidden ones) do not count."""
+        """Returns the keys. Temporary (hidden) files are left out."""
         self._check()
         files = (path.relative_to(self.root) for path in self.root.rglob("*") if path.is_file())
         visible = (path.as_posix() for path in files if not path.name.startswith("."))

@@ -1,6 +1,6 @@
-"""A store wherever fsspec reaches: S3 (with s3fs), Google Cloud Storage (gcsfs), Azure (adlfs), SFTP, …
+"""A store in any file system of fsspec: S3 (with s3fs), Google Cloud Storage (gcsfs), Azure (adlfs), SFTP, …
 
-Credentials and endpoints are those of the file system's own package: environment, profiles, fsspec's configuration.
+Credentials and endpoints come from the file system's package: environment, profiles, fsspec's configuration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _BUCKETS = _WHOLE - {"memory"}
 
 
 class Remote:
-    """Two writers exclude each other for certain on S3; elsewhere as well as the file system's package does it."""
+    """A store through fsspec. On S3, two writers always exclude each other; elsewhere, it depends on the file
+    system's package.
+    """
 
     def __init__(self, url: str) -> None:
         self.url = clean_url(url).rstrip("/")
@@ -32,7 +34,7 @@ class Remote:
         self._names = {protocol} if isinstance(protocol, str) else set(protocol)
 
     def get(self, key: str) -> bytes | None:
-        """The object; raises `FileNotFoundError` if the whole bucket is not there."""
+        """Returns the object. Raises `FileNotFoundError` if the bucket does not exist."""
         try:
             return bytes(self._fs.cat_file(self._path(key)))
         except FileNotFoundError:
@@ -40,7 +42,7 @@ class Remote:
             return None
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """Writes the object if nobody has changed it since it was compared."""
+        """Writes the object if it has not changed since the comparison."""
         condition = self._unchanged(key) if over is not None else {"mode": "create"}
         now = self.get(key)
         if now != over or now == data:
@@ -54,7 +56,7 @@ class Remote:
         return True
 
     def find(self, prefix: str = "") -> list[str]:
-        """Files being written (hidden ones) do not count."""
+        """Returns the keys. Temporary (hidden) files are left out."""
         self._fs.invalidate_cache()
         found = (str(path).removeprefix(self._root).lstrip("/") for path in self._fs.find(self._root))
         visible = (key for key in found if not key.rpartition("/")[2].startswith("."))

@@ -1,7 +1,8 @@
-"""A store as a run uses it: every object has a copy on this machine, and that is what is read.
+"""A store as a run uses it. Every object has a local copy, and the run reads the copy.
 
-A cassette is looked up in the store each time, because it may have been recorded again; a blob, whose name says
-what is in it, only once. A store that could not be reached is not asked again: the copies have to do.
+A cassette is fetched each time, because it may have been recorded again. A blob is fetched once, because its
+name is the hash of its content. After a failed connection, the store is not asked again, and the copies are
+used.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ _FOLDER = re.compile(r'"blobs": "([^"]*)"')
 
 
 class Shared:
-    """`root` is the folder that keys are relative to; `copies` is the local folder for copies of the store's objects.
+    """A store with local copies. `root` is the folder that keys are relative to; `copies` is the local folder
+    for copies of the store's objects.
 
-    `gone` says why the store cannot be reached, once that is known.
+    `gone` holds the reason if the store cannot be reached.
     """
 
     def __init__(self, store: Store, root: Path, copies: Path) -> None:
@@ -39,7 +41,7 @@ class Shared:
         self.gone = ""
 
     def key(self, path: Path) -> str:
-        """The key of a cassette or blob."""
+        """Returns the key of a cassette or blob."""
         absolute = Path(normpath(self.root / path))
         if not absolute.is_relative_to(self.root):
             raise StoreError(
@@ -53,14 +55,15 @@ class Shared:
         return self.copies / self.key(path)
 
     def name(self, path: Path) -> str:
-        """Returns its name for messages."""
+        """Returns the name of an object for messages."""
         return f"{self.store.url}/{self.key(path)}"
 
     def fetch(self, path: Path, *, offline: bool = True) -> bytes | None:
-        """Brings the copies of a cassette and of its blobs up to date; there is none if the store has none.
+        """Updates the local copies of a cassette and its blobs. There is no copy if the store has no such
+        object.
 
-        Gives the cassette's text. Raises `StoreError` if something is not to be had, neither there nor (where it may
-        be `offline`) here.
+        Returns the cassette's text. Raises `StoreError` if an object is missing in the store and, if
+        `offline` is allowed, among the copies.
         """
         data = self._get(self.key(path), offline=offline)
         if data is None:
@@ -73,22 +76,24 @@ class Shared:
         return data
 
     def look(self, path: Path) -> bytes | None:
-        """Returns the object as the store has it now, whole or not."""
+        """Returns the current object of the store, even if it is incomplete."""
         with self._reached(self.key(path)):
             return self.store.get(self.key(path))
 
     def publish(self, path: Path, data: bytes, over: bytes | None = None) -> bool:
-        """Hands an object in; False if by now the store holds something else than `over`."""
+        """Writes an object to the store. Returns False if the store has changed since `over`."""
         with self._reached(self.key(path)):
             return self.store.put(self.key(path), data, over)
 
     def publish_blob(self, path: Path, data: bytes) -> None:
-        """Hands in an object that is named by what is in it; anything else of that name is half of one."""
+        """Writes an object that is named by its content. Another content under that name is an incomplete
+        object and is replaced.
+        """
         if not self.publish(path, data):
             self.publish(path, data, over=self.look(path))
 
     def _get(self, key: str, *, offline: bool = True) -> bytes | None:
-        """The object as the store has it, else as its copy has it."""
+        """Returns the object from the store, or else from its copy."""
         copy = self.copies / key
         try:
             with self._reached(key):
@@ -115,13 +120,13 @@ class Shared:
     def _check(self, key: str, data: bytes | None) -> None:
         if data is not None and not _is_whole(key, data):
             raise StoreError(
-                f"the object {key} in the store {self.store.url} is not whole ({len(data)} bytes), and there is no "
+                f"the object {key} in the store {self.store.url} is incomplete ({len(data)} bytes), and there is no "
                 f"copy of it in {self.copies}; record that cassette again"
             )
 
     @contextmanager
     def _reached(self, key: str) -> Iterator[None]:
-        """Raises `StoreError` for any error of the store, and lets its sockets through."""
+        """Turns any error of the store into `StoreError`, and lets its sockets through."""
         if self.gone:
             raise self._unreachable(key)
         try:
@@ -147,7 +152,9 @@ _KNOWN: dict[tuple[str | Store, Path, str | None], Shared] = {}
 
 
 def shared(store: str | Store, root: Path) -> Shared:
-    """Returns the `Shared` of a store, one per process: connections are kept, and an unavailable store is asked once."""
+    """Returns the `Shared` of a store. There is one in each process, so that connections are reused and an
+    unavailable store is asked once.
+    """
     place = store, root, os.environ.get("CASSETTE_CACHE")
     if place not in _KNOWN:
         opened = open_store(store) if isinstance(store, str) else store
@@ -156,7 +163,7 @@ def shared(store: str | Store, root: Path) -> Shared:
 
 
 def copies(url: str) -> Path:
-    """The folder of the copies from a store: below $CASSETTE_CACHE, else below the user's cache folder."""
+    """Returns the folder for copies of a store: below $CASSETTE_CACHE, else below the user's cache folder."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     base = os.environ.get("CASSETTE_CACHE") or Path(home, "ellmer-harness")
     return Path(base).absolute() / sha256(url.encode()).hexdigest()[:12]

@@ -16,7 +16,9 @@ _SECONDS = 5.0  # for one command, tried twice; a store that does not answer is 
 
 
 class RedisStore:
-    """`?prefix=NAME` in the URL keeps several stores apart in one database (`cassettes` by default)."""
+    """A store in Redis. `?prefix=NAME` in the URL separates several stores in one database (default:
+    `cassettes`).
+    """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -31,11 +33,11 @@ class RedisStore:
         )
 
     def get(self, key: str) -> bytes | None:
-        """Redis gives a value whole or not at all."""
+        """Returns the object. Redis never returns a part of a value."""
         return self._client.get(self._prefix + key)  # type: ignore[return-value]  # bytes: nothing asked for text
 
     def put(self, key: str, data: bytes, over: bytes | None = None) -> bool:
-        """In a transaction that Redis drops when somebody else writes the key meanwhile."""
+        """Writes the object in a transaction, which Redis drops if another client writes the key meanwhile."""
         name = self._prefix + key
         with self._client.pipeline() as pipe:
             pipe.watch(name)  # type: ignore[no-untyped-call]
@@ -51,7 +53,7 @@ class RedisStore:
         return True
 
     def find(self, prefix: str = "") -> list[str]:
-        """By SCAN, which does not hold up other clients."""
+        """Returns the keys by SCAN, which does not block other clients."""
         start = self._prefix + prefix
         pattern = "".join(f"[{char}]" if char in "*?[" else char for char in start.replace("\\", "\\\\"))
         found = {name.decode() for name in self._client.scan_iter(match=f"{pattern}*", count=1000)}

@@ -1,4 +1,5 @@
-"""A cassette in use: modes, matching, saving, the verdict on a run, and explanations of requests that were not found.
+"""A cassette in use: its modes, matching, saving, the verdict on a run, and explanations of requests that
+were not found.
 
-The modules import every part but `cli`, `display` and `pytest`, which import them.
+The modules import all parts except `cli`, `display` and `pytest`, which import them.
 """

@@ -1,7 +1,7 @@
-"""Cassette files read and written without damaging or overlooking anything.
+"""Reads and writes cassette files without damage.
 
-Reading, as a vcrpy persister, says what is wrong with a file and never takes a broken one for an empty one.
-Saving is the tape's business.
+As a vcrpy persister, it reports the error of a broken file, and never treats it as an empty file. The tape
+saves the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Place = tuple[Path, int, str]
 
 
 class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
-    """A request of a cassette. Nothing of it is worked out before somebody asks: a cassette may hold thousands."""
+    """A recorded request. Its values are computed when they are used, because a cassette may hold thousands."""
 
     _was_file = _was_iter = False
 
@@ -49,12 +49,12 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
     @cached_property
     def parsed_uri(self) -> SplitResult:
-        """Returns the parsed URL, as vcrpy's matchers expect it."""
+        """The parsed URL, which vcrpy's matchers expect."""
         return urlsplit(self.uri)
 
     @cached_property
     def headers(self) -> HeadersDict:
-        """The first value of each."""
+        """The headers with the first value of each."""
         return HeadersDict(self._headers_saved)
 
     @cached_property
@@ -64,7 +64,7 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
 
 class _Body(dict[str, bytes]):
-    """vcrpy's `{"string": bytes}`, decoded when somebody asks for it."""
+    """vcrpy's `{"string": bytes}`, which is decoded when it is used."""
 
     def __init__(self, form: Form | None, blobs: Blobs, place: Place) -> None:
         super().__init__()
@@ -80,12 +80,14 @@ class _Body(dict[str, bytes]):
         return key == "string"
 
     def get(self, key: str, default: Any = None) -> Any:  # vcrpy's stub for aiohttp asks so
-        """Works as that of any mapping."""
+        """Works like the method of any mapping."""
         return self["string"] if key == "string" else default
 
 
 class Persister:
-    """A vcrpy persister that loads. `scrub` is for recordings of other tools, which nobody has scrubbed."""
+    """A vcrpy persister that loads cassettes. `scrub` is for recordings of other tools, which are not
+    scrubbed yet.
+    """
 
     def __init__(self, scrub: Scrub) -> None:
         self.scrub = scrub
@@ -93,7 +95,9 @@ class Persister:
     def load_cassette(
         self, path: Path | str, serializer: Serializer
     ) -> tuple[list[Request], list[Form], Form]:
-        """Requests, responses and metadata. Raises vcrpy's `CassetteNotFoundError`, or our `CassetteError`."""
+        """Returns requests, responses and metadata. Raises vcrpy's `CassetteNotFoundError`, or our
+        `CassetteError`.
+        """
         try:
             data = Path(path).read_bytes()
         except FileNotFoundError as error:
@@ -122,11 +126,11 @@ class Persister:
 
 
 class Blank:
-    """Finds nothing, for a cassette that is recorded from the start."""
+    """A persister for new recordings: it finds no cassette."""
 
     @staticmethod
     def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
-        """Raises."""
+        """Raises `CassetteNotFoundError`."""
         raise CassetteNotFoundError
 
 

@@ -11,7 +11,7 @@ _LONGEST = 100
 
 
 def file_name(test: str) -> str:
-    """A name fit for any file system; different tests never share one."""
+    """Returns a name that every file system accepts. Different tests have different names."""
     slug = re.sub(r"[^\w.-]+", "-", test, flags=re.ASCII).strip("-")
     if slug == test and len(slug) <= _LONGEST:
         return slug

@@ -1,6 +1,7 @@
-"""Saves exchanges as a cassette: in which order, and under which conditions.
+"""Saves exchanges as a cassette: their order, and the conditions for saving.
 
-Importing this imports vcrpy, and vcrpy every HTTP client it knows: a tape does so when it is opened.
+This module imports vcrpy, which imports every HTTP client that it knows. A tape therefore imports it only
+when it is opened.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _OURS = {"urllib3", "requests", "boto3", "aiohttp", "httpx", "httpx2"}
 
 @contextmanager
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
-    """The cassette of a tape, through vcrpy; with vcrpy's patchers for the clients that opted in."""
+    """Yields the cassette of a tape through vcrpy, with vcrpy's patchers for the clients that opted in."""
     blobs = Blobs(tape.blob_folder)
     with PatchedIndex.use(
         path=str(tape.file),
@@ -59,7 +60,9 @@ def opened(tape: TapeState) -> Iterator[CassetteIndex]:
 
 
 def save(tape: TapeState, error: BaseException | None) -> None:
-    """Judges, scans and writes. A failed run writes nothing, or `NAME.failed.json` if it was live (and paid for)."""
+    """Judges, scans and writes the recording. A failed run writes nothing, or `NAME.failed.json` if it used
+    the live API.
+    """
     index = tape.index
     assert index is not None, "only a tape with an index records"
     places = _places(tape, index)
@@ -94,7 +97,7 @@ def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseExcept
 
 
 def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
-    """The text to write: what other tests of the run have written meanwhile is part of it."""
+    """Returns the text to write, with the recordings that other tests of the run have written meanwhile."""
     again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
     if tape.shared or again or not tape.file.exists():
         return text
@@ -104,7 +107,7 @@ def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
-    """Gives the store what was recorded, media first. In mode `record` whoever is first is as good as we are."""
+    """Uploads the recording to the store, media first. In mode `record`, the first upload is kept."""
     if tape.shared is None:
         return
     try:
@@ -134,8 +137,9 @@ def _origin(tape: TapeState, index: CassetteIndex) -> str:
 
 
 def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
-    """The interactions to keep, in order: the one they were sent in, or, where several tasks or threads sent them,
-    one that comes out the same every time."""
+    """Returns the interactions to keep, in the order of sending. If several tasks or threads sent them, the
+    order is a stable one.
+    """
     recorded = [place for place in range(index.loaded, len(index)) if index.data[place][1] is not None]
     if tape.workers.concurrent:
         recorded.sort(
@@ -155,7 +159,7 @@ def _judged(tape: TapeState) -> None:
 
 
 def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted: Sequence[str]) -> None:
-    """Replaces the secrets in what was recorded; what the file held before is as it was."""
+    """Replaces the secrets in new recordings. Recordings from the file stay the same."""
     masking.begin_after(index.data[: index.loaded])
     recorded = [index.data[place] for place in places]
     for place, interaction in zip(places, masking.applied(recorded, accepted), strict=True):
@@ -169,7 +173,7 @@ def _sent(request: Request) -> dict[str, Any]:
 
 
 def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
-    """Asks the hook, if there is one; what it gives is what is saved."""
+    """Calls the hook, if there is one, and returns the data to save."""
     if tape.before_save is None:
         return True
     request, response = index.data[place]

@@ -1,4 +1,4 @@
-"""Detects whether the requests of a tape are sent one after the other or concurrently."""
+"""Detects whether the requests of a tape are sent in sequence or concurrently."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ __all__ = ["Concurrency"]
 
 @dataclass
 class Concurrency:
-    """`concurrent` is True once two threads have asked, or two tasks that were alive at the same time.
+    """Whether requests are concurrent. `concurrent` is True once two threads have sent requests, or two tasks
+    that were alive at the same time.
 
-    It depends on the program, not on timing: threads count even if they happen not to overlap. The objects are
-    kept, not their numbers, which are given out again.
+    It depends on the program, not on timing: threads count even if they do not overlap. The objects
+    themselves are kept, because their ids are reused.
     """
 
     concurrent: bool = False
@@ -24,7 +25,7 @@ class Concurrency:
     _tasks: list[Any] = field(default_factory=list)
 
     def note(self) -> None:
-        """A request leaves from here."""
+        """Notes that the current thread or task sends a request."""
         self._threads.add(threading.current_thread())
         task = _current_task()
         if task is not None and task not in self._tasks:

@@ -1,4 +1,6 @@
-"""A function that runs with a cassette of its own each time: `@use_cassette("tests/cassettes/chat.json")`."""
+"""A decorator that runs a function with its own cassette each time:
+`@use_cassette("tests/cassettes/chat.json")`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ Opened = Callable[[], AbstractContextManager[Any]]
 
 
 def decorated(function: F, opened: Opened) -> F:
-    """The function, blocking or async, a generator or not, inside what `opened` gives for each call."""
+    """Wraps a function, blocking or async, generator or not, so that each call runs inside `opened`."""
     around: Any = _plain
     if inspect.iscoroutinefunction(function):
         around = _coroutine

@@ -29,8 +29,9 @@ _default: list[str | None] = [None]
 
 
 def chosen_mode(mode: str | None) -> Mode:
-    """The mode; where there is none, that of the pytest option, else of the environment variable CASSETTE_MODE, else
-    `replay`. Raises `CassetteError` for one that there is not."""
+    """Returns the mode. The default is the pytest option, then the environment variable CASSETTE_MODE, then
+    `replay`. Raises `CassetteError` for an unknown mode.
+    """
     mode = mode or _default[0] or os.environ.get("CASSETTE_MODE") or "replay"
     for known in MODES:
         if known == mode:

@@ -1,4 +1,4 @@
-"""Routes of requests while recording; client and cassette keep the URL that the client asked for."""
+"""Routes of requests while recording. The client and the cassette keep the original URL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["routed", "target"]
 
 
 def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: str | None) -> Any:
-    """The request to send: another host where a route fits (the longest one), and the coding we ask for."""
+    """Returns the request to send, with our accept-encoding. The longest matching route changes its host."""
     url = target(str(request.url), routes)
     if url == str(request.url) and accept_encoding is None:
         return request
@@ -25,7 +25,7 @@ def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: 
 
 
 def target(url: str, routes: Mapping[str, str]) -> str:
-    """The URL, with its beginning replaced where a route fits."""
+    """Returns the URL, with its beginning replaced by a matching route."""
     for origin in sorted(routes, key=len, reverse=True):
         prefix = origin.rstrip("/")
         if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):

@@ -1,4 +1,4 @@
-"""The answer to each request of a run: it is found in the cassette, or recorded, or missing."""
+"""The answer to each request of a run, which is found in the cassette, recorded, or missing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["RequestLookup"]
 
 @dataclass(eq=False, repr=False)
 class RequestLookup(TapeState):
-    """The part of a tape that the intercepted clients ask about each request."""
+    """The part of a tape that intercepted clients call for each request."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -35,7 +35,7 @@ class RequestLookup(TapeState):
         self._pending: dict[int, tuple[RequestInFlight, int]] = {}
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
-        """Finds the answer to a request that a client is about to send, or makes room for the answer that will be recorded.
+        """Finds the answer to a request that a client is about to send, or adds a place for its recording.
 
         Args:
             http: The client library of the request (its exceptions and classes).
@@ -75,7 +75,7 @@ class RequestLookup(TapeState):
         return self.index.find(ask) is not None or bool(self.index.played(ask))
 
     def routed(self, http: Any, request: Any) -> Any:
-        """Returns the request that really goes out while recording: to another host, if `routes` has one.
+        """Returns the request that is really sent while recording. `routes` may change its host.
 
         Args:
             http: The client library of the request.
@@ -92,14 +92,14 @@ class RequestLookup(TapeState):
         return target(url, self.routes or {})
 
     def _clean(self, request: Any, body: bytes) -> Any:
-        """The request as it is looked up."""
+        """Returns the request in the form of the lookup."""
         headers = client_patching.lowered(request.headers.raw)
         return self._recording.redacted_exchange.request(
             self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
         )
 
     def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
-        """Finds the answer in the index, or makes room for it there."""
+        """Finds the answer in the index, or adds a place for it there."""
         if self.absent and self.offline:
             raise CassetteError(self.none)
         ask = index.ask(clean)
@@ -112,7 +112,7 @@ class RequestLookup(TapeState):
             raise self.miss(ask, index)
 
     def _play(self, take: RequestInFlight, ask: RequestKey, index: CassetteIndex) -> bool:
-        """Gives the take its reply; False if there is none to be had."""
+        """Sets the reply of a request in flight. Returns False if there is none."""
         faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
         if not any(fault.answers for fault in faults):
             take.place = index.take(ask)

@@ -1,7 +1,8 @@
-"""The structure of a body without its values: two answers of a model have the same fields and other texts.
+"""The structure of a body without its values: two answers of a model have the same fields and different
+texts.
 
-The structure of an object is that of its fields, of a list that of all its items together; null and an empty list fit
-anything.
+The structure of an object is that of its fields, and the structure of a list is that of all its items
+together. null and an empty list match anything.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def drift(recorded: Reply, live: Reply) -> Iterator[str]:
 
 
 def _of(reply: Reply) -> Any:
-    """The structure of a body; of a stream, that of its events, by their names."""
+    """Returns the structure of a body. For a stream, it is the structure of its events by name."""
     coding = next((value for name, value in reply.headers if name == "content-encoding"), "")
     body = undo(reply.body, coding)
     if "event-stream" in reply.content_type:
@@ -46,7 +47,7 @@ def _of(reply: Reply) -> Any:
 
 
 def _event(event: dict[str, Any]) -> dict[str, Any]:
-    """An event under its name, or the type that its data give."""
+    """Returns the structure of an event under its name, or under the type in its data."""
     data = event.get("data", event.get("text", event.get("raw")))
     own = data.get("type") if isinstance(data, dict) else None
     return {f"event {event.get('event') or own or ''}".strip(): data}
@@ -73,7 +74,7 @@ def _object(values: list[dict[str, Any]]) -> Any:
 
 
 def _together(one: Any, other: Any) -> Any:
-    """Returns the structure that fits both."""
+    """Returns the structure that matches both."""
     if _ANY in (one, other):
         return other if one == _ANY else one
     if isinstance(one, dict) and isinstance(other, dict):

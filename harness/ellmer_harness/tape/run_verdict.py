@@ -1,4 +1,4 @@
-"""The verdict on a run, in one word and a few numbers, and the table of many verdicts."""
+"""The verdict on a run, in one word and a few numbers, and the table of several verdicts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
 
 @dataclass(frozen=True)
 class Verdict:
-    """`state` is the worst that happened; `stale` says why the recording is too old, or `""`.
+    """A verdict. `state` is the worst result; `stale` says why the recording is too old, or is `""`.
 
-    `left` are the recorded requests that were not asked for, allowed or not; `store` is where the cassette is shared.
+    `left` are the recorded requests that were not sent, allowed or not; `store` is where the cassette is
+    shared.
     """
 
     path: str
@@ -43,12 +44,12 @@ class Verdict:
     store: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, to travel between processes."""
+        """Returns plain values that can be sent between processes."""
         return asdict(self)
 
 
 def verdict(tape: TapeState) -> Verdict:
-    """The verdict on a tape, as things stand."""
+    """Returns the current verdict on a tape."""
     played = sum(exchange.played for exchange in tape.exchanges)
     unused = len(tape.unused())
     return Verdict(
@@ -67,7 +68,7 @@ def verdict(tape: TapeState) -> Verdict:
 
 
 def hold_to_account(tape: TapeState) -> None:
-    """Raises `NotIntercepted` or `Unused` if a run that went well did not do what its cassette says."""
+    """Raises `NotIntercepted` or `Unused` if a successful run did not use its cassette as recorded."""
     if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
         raise NotIntercepted(
             f"the run ended without any request to cassette {tape.name}. {_advice(tape.patchers)}\n"
@@ -109,7 +110,9 @@ def _left(tape: TapeState) -> tuple[str, ...]:
 
 
 def _idle(tape: TapeState) -> bool:
-    """Whether no request passed through the recorder or the patchers of vcrpy, which do not tell what was sent."""
+    """Tells whether no request passed through the recorder or the patchers of vcrpy, which do not report
+    requests.
+    """
     patched = tape.index is not None and (
         any(tape.index.play_counts.values()) or len(tape.index) > tape.index.loaded
     )
@@ -129,7 +132,7 @@ def _state(tape: TapeState, unused: int) -> State:
 
 
 def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
-    """Lines for the terminal: the sums, then one line for whatever a person may want to look at."""
+    """Yields lines for the terminal: the sums, then one line for each problem."""
     found = list(verdicts)
     sums = Counter(one.state for _, one in found)
     yield ", ".join(f"{count} {state}" for state, count in sorted(sums.items()))
@@ -140,7 +143,7 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
 
 
 def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:
-    """Cassettes that tests share, and what none of these tests asked for."""
+    """Yields cassettes that tests share, and the interactions that none of these tests requested."""
     together: dict[str, list[Verdict]] = {}
     for one in verdicts:
         together.setdefault(one.path, []).append(one)

@@ -1,7 +1,7 @@
 """A cassette while it is in use: `with use_cassette("tests/cassettes/chat.json") as tape: …`.
 
-The same context manager serves blocking and async code. On the way out the recording is judged, scanned and
-saved, or the run is held to what was recorded: everything played, nothing missed, something intercepted.
+The same context manager serves blocking and async code. At the end, a recording is judged, scanned and saved.
+A replay is checked: everything recorded was used, no request was missing, and something was intercepted.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Tape(RequestLookup):
         self._schedule.prefer(override(when, status, body, headers, times))
 
     def _fetched(self, shared: Shared) -> bytes | None:
-        """The cassette as the store has it; to record, the store has to be there."""
+        """Returns the cassette from the store. A recording needs the store."""
         if self.mode == "rewrite":
             return shared.look(self.path)
         return shared.fetch(self.path, offline=self.mode != "append")
@@ -207,14 +207,16 @@ use_cassette = Tape
 
 
 def _within(miss: Miss, error: BaseException | None) -> bool:
-    """Whether the run failed with this miss, alone or in a group."""
+    """Tells whether the run failed with this miss, alone or in an exception group."""
     if isinstance(error, BaseExceptionGroup):
         return any(_within(miss, one) for one in error.exceptions)
     return error is miss
 
 
 def _recording() -> ModuleType:
-    """vcrpy is imported at the first cassette, not before: it imports every HTTP client it knows."""
+    """Imports vcrpy at the first cassette and not before, because vcrpy imports every HTTP client that it
+    knows.
+    """
     try:
         from . import cassette_saving  # noqa: PLC0415
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
 """The state of a cassette in use: its options, its files, the requests, the misses.
 
-`Tape` adds the running of it; the verdict, staleness and saving only read what is here.
+`Tape` runs it. The verdict, the staleness check and saving only read this state.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _DIFFERS_BY_IT = "It was recorded with another secret. Name this one in secrets=
 class TapeState(Options):
     """The state of one run with one cassette.
 
-    `sent` holds the requests this run built, in order, never the cassette's copies; `exchanges` the same requests
-    with what came back.
+    `sent` holds the requests of this run in order, not the cassette's copies. `exchanges` holds the same
+    requests with their answers.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class TapeState(Options):
 
     @property
     def file(self) -> Path:
-        """The cassette on this machine: `path`, or the copy of what is in the store."""
+        """The local file of the cassette: `path`, or the copy from the store."""
         return self.shared.copy(self.path) if self.shared else self.path
 
     @property
@@ -79,18 +79,18 @@ class TapeState(Options):
         return self.replays and not self.records and self.mode != "verify"
 
     def unused(self) -> list[str]:
-        """The recorded requests that this run has not sent (yet), as `POST https://…`."""
+        """Returns the recorded requests that this run has not sent yet, as `POST https://…`."""
         if self.index is None or not self.replays:
             return []
         return [f"{request.method} {request.uri}" for request in self.index.unused()]
 
     @property
     def none(self) -> str:
-        """The message for a cassette that does not exist; a run that sends nothing needs none."""
+        """The message for a cassette that does not exist. A run that sends nothing needs none."""
         return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
-        """A miss that says what was asked, and what was recorded instead; it may be printed into a log."""
+        """Returns a miss with the request and the closest recording. It is safe to log."""
         from .matching.redacted_exchange import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
         shown = RequestKey(index.match, masked(ask.request))
@@ -102,11 +102,11 @@ class TapeState(Options):
         return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
-        """A miss to raise; it is kept, to be raised again at the end."""
+        """Returns a miss to raise, and stores it to be raised again at the end."""
         miss = kind(text)
         self.misses.append(miss)
         return miss
 
     def allows(self, host: str) -> bool:
-        """Whether a host is reached as if there were no cassette."""
+        """Tells whether requests to a host bypass the cassette."""
         return host in self.allow_hosts

@@ -1,7 +1,7 @@
-"""The index as vcrpy's patchers see it, for the clients that opted in to them.
+"""The index for vcrpy's patchers, for the clients that opted in to them.
 
-What they record is scrubbed as everything else, and a request that was not recorded is a `Miss` as everywhere. The
-rest is vcrpy's: bodies are drained, failures are not recorded, and `tape.sent` does not know of them.
+Their recordings are scrubbed, and a request that was not recorded is a `Miss`, as for other clients. vcrpy
+does the rest: bodies are read whole, failures are not recorded, and `tape.sent` does not list these requests.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ __all__ = ["PatchedIndex"]
 
 
 class PatchedIndex(CassetteIndex):
-    """`tape` is None while the file is loaded: what comes then is no client's."""
+    """The index for vcrpy's patchers. `tape` is `None` while the file is loaded, when no client adds
+    interactions.
+    """
 
     tape: TapeState | None = None
 
     def append(self, request: Request, response: Response) -> None:
-        """An exchange of a patched client."""
+        """Adds an exchange of a patched client."""
         if self.tape is None:
             super().append(request, response)
         elif not self.tape.allows(request.host):
@@ -37,11 +39,11 @@ class PatchedIndex(CassetteIndex):
             self.place(self._clean(request), kept)
 
     def filter_request(self, request: Request) -> Request | None:
-        """None for a request that is none of the cassette's business."""
+        """Returns the request, or `None` if the cassette does not handle it."""
         return None if self.tape and self.tape.allows(request.host) else request
 
     def can_play_response_for(self, request: Request) -> bool:
-        """Whether a recording is left for the request; raises `Miss` if it has to be there."""
+        """Tells whether an unused recording exists for the request. Raises `Miss` if one is required."""
         assert self.tape is not None, "the file is loaded before the first lookup"
         if self.tape.allows(request.host):
             return False
@@ -53,7 +55,7 @@ class PatchedIndex(CassetteIndex):
         return False
 
     def play_response(self, request: Request) -> Response:
-        """Its answer."""
+        """Returns the recorded answer."""
         place = self.take(self.ask(self._clean(request)))
         assert place is not None, "asked only after can_play_response_for"
         return self.response(place)
@@ -67,14 +69,14 @@ class PatchedIndex(CassetteIndex):
 
 
 def _text(value: Any) -> str:
-    """The value of a header: botocore has bytes, aiohttp lists."""
+    """Returns the value of a header. botocore has bytes, and aiohttp has lists."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _bytes(body: Any) -> bytes:
-    """The body as it is sent: files and iterators read, aiohttp's JSON written. Of its own form only what it is."""
+    """Returns the body as it is sent: files and iterators are read, and aiohttp's JSON is written."""
     match body:
         case bytes() | bytearray() | memoryview():
             return bytes(body)

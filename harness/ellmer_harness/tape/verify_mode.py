@@ -1,6 +1,7 @@
-"""Mode `verify`: while a cassette replays, every request is sent to the real server, too, and the answers are compared.
+"""Mode `verify`: while a cassette replays, every request is also sent to the real server, and the answers are
+compared.
 
-The program gets what was recorded. The copies are sent with what the program sent, by threads of our own.
+The program gets the recorded answers. Separate threads send copies of the program's requests.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ _OURS = {"host", "content-length", "transfer-encoding", "connection", "accept-en
 
 
 class LiveCheck:
-    """`target` says where a request really goes; `told` what to call it in a message."""
+    """Compares recorded answers with live ones. `target` gives the real address of a request; `told` is its
+    name in messages.
+    """
 
     def __init__(self, target: Callable[[str], str]) -> None:
         self._target = target
@@ -31,7 +34,7 @@ class LiveCheck:
         self._asked: list[tuple[str, Reply, Future[Reply]]] = []
 
     def ask(self, told: str, request: Any, body: bytes, recorded: Reply) -> None:
-        """Sends a copy of the request; a conversation of WebSockets or gRPC has no copy."""
+        """Sends a copy of the request. Conversations of WebSockets and gRPC have no copy."""
         if recorded.status == 101 or str(request.url).startswith("grpc://"):
             return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
@@ -39,7 +42,7 @@ class LiveCheck:
         self._asked.append((told, recorded, self._pool.submit(_answer, request.method, url, headers, body)))
 
     def close(self, name: str) -> None:
-        """Waits for the answers; raises `Drift` if one is made otherwise than recorded."""
+        """Waits for the answers. Raises `Drift` if an answer has another structure than the recorded one."""
         self._pool.shutdown()
         found = [
             f"{told}\n    {line}"

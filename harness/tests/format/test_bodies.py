@@ -1,4 +1,4 @@
-"""Whatever is recorded is replayed byte for byte, and whatever can be read is stored readable."""
+"""Every recorded body is replayed byte for byte, and readable bodies are stored in readable form."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Adapters that lose what the model said, or say what nobody said: bugs that were planted, and went unseen before."""
+"""Adapters that lose the model's messages or add their own. These bugs were planted and not caught at first."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CALLS = {"tool_use", "function_call"}
 
 
 def is_call(block: Json) -> bool:
-    """Whether a block, an item or a message makes a call."""
+    """Tells whether a block, an item or a message is a call."""
     return block.get("type") in _CALLS or "functionCall" in block or bool(block.get("tool_calls"))
 
 
 def assistants(body: Json) -> Iterator[Json]:
-    """The messages, items and contents of the model."""
+    """Yields the messages, items and contents of the model."""
     for message in conversation(body):
         if message.get("role") in {"assistant", "model"} or message.get("type") in {
             "function_call",
@@ -37,13 +37,13 @@ def assistants(body: Json) -> Iterator[Json]:
 
 
 def parts(message: Json) -> list[Json]:
-    """The blocks of a message; none where its content is a string."""
+    """Returns the blocks of a message, or nothing if its content is a string."""
     found = message.get("content", message.get("parts"))
     return found if isinstance(found, list) else []
 
 
 def texts_of(body: Json, role: str, change: Callable[[str], str]) -> Json:
-    """The body with every text of a role changed."""
+    """Returns the body with every text of a role changed."""
     for message in conversation(body):
         if message.get("role") not in {role, "model" if role == "assistant" else role}:
             continue
@@ -56,7 +56,7 @@ def texts_of(body: Json, role: str, change: Callable[[str], str]) -> Json:
 
 
 def changed(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with all its strings changed."""
+    """Returns a JSON value with all its strings changed."""
     if isinstance(value, dict):
         return {key: changed(each, change) for key, each in value.items()}
     if isinstance(value, list):
@@ -205,7 +205,7 @@ class CoercesArguments(BrokenAdapter):
         return replace(tool, run=lambda **told: tool.run(**{k: self.coerced(v) for k, v in told.items()}))
 
     def coerced(self, value: Any) -> Any:
-        """Returns what the value looks like."""
+        """Returns the number or boolean that a string looks like."""
         try:
             return json.loads(value) if isinstance(value, str) else value
         except ValueError:

@@ -1,4 +1,4 @@
-"""Adapters that get the conversation wrong: order, pairing, ids, history, text."""
+"""Adapters with errors in the conversation: order, pairing, ids, history, text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .base import BrokenAdapter, blocks, is_result
 
 
 def conversation(body: Json) -> list[Json]:
-    """The messages, items or contents of a body."""
+    """Returns the messages, items or contents of a body."""
     found: list[Json] = body.get("messages") or body.get("input") or body["contents"]
     return found
 
 
 def without_results(body: Json) -> Json:
-    """The body without any tool's result, and without the messages that are empty then."""
+    """Returns the body without tool results, and without messages that are then empty."""
     for found in list(blocks(body)):
         found[:] = [block for block in found if not is_result(block)]
     found = conversation(body)

@@ -1,4 +1,4 @@
-"""Shared by the commands that read recordings: their paths, and a progress bar."""
+"""Code for the commands that read recordings: their paths, and a progress bar."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _FEW = 50  # files: below, a bar would only flicker
 
 
 def traffic(paths: Iterable[Path]) -> list[Path]:
-    """The files under the paths that were given, else in the corpus and in the folders in `CONFORMANCE_TRAFFIC`; all
-    must exist."""
+    """Returns the files under the given paths. By default, these are the corpus and the folders in
+    `CONFORMANCE_TRAFFIC`. All must exist.
+    """
     fetched = [cache.folder_of(pin) for pin in pinned() if cache.present(pin)]
     return _found(find, list(paths) or [*fetched, *cache.folders(), *_folders()])
 
 
 def located(paths: Iterable[str]) -> list[Source]:
-    """The same, and also in object stores."""
+    """Returns the files as `traffic()`, also from object stores."""
     return _found(sources, paths)
 
 
@@ -51,12 +52,12 @@ def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> 
 
 
 def _folders() -> list[Path]:
-    """The folders in `CONFORMANCE_TRAFFIC`, separated as in `PATH`."""
+    """Returns the folders in `CONFORMANCE_TRAFFIC`, separated as in `PATH`."""
     return [Path(folder) for folder in os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep) if folder]
 
 
 def pinned(names: Sequence[str] = ()) -> list[Pin]:
-    """The pins of the suite and the user's own pins, or the named ones."""
+    """Returns the pins of the suite and the user's own pins, or the named ones."""
     try:
         found = [*pins.load(pins.shipped()), *(pins.load(cache.own()) if cache.own().is_file() else ())]
     except PinError as error:
@@ -71,7 +72,9 @@ def pinned(names: Sequence[str] = ()) -> list[Pin]:
 
 @contextmanager
 def progress(files: Sequence[object]) -> Iterator[Callable[[object], None]]:
-    """A progress bar on standard error, shown on a terminal if there are many files. Call it once per file."""
+    """Yields a progress bar on standard error, shown on a terminal if there are many files. Call it once per
+    file.
+    """
     if len(files) < _FEW or not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""A report about a client that knows nothing of the suite: only its requests are judged."""
+"""A report about a client without an adapter: only its requests are judged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ Place = tuple[str, str, str, Mode]
 
 
 def observed(entries: Iterable[Entry], way: Literal["server", "observe", "proxy"]) -> Report:
-    """The report: one entry for each case, provider and mode. Requests to other endpoints are left out.
+    """Returns the report: one entry for each case, provider and mode. Requests to other endpoints are left
+    out.
 
     Every rule about a whole conversation is listed as not judged.
     """

@@ -1,4 +1,4 @@
-"""The values of a parsed answer: the events of a stream, and what an answer says in neutral terms."""
+"""The values of a parsed answer: the events of a stream, and the content in neutral terms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Called:
-    """A tool call: `arguments` is None where its text is no JSON object."""
+    """A tool call; `arguments` is `None` if its text is not a JSON object."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class Called:
 
 @dataclass(frozen=True)
 class Told:
-    """The content of an answer. Counts are None if it has none."""
+    """The content of an answer. Missing counts are `None`."""
 
     text: str = ""
     calls: Sequence[Called] = ()
@@ -51,7 +51,7 @@ class Told:
 
 
 def events_of(wire: str, body: bytes) -> list[Event]:
-    """The events of a stream, in its wire format's framing."""
+    """Returns the events of a stream, in its wire format's framing."""
     if wire == "bedrock":
         found = (aws_event_stream.parse(body) or {}).get("eventstream", [])
         return [
@@ -74,7 +74,7 @@ def _list(body: bytes) -> list[Any]:
 
 
 def _fields(block: str) -> dict[str, str]:
-    """The fields of an event, as https://html.spec.whatwg.org/multipage/server-sent-events.html has them."""
+    """Returns the fields of an event, by https://html.spec.whatwg.org/multipage/server-sent-events.html."""
     found: dict[str, str] = {}
     for line in _EOL.split(block):  # and not where Unicode has other separators of lines
         name, _, value = line.removeprefix("\ufeff").partition(":")

@@ -1,4 +1,4 @@
-"""Streams in neutral terms: their events are put together to a whole answer, as each format has it."""
+"""Merges the events of a stream into a whole answer in neutral terms, for each format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["folded"]
 
 
 def folded(wire: str, events: Sequence[Event]) -> Told:
-    """A stream: its deltas put together as its format has it."""
+    """Returns the answer of a stream, whose deltas are merged in the way of its format."""
     return read(wire, _FOLDERS[wire]([event.data for event in events]))
 
 
@@ -48,7 +48,7 @@ def _objects(value: Any) -> list[Json]:
 
 
 def _add(call: Json, part: Json) -> None:
-    """A delta of a call, added to what is there."""
+    """Adds a delta to a call."""
     call["id"] = part.get("id") or call.get("id")
     function = object_of(part.get("function"))
     call["function"]["name"] += text_of(function.get("name"))

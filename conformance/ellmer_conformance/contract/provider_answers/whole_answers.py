@@ -13,7 +13,7 @@ __all__ = ["object_in", "read"]
 
 
 def read(wire: str, value: Any) -> Told:
-    """A whole answer."""
+    """Returns the content of a whole answer."""
     body = object_of(value)
     return _READERS[wire](body)
 
@@ -44,7 +44,7 @@ def _function(call: Any) -> Called:
 
 
 def object_in(text: str) -> Json | None:
-    """The object that a text is as JSON; `None` where it is none."""
+    """Returns the object of a JSON text, or `None` if it is not one."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""Reading: what a request of each wire format says, in neutral `Item`s. One module per wire format.
+"""Readers convert the requests of each wire format to neutral `Item`s. There is one module for each wire format.
 
-Each module has `WIRE` (its name), `VENDOR` (the service whose format it is), `paths` (patterns of URL paths that
-mark it) and `read(request) -> list[Item]`, in the order the provider would read it. A body of any shape is read
-as far as it makes sense: judging is the rules' work. `detect()` finds the wire and the provider of a recorded URL,
-`request()` makes the value that rules judge.
+Each module has `WIRE` (its name), `VENDOR` (the service whose format it is), `paths` (patterns of its URL paths) and
+`read(request) -> list[Item]`, in the order in which the provider reads. A malformed body is read as far as possible,
+because the rules judge it. `detect()` finds the wire and the provider of a recorded URL, and `request()` makes the
+value that rules judge.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from collections.abc import Mapping
 from datetime import date
 from functools import lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pydantic_core import from_json
 
-from ..exchange import Item, Json, Request
+from ..exchange import Item, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
 from .provider_hosts import vendor_of
 from .read_cache import once_per_request
 
-__all__ = ["MODULES", "detect", "is_beside", "read", "request", "vendor_of"]
+__all__ = ["MODULES", "detect", "is_beside", "parsed", "read", "request", "request_of", "vendor_of"]
 
 MODULES: Mapping[str, ModuleType] = {
     module.WIRE: module
@@ -56,10 +56,10 @@ _LOCAL = {"localhost", "127.0.0.1", "::1", "testserver", ""}
 
 
 def detect(url: str, body: Any = None, headers: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """The wire format and the provider a request went to; None where it is no chat request of a known format.
+    """Returns the wire format and the provider of a request, or `None` if it is not a chat request of a known format.
 
-    The provider is known by the host. On the strict server it is the one in the `Host` header where that names a
-    service, else the one whose format it is.
+    The host names the provider. On the strict server, the `Host` header does if it names a service; otherwise it is
+    the format's own provider.
     """
     if body is not None and not isinstance(body, dict):
         return None
@@ -85,7 +85,7 @@ def _detected(url: str, host: str) -> tuple[str, str] | None:
 
 
 def is_beside(method: str, url: str) -> bool:
-    """Whether a request asks no model for an answer, and is no mistake either: a list of models, a token count, …"""
+    """Tells whether a valid request does not ask a model for an answer: a list of models, a token count, …"""
     return method != "POST" or bool(_BESIDE.search(urlsplit(url).path))
 
 
@@ -98,35 +98,61 @@ def request(
     *,
     when: date | None = None,
 ) -> Request:
-    """The request that went to a URL.
+    """Returns the request to a URL.
 
-    Raises ValueError, with a sentence, where the URL is not a chat endpoint of a known wire format or the body is not a JSON object.
+    Raises ValueError, with a sentence, if the URL is not a chat endpoint of a known wire format or the body is not a
+    JSON object.
     """
-    value = _read(body)
+    return request_of(method, url, headers, parsed(body), vendor, when=when)
+
+
+def request_of(
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    value: Any,
+    vendor: str | None = None,
+    *,
+    when: date | None = None,
+) -> Request:
+    """Returns the same of a body that is parsed."""
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
-    found = detect(url, value, headers)
-    if found is None:
+    place = _endpoint(url, _header(headers, "host") or "", vendor)
+    if place is None:
         known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
         raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({known})")
-    return Request(
-        wire=_spoken(found[0], vendor or found[1]),
-        vendor=vendor or found[1],
-        body=value,
-        url=url,
-        method=method,
-        headers=headers,
-        model=_model(url, value),
-        stream=value.get("stream", found[0] == "ollama") is True or bool(_STREAMS.search(urlsplit(url).path)),
-        when=when,
-    )
+    model = value.get("model")
+    named = model.removeprefix("models/") if isinstance(model, str) and model else place.model
+    stream = place.streams or value.get("stream", place.streams_by_default) is True
+    return Request(place.wire, place.vendor, value, url, method, headers, named, stream, when)
 
 
 @once_per_request
 def read(request: Request) -> list[Item]:
-    """Returns what a request says, in its wire format's order."""
+    """Returns the content of a request, in its wire format's order."""
     found: list[Item] = MODULES[request.wire].read(request)
     return found
+
+
+class _Endpoint(NamedTuple):
+    """What a URL says of the requests that go there."""
+
+    wire: str
+    vendor: str
+    model: str
+    streams: bool
+    streams_by_default: bool
+
+
+@lru_cache(1024)
+def _endpoint(url: str, host: str, vendor: str | None) -> _Endpoint | None:
+    found = _detected(url, host)
+    if found is None:
+        return None
+    wire, served_by = found[0], vendor or found[1]
+    streams = bool(_STREAMS.search(urlsplit(url).path))
+    return _Endpoint(_spoken(wire, served_by), served_by, _model(url), streams, wire == "ollama")
 
 
 @lru_cache(1024)
@@ -138,27 +164,26 @@ def _wire_of(path: str) -> str | None:
 
 
 def _spoken(wire: str, vendor: str) -> str:
-    """The wire format of a path at a provider: Mistral has its own at OpenAI's."""
+    """Returns the wire format of a path at a provider. Mistral has its own format at OpenAI's path."""
     return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
 
 
-def _read(body: bytes) -> Any:
-    """JSON that is not too deep: what pydantic refuses (half characters, say, and more than 200 levels) is read again."""
+def parsed(body: bytes) -> Any:
+    """Returns JSON with limited depth. Text that pydantic refuses (lone surrogates, more than 200 levels) is parsed
+    again.
+    """
     try:
         return from_json(body)
     except ValueError:
         return bounded(json.loads(body))
 
 
-def _model(url: str, body: Json) -> str:
-    """The model the body names, else the one the URL does (Gemini's, Bedrock's, an Azure deployment)."""
-    model = body.get("model")
-    if isinstance(model, str) and model:
-        return model.removeprefix("models/")
+def _model(url: str) -> str:
+    """Returns the model that the URL names (Gemini, Bedrock, an Azure deployment)."""
     path = urlsplit(url).path
     match = _BEDROCK_MODEL.search(path) or _MODEL.search(unquote(path))
     return unquote(match["model"]) if match else ""
 
 
 def _header(headers: Mapping[str, str], name: str) -> str | None:
-    return next((value for key, value in headers.items() if key.lower() == name), None)
+    return headers.get(name) or next((value for key, value in headers.items() if key.lower() == name), None)

@@ -1,4 +1,4 @@
-"""Anthropic Messages: turns of user and assistant, each a list of blocks; results are blocks of the user.
+"""Anthropic Messages: user and assistant messages, each a list of blocks. Results are blocks of the user.
 
 https://docs.claude.com/en/api/messages
 """
@@ -27,18 +27,18 @@ _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
-    """The declared tools with their pointers."""
+    """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")
 
 
 @read_once
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """A message's blocks with their pointers; a string counts as one text block."""
+    """Yields a message's blocks with their pointers; a string counts as one text block."""
     content = message.get("content")
     if isinstance(content, str):
         yield f"{pointer}/content", {"type": "text", "text": content}
@@ -47,13 +47,13 @@ def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
 
 
 def drops_stale_thoughts(thinking: Any, betas: Any) -> bool:
-    """Whether thoughts behind another prefix are to be left out, rather than refused."""
+    """Tells whether the API leaves out thoughts after a changed prefix instead of refusing them."""
     binding = object_of(object_of(thinking).get("block_binding"))
     return binding.get("prefix_mismatch_behavior") == "drop_block" and BINDING_BETA in (betas or "")
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     found = list(_system(request.body.get("system")))
     for turn, (pointer, message) in enumerate(messages(request.body)):
         role = _ROLES.get(text_of(message.get("role")), "user")

@@ -1,4 +1,4 @@
-"""AWS Bedrock Converse: messages of user and assistant, each a list of blocks named by their one key.
+"""AWS Bedrock Converse: user and assistant messages, each a list of blocks that are named by their only key.
 
 The model is in the URL; `/converse-stream` asks for a stream.
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
@@ -31,17 +31,17 @@ _TYPES = {
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def blocks(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """A message's blocks with their pointers."""
+    """Yields a message's blocks with their pointers."""
     return elements(message.get("content"), f"{pointer}/content")
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     found = [
         Item("system", "system", pointer, -1, text_of(block["text"]))
         for pointer, block in elements(request.body.get("system"), "/system")
@@ -107,7 +107,7 @@ def _media(block: Json, type: str) -> Media:
 
 
 def _text(blocks: Any) -> str:
-    """All text of a list of blocks; what is JSON, as JSON."""
+    """Returns all text of a list of blocks, with JSON as text."""
     return "".join(
         text_of(block.get("text"))
         or (json.dumps(block["json"], ensure_ascii=False) if "json" in block else "")

@@ -1,4 +1,4 @@
-"""Cohere v2: messages of four roles; a plan beside the calls; results may be documents.
+"""Cohere v2: messages of four roles. A plan is beside the calls, and results may be documents.
 
 https://docs.cohere.com/reference/chat
 """
@@ -21,12 +21,12 @@ _ROLES = {"system": "system", "developer": "system", "assistant": "assistant", "
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     if request.vendor == cohere_v1.VENDOR:
         return cohere_v1.read(request)
     return [
@@ -71,7 +71,7 @@ def _part(part: Json, pointer: str, turn: int, role: Any, within: str | None) ->
 
 
 def text(content: Any) -> str:
-    """All text of a message's content; a document's is its data."""
+    """Returns all text of a message's content. The text of a document is its data."""
     if isinstance(content, str):
         return content
     return "".join(

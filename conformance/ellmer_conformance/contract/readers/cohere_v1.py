@@ -1,4 +1,4 @@
-"""Cohere v1: what the user says stands beside the history, and results stand beside the calls that they answer.
+"""Cohere v1: the user's message is beside the history, and results contain the calls that they answer.
 
 https://docs.cohere.com/v1/reference/chat
 """
@@ -19,7 +19,7 @@ _ROLES = {"CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     return list(_items(request.body))
 
 

@@ -1,7 +1,7 @@
-"""Gemini generateContent, at the Gemini API and at Vertex AI: contents of user and model, each a list of parts.
+"""Gemini generateContent, at the Gemini API and at Vertex AI: user and model contents, each a list of parts.
 
-Keys are read in camelCase and snake_case, and one object where a list belongs: protobuf's JSON takes all.
-https://ai.google.dev/api/generate-content
+Keys may be in camelCase or snake_case, and an object may replace a list, because protobuf's JSON accepts all of
+these. https://ai.google.dev/api/generate-content
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ Role = Literal["user", "assistant"]
 
 @cache
 def snake(key: str) -> str:
-    """`inline_data` of `inlineData`."""
+    """Returns `inline_data` for `inlineData`."""
     return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
 
 
 def key_of(value: Any, key: str) -> str:
-    """The spelling of a key that an object uses: camelCase, unless only snake_case is there."""
+    """Returns the spelling of a key that an object uses: camelCase, unless it has only snake_case."""
     other = snake(key)
     return other if isinstance(value, dict) and key not in value and other in value else key
 
 
 def get(value: Any, key: str) -> Any:
-    """A field in either spelling; None where it is absent."""
+    """Returns a field in either spelling, or `None` if it is missing."""
     return value.get(key_of(value, key)) if isinstance(value, dict) else None
 
 
 @read_once
 def repeated(value: Any, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The objects of a repeated field with their pointers."""
+    """Yields the objects of a repeated field with their pointers."""
     found, place = get(value, key), f"{pointer}/{key_of(value, key)}"
     if isinstance(found, dict):
         yield place, found
@@ -52,23 +52,23 @@ def repeated(value: Any, key: str, pointer: str) -> Iterator[tuple[str, Json]]:
 
 
 def contents(body: Json) -> Iterator[tuple[str, Json]]:
-    """The contents with their pointers."""
+    """Yields the contents with their pointers."""
     return repeated(body, "contents", "")
 
 
 def parts(content: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """A content's parts with their pointers."""
+    """Yields a content's parts with their pointers."""
     return repeated(content, "parts", pointer)
 
 
 def declarations(body: Json) -> Iterator[tuple[str, Json]]:
-    """The function declarations of all tools, with their pointers."""
+    """Yields the function declarations of all tools, with their pointers."""
     for place, tool in repeated(body, "tools", ""):
         yield from repeated(tool, "functionDeclarations", place)
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     if request.vendor == gemini_interactions.VENDOR:
         return gemini_interactions.read(request)
     found = list(_system(request.body))
@@ -113,7 +113,7 @@ def _result(answer: Json, pointer: str, place: str, turn: int, role: Role) -> It
 
 
 def media_of(part: Json) -> Media | None:
-    """The media of an `inlineData` or `fileData` part."""
+    """Returns the media of an `inlineData` or `fileData` part."""
     if isinstance(blob := get(part, "inlineData"), dict):
         return inline(text_of(get(blob, "mimeType")), blob.get("data"), text_of(get(blob, "displayName")))
     if isinstance(file := get(part, "fileData"), dict):
@@ -122,7 +122,7 @@ def media_of(part: Json) -> Media | None:
 
 
 def _text(response: Any) -> str:
-    """The string of a response that wraps just one, else its JSON."""
+    """Returns the string of a response with one value, or else its JSON."""
     if isinstance(response, dict) and len(response) == 1:
         (only,) = response.values()
         if isinstance(only, str):

@@ -1,4 +1,4 @@
-"""Gemini's Interactions: steps of the user and the model, each with contents; the provider keeps what came before.
+"""Gemini's Interactions: steps of the user and the model, each with contents. The provider stores the earlier steps.
 
 https://ai.google.dev/gemini-api/docs/interactions
 """
@@ -20,7 +20,7 @@ _MEDIA = {"image", "document", "audio", "video"}
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     return list(_items(request.body))
 
 
@@ -37,7 +37,7 @@ def _items(body: Json) -> Iterator[Item]:
 
 
 def _step(step: Json, pointer: str, turn: int) -> Iterator[Item]:
-    """A step, or a content that stands by itself."""
+    """Yields a step, or a separate content."""
     kind = text_of(step.get("type"))
     role: Any = "assistant" if kind in _MODEL or step.get("role") == "model" else "user"
     content = step.get("content")

@@ -1,6 +1,6 @@
-"""The messages that OpenTelemetry instrumentations capture in a span, as the GenAI conventions have them.
+"""The messages that OpenTelemetry instrumentations capture in a span, in the form of the GenAI conventions.
 
-No provider has such a path: `opentelemetry_spans/` brings every older form into this one.
+No provider has this path: `opentelemetry_spans/` converts every older form to this one.
 https://github.com/open-telemetry/semantic-conventions-genai
 """
 
@@ -28,12 +28,12 @@ _ANY = {"image": "image/*", "audio": "audio/*", "video": "video/*"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what was captured, in its order."""
+    """Returns the captured content in order."""
     return [
         _part(part, place, turn, _ROLES.get(text_of(message.get("role")), "user"))
         for turn, (pointer, message) in enumerate(messages(request.body))

@@ -1,8 +1,8 @@
-"""Bodies of one format behind the door of another: what InvokeModel of Bedrock and Cloudflare's own endpoint are sent;
-and other versions of an API.
+"""Bodies of one format at the endpoint of another: Bedrock's InvokeModel, Cloudflare's own endpoint, and other
+versions of an API.
 
-Bedrock hands InvokeModel's body to the model as it is: Claude's is Anthropic's, Nova's is that of Converse, those of
-OpenAI's, Mistral's and AI21's newer models are Chat Completions. A bare prompt is no conversation.
+Bedrock passes InvokeModel's body to the model unchanged. Claude's is Anthropic's, Nova's is that of Converse, and
+those of newer models of OpenAI, Mistral and AI21 are Chat Completions. A plain prompt is not a conversation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CLAUDE = re.compile(r"anthropic\.(claude.*)")
 
 
 def hosted(wire: str, url: str, body: Json) -> Hosted:
-    """Returns what a request to such a door says."""
+    """Returns the content of a request to such an endpoint."""
     if version := VERSIONS.get(wire):
         return *version, str(body.get("model") or body.get("agent") or "")
     path = urlsplit(url).path

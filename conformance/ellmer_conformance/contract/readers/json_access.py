@@ -1,4 +1,4 @@
-"""Taking JSON of any shape apart without ever raising: what is not there, or not right, is empty."""
+"""Reads JSON of any shape without raising: missing or wrong values are empty."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ _TO_STANDARD = str.maketrans("-_", "+/", " \t\r\n")
 
 
 def object_of(value: Any) -> Json:
-    """The value where it is an object, else an empty one."""
+    """Returns the value if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str:
-    """The value where it is a string, else an empty one."""
+    """Returns the value if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 @read_once
 def elements(value: Any, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The objects of a list, each with its pointer; the elements that are none are left out."""
+    """Yields the objects of a list, each with its pointer. Other elements are left out."""
     for i, element in enumerate(items_of(value)):
         if isinstance(element, dict):
             yield f"{pointer}/{i}", element
 
 
 def items_of(value: Any) -> list[Any]:
-    """The value where it is a list, else an empty one."""
+    """Returns the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def words(text: str) -> tuple[str, ...]:
-    """A long list of names, written as one text."""
+    """Returns a list of names that is written as one text."""
     return tuple(text.split())
 
 
 def parsed(arguments: Any) -> Any:
-    """A tool call's arguments: parsed where they are JSON text, else as they came (`""` means none: `{}`)."""
+    """Returns a tool call's arguments: parsed JSON text, or the original value (`""` means none: `{}`)."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     try:
@@ -69,7 +69,7 @@ def parsed(arguments: Any) -> Any:
 
 
 def decoded(text: str) -> bytes | None:
-    """Base64 in either alphabet, padded or not; None where it is neither."""
+    """Decodes base64 in either alphabet, padded or not. Returns `None` for other text."""
     text = text.translate(_TO_STANDARD).rstrip("=")
     try:
         return b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -78,7 +78,7 @@ def decoded(text: str) -> bytes | None:
 
 
 def inline(type: str, data: Any, filename: str = "") -> Media:
-    """Media sent as base64. What does not decode keeps its text as `url`, so that it is not taken for empty."""
+    """Returns media that were sent as base64. Invalid base64 is stored as `url`, so that the media are not empty."""
     text = text_of(data)
     found = decoded(text)
     return (
@@ -89,7 +89,7 @@ def inline(type: str, data: Any, filename: str = "") -> Media:
 
 
 def linked(url: Any, type: str = "", filename: str = "") -> Media:
-    """Media behind a URL or a file id; a `data:` URL is decoded."""
+    """Returns media behind a URL or a file id. A `data:` URL is decoded."""
     url = text_of(url)
     match = _DATA_URL.fullmatch(url)
     if not match:
@@ -101,7 +101,7 @@ def linked(url: Any, type: str = "", filename: str = "") -> Media:
 
 
 def kind_of(media: Media) -> Literal["image", "document", "other"]:
-    """Returns what a reader calls media of this type; sound and video are `other`."""
+    """Returns a reader's kind for media of this type. Audio and video are `other`."""
     main = media.type.partition("/")[0].lower()
     if main == "image":
         return "image"

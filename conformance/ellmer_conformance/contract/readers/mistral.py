@@ -1,6 +1,6 @@
-"""Mistral: the shapes of Chat Completions, at Mistral's own service, whose rules and errors differ.
+"""Mistral: the shapes of Chat Completions, at Mistral's own service, which has other rules and errors.
 
-Known by its host, since the path is OpenAI's. https://docs.mistral.ai/api/endpoint/chat
+It is recognized by its host, because the path is OpenAI's. https://docs.mistral.ai/api/endpoint/chat
 """
 
 from __future__ import annotations

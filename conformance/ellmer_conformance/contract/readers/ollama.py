@@ -1,4 +1,4 @@
-"""Ollama /api/chat: text messages with pictures beside the text; arguments are objects, ids are optional.
+"""Ollama /api/chat: text messages with images in a separate field. Arguments are objects, and ids are optional.
 
 A request streams unless it says `"stream": false`.
 https://github.com/ollama/ollama/blob/main/docs/api.md
@@ -20,12 +20,12 @@ _ROLES = {"system": "system", "assistant": "assistant", "tool": "tool"}
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order: the server puts a message's pictures before its text."""
+    """Returns the content of the request in order. The server reads a message's images before its text."""
     return [
         item
         for turn, (pointer, message) in enumerate(messages(request.body))

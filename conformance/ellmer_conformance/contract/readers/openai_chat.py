@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions: `messages`, one per speaker; a tool result is a message of its own.
+"""OpenAI Chat Completions: `messages`, one for each speaker. Each tool result is a separate message.
 
 https://platform.openai.com/docs/api-reference/chat/create
 """
@@ -26,29 +26,29 @@ _ROLES = {
 
 
 def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    """The messages with their pointers."""
+    """Yields the messages with their pointers."""
     return elements(body.get("messages"), "/messages")
 
 
 def parts(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The parts of a message's content with their pointers; none where it is a string."""
+    """Yields the parts of a message's content with their pointers, or nothing if it is a string."""
     return elements(message.get("content"), f"{pointer}/content")
 
 
 @read_once
 def all_parts(body: Json) -> Iterator[tuple[str, Json]]:
-    """The parts of all messages with their pointers."""
+    """Yields the parts of all messages with their pointers."""
     for pointer, message in messages(body):
         yield from parts(message, pointer)
 
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
-    """The declared tools with their pointers."""
+    """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order."""
+    """Returns the content of the request in order."""
     return [
         item
         for turn, (pointer, message) in enumerate(messages(request.body))
@@ -57,7 +57,7 @@ def read(request: Request) -> list[Item]:
 
 
 def text(content: Any) -> str:
-    """All text of a message's content, be it a string or a list of parts."""
+    """Returns all text of a message's content, which is a string or a list of parts."""
     if isinstance(content, list):
         return "".join(text_of(part.get("text")) for _, part in elements(content, ""))
     return text_of(content)

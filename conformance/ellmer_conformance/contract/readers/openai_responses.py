@@ -1,4 +1,4 @@
-"""OpenAI Responses: `input`, a string or a list of items; calls and their outputs are items of their own.
+"""OpenAI Responses: `input`, a string or a list of items. Calls and their outputs are separate items.
 
 https://platform.openai.com/docs/api-reference/responses/create
 """
@@ -19,43 +19,44 @@ _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}
 
 
 def items(body: Json) -> Iterator[tuple[str, Json]]:
-    """The input items with their pointers; none where the input is a string."""
+    """Yields the input items with their pointers, or nothing if the input is a string."""
     return elements(body.get("input"), "/input")
 
 
 def parts(item: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The parts of a message's content, or of an output, with their pointers; none where it is a string."""
+    """Yields the parts of a message's content, or of an output, with their pointers, or nothing if it is a string."""
     key = "output" if is_output(item) else "content"
     return elements(item.get(key), f"{pointer}/{key}")
 
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
-    """The declared tools with their pointers."""
+    """Yields the declared tools with their pointers."""
     return elements(body.get("tools"), "/tools")
 
 
 def type_of(item: Json) -> str:
-    """An item's type; an item with a role and no type is a message."""
-    return text_of(item.get("type")) or ("message" if "role" in item else "")
+    """Returns an item's type. Without one, an item with a role is a message, and an item with an id is a reference."""
+    without = "message" if "role" in item else "item_reference" if "id" in item else ""
+    return text_of(item.get("type")) or without
 
 
 def is_call(item: Json) -> bool:
-    """Whether the item asks the client to run something, and so awaits an output."""
+    """Tells whether the item asks the client to run something, and needs an output."""
     return type_of(item).endswith("_call") and "call_id" in item
 
 
 def is_output(item: Json) -> bool:
-    """Whether the item is the client's answer to a call."""
+    """Tells whether the item is the client's answer to a call."""
     return type_of(item).endswith("_call_output")
 
 
 def format_of(body: Json) -> Json:
-    """The format the answer is to have; empty where none is asked for."""
+    """Returns the requested format of the answer; `{}` if there is none."""
     return object_of(object_of(body.get("text")).get("format"))
 
 
 def read(request: Request) -> list[Item]:
-    """Returns what the request says, in its order. Each input item counts as a turn."""
+    """Returns the content of the request in order. Each input item counts as a turn."""
     body = request.body
     found = []
     if instructions := text_of(body.get("instructions")):

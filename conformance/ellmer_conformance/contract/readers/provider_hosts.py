@@ -1,4 +1,4 @@
-"""Whose service a host name belongs to."""
+"""Finds the provider of a host name."""
 
 from __future__ import annotations
 
@@ -53,18 +53,19 @@ _NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", 
 
 
 def host_of(vendor: str) -> str:
-    """A host of a provider, `""` of one that nobody knows."""
+    """Returns a host of a provider, or `""` for an unknown one."""
     name = _NAMED.get(vendor, vendor)
     return next((host for host, known in _HOSTS.items() if known == name), "")
 
 
 @lru_cache(1024)
 def vendor_of(host: str) -> str:
-    """`groq` of `api.groq.com`; of a host nobody knows, the host."""
+    """Returns `groq` for `api.groq.com`, and the host itself if it is unknown."""
     name, _, port = host.lower().partition(":")
     for known, vendor in _HOSTS.items():
         if name == known or name.endswith((f".{known}", f"-{known}")):
             return vendor
-    if "llamacpp" in name:  # whoever runs it at home calls it by its name
-        return "llamacpp"
+    for own in ("llamacpp", "vllm"):  # whoever runs it at home calls it by its name
+        if own in name:
+            return own
     return "ollama" if port == "11434" else name

@@ -1,4 +1,4 @@
-"""Fifty rules look at one request: what a function reads out of it is read once while they judge it."""
+"""Caches what rules read from a request, because fifty rules judge the same request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class _Memory(local):
-    """What was read, by function and identity of the value; None where nothing is being judged."""
+    """The cached values, by function and identity of the argument; `None` if no request is judged."""
 
     read: dict[tuple[Any, int], tuple[Any, tuple[Any, ...], Sequence[Any]]] | None = None
 
@@ -28,7 +28,7 @@ _memory = _Memory()
 
 @contextmanager
 def reading_once() -> Iterator[None]:
-    """Within it, no value that is read may change."""
+    """Caches reads inside the block. No value that is read may change meanwhile."""
     outer, _memory.read = _memory.read, {}
     try:
         yield
@@ -39,7 +39,7 @@ def reading_once() -> Iterator[None]:
 def read_once(
     function: Callable[Concatenate[Any, P], Iterable[T]],
 ) -> Callable[Concatenate[Any, P], Iterator[T]]:
-    """The function, which reads a value, and remembers what it read while the value is judged."""
+    """Returns the reading function with a cache for the value that is judged."""
 
     def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterator[T]:
         memory = _memory.read
@@ -57,7 +57,7 @@ def read_once(
 
 
 def once_per_request(function: Callable[[Request], T]) -> Callable[[Request], T]:
-    """The function, which remembers what it found in a request for as long as there is the request."""
+    """Returns the function with a cache of its result for each request."""
     known: WeakKeyDictionary[Request, T] = WeakKeyDictionary()
 
     @wraps(function)

@@ -18,11 +18,10 @@ WIRES = tuple(wire for wire in MODULES if wire.replace("-", "_") in _PACKAGES)  
 
 @cache
 def book(wire: str, vendor: str = "") -> RuleBook:
-    """The rules of a wire format as a provider applies them; without a provider, as the format's own author
-    applies them.
+    """Returns the rules of a wire format as a provider applies them; without a provider, as the format's own
+    author applies them.
 
-    Every reject rule is a preview for a provider that nobody has studied. Raises LookupError for an unknown
-    wire format.
+    Every reject rule is a preview for an unknown provider. Raises LookupError for an unknown wire format.
     """
     if wire not in WIRES:
         raise LookupError(

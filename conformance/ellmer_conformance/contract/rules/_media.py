@@ -21,13 +21,12 @@ _REDACTED = re.compile(
 
 
 def redacted(text: str) -> bool:
-    """Whether the value is a recorder's placeholder: the data that was sent is not known, so nothing can be
-    judged."""
+    """Tells whether the value is a recorder's placeholder. The original data is then unknown and cannot be judged."""
     return bool(_REDACTED.search(text[:200]))
 
 
 def sniffed(data: bytes) -> str:
-    """The media type of bytes, `""` where they are none of the common ones."""
+    """Returns the media type of bytes, or `""` for an uncommon type."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((type for start, type in _BEGINNINGS.items() if data.startswith(start)), "")

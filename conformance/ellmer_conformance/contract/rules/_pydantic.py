@@ -29,18 +29,18 @@ _PARSED = {
 
 
 def mistyped(fault: Fault) -> tuple[str, str]:
-    """The type of the error, and its sentence."""
+    """Returns the type of the error and its sentence."""
     name = types_of(fault.expected)[0]
     return (_PARSED if isinstance(fault.value, str) and name in _PARSED else _TYPES)[name]
 
 
 def untagged(fault: Fault) -> str:
-    """The sentence about a variant that is none."""
+    """Returns the sentence about an unknown variant."""
     tag, tags = fault.value[fault.key], ", ".join(f"'{each}'" for each in fault.expected)
     return f"Input tag '{tag}' found using '{fault.key}' does not match any of the expected tags: {tags}"
 
 
 def choice(values: list[Any]) -> str:
-    """`'a', 'b' or 'c'`."""
+    """Returns `'a', 'b' or 'c'`."""
     quoted = [f"'{value}'" for value in values]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)

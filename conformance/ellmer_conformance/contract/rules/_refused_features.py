@@ -1,4 +1,4 @@
-"""The features that some models refuse, as data: one line for each recorded refusal."""
+"""Features that some models refuse, as data: one line for each recorded refusal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["Lack", "enter"]
 class Lack(NamedTuple):
     """A feature that some models refuse.
 
-    `found` tells the pointer of the feature in a request, or None; `facts` are `model`, its name, and `value`, what is there.
+    `found` returns the pointer of the feature in a request, or `None`. `facts` are `model`, the model's name, and
+    `value`, the value at the pointer.
     """
 
     id: str
@@ -30,7 +31,7 @@ class Lack(NamedTuple):
 
 
 def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
-    """Enters a rule for each."""
+    """Adds a rule for each feature."""
     for lack in lacks:
         book.rule(
             lack.id,
@@ -60,7 +61,7 @@ def _check(lack: Lack) -> Check:
 
 
 def _at(value: Any, pointer: str) -> Any:
-    """Returns what is at a JSON pointer."""
+    """Returns the value at a JSON pointer."""
     for name in pointer.split("/")[1:]:
         value = value[int(name)] if isinstance(value, list) else value.get(name)
     return value

@@ -1,7 +1,7 @@
-"""Rules over the shape of a wire format: one for each kind of fault, in the provider's own words.
+"""Rules about the shape of a wire format: one for each kind of fault, in the provider's own words.
 
-What is wrong is found by `shapes`; how a provider says it is in `<wire>/shape_faults.py`. They stand behind the rules that say
-a fault in words of its own, and before those that read the conversation.
+`shapes` finds the faults, and `<wire>/shape_faults.py` has the provider's words. These rules come after the rules
+with more specific words, and before those about the conversation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WHY = "Why: the types of the official SDKs and documents agree on it, and no ac
 
 @dataclass(frozen=True)
 class Wording:
-    """How a provider words the faults of one shape. `say` gives the facts that fill the refusal."""
+    """A provider's words for the faults of one shape. `say` returns the facts that fill the refusal."""
 
     shape: str
     say: Callable[[Fault, Request], Mapping[str, str]]
@@ -50,7 +50,7 @@ class Wording:
 
 
 def enter(book: RuleBook, wording: Wording) -> None:
-    """Enters a rule for each kind of fault that the wording has a counterexample of."""
+    """Adds a rule for each kind of fault that has a counterexample."""
     for kind, (id, sentence) in RULES.items():
         if kind in wording.counterexamples:
             book.rule(
@@ -81,7 +81,7 @@ def _check(kind: FaultKind, sentence: str, wording: Wording) -> Check:
 
 @lru_cache(maxsize=4)
 def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault]:
-    """Returns what is wrong with a request, looked for once for all kinds."""
+    """Returns the faults of a request, which are found once for all kinds."""
     body = request.body
     if ignored & body.keys():
         body = {key: value for key, value in body.items() if key not in ignored}
@@ -89,7 +89,7 @@ def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault
 
 
 def problem(fault: Fault) -> str:
-    """Our own sentence for a fault."""
+    """Returns our own sentence for a fault."""
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:
             return f"`{fault.key}` is no field here"
@@ -106,11 +106,11 @@ _NAMES = {type(None): "null", bool: "boolean", int: "number", float: "number", s
 
 
 def kind_of(value: Any) -> str:
-    """The JSON type of a value."""
+    """Returns the JSON type of a value."""
     return _NAMES.get(type(value), "object")
 
 
 def types_of(node: Mapping[str, Any]) -> list[str]:
-    """The JSON types that a place can have, but for null."""
+    """Returns the JSON types that a place can have, except null."""
     found = ["integer" if "integer" in node[name] else name for name in node if name != "null"]
     return found or ["null"]

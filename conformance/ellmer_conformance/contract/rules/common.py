@@ -1,6 +1,7 @@
-"""Losses that a single request can show, for every wire format: the API answers 200, and data is lost.
+"""Losses that a single request shows, for every wire format: the API answers 200, and data is lost.
 
-They judge the content of a request (`readers.read`), so one function serves every book; `enter()` puts them there.
+The rules judge the content of a request (`readers.read`), so one function serves every book. `enter()` adds them to a
+book.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Render = Callable[[Sequence[Turn]], Json]
 
 
 def enter(book: RuleBook, render: Render | None = None) -> None:
-    """Enters the rules of this module in a book; `render` writes their examples in its wire format."""
+    """Adds the rules of this module to a book; `render` writes their examples in its wire format."""
     for id, (level, source, check, good, bad) in _RULES.items():
         examples, counterexamples = ([render(good)], [render(bad)]) if render else ([], [])
         enter_one = book.rule(
@@ -88,7 +89,8 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
 def media_decodes(request: Request) -> Iterator[Finding]:
     """Inline media is valid base64, with one `data:` prefix or none, as the wire format requires.
 
-    Fix: encode with the standard alphabet and padding, without line breaks, and remove a second prefix.
+    Why: an API refuses other text, or reads other bytes from it. Fix: encode with the standard alphabet and
+    padding, without line breaks, and remove a second prefix.
     """
     for item in readers.read(request):
         if item.media:
@@ -153,7 +155,9 @@ def results_say_something(request: Request) -> Iterator[Finding]:
 
 
 def _long_runs(text: str) -> Iterator[str]:
-    """What may be a file in base64, of either alphabet: a run of so many letters has one at every so many places."""
+    """Yields long texts that may be base64 of a file, in either alphabet. It looks only at every `_LONG`th character
+    for a run.
+    """
     begin, place = 0, _LONG - 1
     while place < len(text):
         end = _end_of_run(text, place)
@@ -177,7 +181,7 @@ _DUMP = b64encode(_PNG + bytes(400)).decode()
 
 
 def _loop(*results: ToolResult, then: Sequence[Part] = ()) -> list[Turn]:
-    """A conversation in which two calls, `a` and `b`, are answered."""
+    """Returns a conversation in which two calls, `a` and `b`, are answered."""
     calls = (ToolCall("a", "add", {"x": 2}), ToolCall("b", "add", {"x": 3}))
     return [Turn("user", (Text("Add."),)), Turn("assistant", calls), Turn("user", (*results, *then))]
 
@@ -191,7 +195,13 @@ _FINE = _loop(_A, _B)
 
 # id: level, source, check, a conversation that is fine, one that is not
 _RULES: dict[str, tuple[Level, str, Callable[[Request], Iterator[Finding]], list[Turn], list[Turn]]] = {
-    "ORD-006": (SHOULD, "judgement", results_keep_the_order_of_calls, _FINE, _loop(_B, _A)),
+    "ORD-006": (
+        SHOULD,
+        "https://github.com/maximhq/bifrost/pull/4410",
+        results_keep_the_order_of_calls,
+        _FINE,
+        _loop(_B, _A),
+    ),
     "TRM-002": (
         MUST,
         "https://github.com/vercel/ai/issues/21174",
@@ -213,7 +223,25 @@ _RULES: dict[str, tuple[Level, str, Callable[[Request], Iterator[Finding]], list
         _loop(_A, _BELOW, then=[Image(_PNG)]),
         _loop(_A, _BELOW),
     ),
-    "TRM-009": (SHOULD, "judgement", media_type_fits, _shows(Image(_PNG)), _shows(Image(_PNG, "image/jpeg"))),
-    "IMG-004": (MUST, "RFC 4648", media_decodes, _shows(Image(_PNG)), _shows(Image(b""))),
-    "EMP-005": (SHOULD, "judgement", results_say_something, _FINE, _loop(_A, ToolResult("b", ""))),
+    "TRM-009": (
+        SHOULD,
+        "https://github.com/1jehuang/jcode/issues/465",
+        media_type_fits,
+        _shows(Image(_PNG)),
+        _shows(Image(_PNG, "image/jpeg")),
+    ),
+    "IMG-004": (
+        MUST,
+        "https://www.rfc-editor.org/rfc/rfc4648",
+        media_decodes,
+        _shows(Image(_PNG)),
+        _shows(Image(b"")),
+    ),
+    "EMP-005": (
+        SHOULD,
+        "https://github.com/camunda/connectors/pull/5392",
+        results_say_something,
+        _FINE,
+        _loop(_A, ToolResult("b", "")),
+    ),
 }

@@ -1,8 +1,9 @@
-"""What a request of each wire format is made of: fields, types, values and bounds, as the providers' own documents have it.
+"""The shapes of requests for each wire format: fields, types, values and bounds, from the providers' own documents.
 
-One file a wire format, or a provider whose reader is another one. `conformance/shapes/build_shapes.py` writes them: what all official
-sources refuse, less what really accepted requests contradict. A node says what each JSON type may be at a place; `others` is
-what fields may be that have no name there (without it, there are none), `tag` the field that tells variants apart.
+There is one file for each wire format, and one for each provider with a different parser.
+`conformance/shapes/build_shapes.py` writes them: the faults that all official sources exclude, without those in
+accepted requests. A node lists the possible JSON types of a place. `others` is the node of unnamed fields (without
+it, they are faults), and `tag` is the field that distinguishes variants.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["Fault", "FaultKind", "checker", "shape"]
 
 
 def shape(name: str) -> dict[str, Any]:
-    """The shape of a wire format or of a provider, as it is stored. Raises LookupError where there is none."""
+    """Returns the stored shape of a wire format or of a provider. Raises LookupError if there is none."""
     found = files(__name__).joinpath(f"{name}.json")
     if not found.is_file():
         raise LookupError(f"there is no shape {name!r}")
@@ -29,5 +30,5 @@ def shape(name: str) -> dict[str, Any]:
 
 @cache
 def checker(name: str) -> Checker:
-    """Returns what finds the faults of a request by a shape."""
+    """Returns the checker for a shape."""
     return Checker(shape(name))

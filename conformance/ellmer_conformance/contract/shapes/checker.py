@@ -1,5 +1,6 @@
-"""Checks a request against a shape. The shape is compiled to functions once; a request without faults costs one visit of
-each value, and no path is built."""
+"""Checks a request against a shape. The shape is compiled to functions once. A request without faults costs one visit
+of each value, and no path is built.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _TRUE = frozenset({"true", "false", "1", "0", "yes", "no", "on", "off", "t", "f"
 
 
 class Checker:
-    """A shape, compiled."""
+    """A compiled shape."""
 
     def __init__(self, shape: Mapping[str, Any]) -> None:
         self._shape = shape  # nodes are known by their identity
@@ -36,13 +37,13 @@ class Checker:
         self._root = self._checks(shape["root"])
 
     def faults(self, body: Any) -> list[Fault]:
-        """All faults of a request, in its order; what is missing comes behind what an object has."""
+        """Returns all faults of a request in its order. Missing fields come after the existing ones."""
         found: list[Fault] = []
         _look(self._root, body, found)
         return found
 
     def _named(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The node that a reference names, or the node itself."""
+        """Returns the target of a reference, or the node itself."""
         found: Mapping[str, Any] = self._shape["nodes"][node["ref"]] if "ref" in node else node
         return found
 
@@ -158,7 +159,7 @@ class Checker:
 
 
 class _Later:
-    """A variant that is inside itself."""
+    """A recursive variant, which is compiled later."""
 
     check: Check
 
@@ -167,11 +168,11 @@ class _Later:
 
 
 def _misfit(value: Any, out: list[Fault]) -> None:
-    """Stands for a type that a place does not have."""
+    """Reports a type that a place does not have."""
 
 
 def _look(checks: Any, value: Any, out: list[Fault]) -> None:
-    """Checks a value by the checks of its place."""
+    """Checks a value with the checks of its place."""
     found = checks.get(value.__class__, _misfit)
     if found is _misfit:
         out.append(Fault(FaultKind.WRONG_TYPE, value, checks[Fault]))
@@ -184,7 +185,7 @@ def _number(value: float) -> float:
 
 
 def _bounded(spec: Mapping[str, Any], size: Callable[[Any], float]) -> Check | None:
-    """A check of the bounds and of the pattern; None where there are none."""
+    """Returns a check of the bounds and of the pattern, or `None` if there are none."""
     low = spec.get("minimum", spec.get("minLength", spec.get("minItems")))
     high = spec.get("maximum", spec.get("maxLength", spec.get("maxItems")))
     above, below = spec.get("exclusiveMinimum"), spec.get("exclusiveMaximum")
@@ -236,7 +237,7 @@ def _whole(bounded: Check | None, node: Any) -> Check:
 
 
 def _numeral(pattern: str, node: Any) -> Check:
-    """Text that stands for a number."""
+    """Returns a check for text that is a number."""
     numeral = re.compile(pattern)
 
     def check(value: Any, out: list[Fault]) -> None:
@@ -247,7 +248,7 @@ def _numeral(pattern: str, node: Any) -> Check:
 
 
 def _coerced(checks: dict[Any, Any], node: Mapping[str, Any]) -> None:
-    """What pydantic makes of other types where it is not strict."""
+    """Accepts values of other types that pydantic converts in its lax mode."""
     if "number" in node:
         checks.setdefault(str, _numeral(r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$", node))
         checks.setdefault(bool, None)

@@ -1,4 +1,4 @@
-"""A fault of a request: what its shape says cannot be there, or must be."""
+"""A fault of a request: an unexpected, missing or wrong value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class FaultKind(StrEnum):
 @dataclass(eq=False)
 class Fault:
     """One fault. `expected` is the node of the shape for a wrong type, the values or tags for an unknown one, and the
-    bound for what is out of range; `tags` are the variants on the way, which some providers name in their paths."""
+    bound for a value out of range. `tags` are the variants on the path, which some providers name.
+    """
 
     kind: FaultKind
     value: Any
@@ -35,16 +36,16 @@ class Fault:
     tags: list[tuple[int, str]] = field(default_factory=list)  # how deep in the path, and which variant
 
     def inside(self, step: str | int) -> None:
-        """The fault is found to be in a field or an element."""
+        """Adds a field or an element to the path of the fault."""
         self._path.append(step)
 
     def of(self, tag: str) -> None:
-        """The object on the way is of a variant."""
+        """Adds the variant of an object on the path."""
         self.tags.append((len(self._path), tag))
 
     @property
     def path(self) -> Sequence[str | int]:
-        """Where it is, from the outside in. What is missing is named by the object that lacks it."""
+        """The path from the root. The path of a missing field is that of its object."""
         return self._path[::-1]
 
     @property
@@ -53,7 +54,7 @@ class Fault:
         return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in self.path)
 
     def located(self, unnamed: Container[str] = ()) -> list[str | int]:
-        """The path as pydantic writes it: the tag of a variant is a step of its own behind what has it, if it is named."""
+        """Returns pydantic's path: the tag of a variant is a separate step after its field, if it has a name."""
         at = {len(self._path) - depth: tag for depth, tag in self.tags if tag not in unnamed}
         steps: list[str | int] = []
         for index, step in enumerate(self.path):

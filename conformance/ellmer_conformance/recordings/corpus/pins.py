@@ -1,4 +1,4 @@
-"""Pins: what `corpus.toml` says of each archive."""
+"""Pins: the entries of `corpus.toml`, one for each archive."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.+_!-]*[a-z0-9])?")
 
 
 class PinError(ValueError):
-    """A file of pins is wrong: where, and what."""
+    """A file of pins has an error. The message names its place."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """An archive, and the members of it that are recordings.
+    """An archive, and its members that are recordings.
 
-    `archive` is its public URL. `members` are patterns of paths below the archive's top folder. `files` is how many
-    there are, `interactions` how many exchanges over HTTP they hold, `holds` the number of chats among them by wire
-    format, `distinct` that of the chats no pin before has. `first` and `last` are the days of the recordings, where
-    they have dates.
+    `archive` is its public URL. `members` are patterns of paths below the archive's top folder. `files` is their
+    number, `interactions` the number of HTTP exchanges in them, `holds` the number of chats by wire format, and
+    `distinct` the number of chats that no earlier pin has. `first` and `last` are the days of the recordings, if they
+    have dates.
     """
 
     package: str
@@ -54,7 +54,7 @@ class Pin:
 
     @property
     def name(self) -> str:
-        """`chatlas-0.23.0`: the name of its folder in the cache, and how evidence cites it."""
+        """`chatlas-0.23.0`: the name of its folder in the cache, which evidence cites."""
         return f"{self.package}-{self.version}"
 
     @property
@@ -68,12 +68,12 @@ class Pin:
         return self.archive.startswith(FILES)
 
     def takes(self, member: str) -> bool:
-        """Whether the member of that path, below the top folder, is a recording."""
+        """Tells whether the member of that path, below the top folder, is a recording."""
         named = member.lower().removesuffix(".gz").endswith(SUFFIXES)
         return named and any(fnmatchcase(member, pattern) for pattern in self.members)
 
     def link(self, member: str) -> str:
-        """A page that shows the member to anybody; of an archive elsewhere, the archive."""
+        """Returns the URL of a page that shows the member, or of the archive if it is in no index."""
         if not self.indexed:
             return self.archive
         top = self.file.removesuffix(".tar.gz")
@@ -84,12 +84,12 @@ class Pin:
 
 
 def shipped() -> Path:
-    """The file of pins that comes with the suite."""
+    """Returns the file of pins that comes with the suite."""
     return next(place for place in _PLACES if place.is_file())
 
 
 def load(path: Path) -> list[Pin]:
-    """The pins of a file. Raises `PinError`."""
+    """Returns the pins of a file. Raises `PinError`."""
     try:
         pins = tomllib.loads(path.read_text("utf-8")).get("pin", [])
     except (OSError, ValueError) as error:
@@ -118,7 +118,7 @@ def _pin(entry: Any, where: str) -> Pin:
 
 
 def as_toml(pin: Pin) -> str:
-    """The pin as `corpus.toml` has it."""
+    """Returns the pin as `corpus.toml` has it."""
     entry = tomlkit.table()
     for name, value in vars(pin).items():
         if name == "members":

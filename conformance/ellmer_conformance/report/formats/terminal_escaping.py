@@ -11,5 +11,5 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u206
 
 
 def printable(text: str) -> str:
-    """The text with control codes and unprintable characters written as escapes."""
+    """Returns the text with control codes and unprintable characters written as escapes."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

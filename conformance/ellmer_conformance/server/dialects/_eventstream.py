@@ -15,7 +15,7 @@ _STRING = 7  # the type of a header's value; the others are not used here
 
 
 def message(headers: Mapping[str, str], payload: bytes) -> bytes:
-    """One message in its final bytes. The numbers are unsigned, 32 bits, big-endian."""
+    """Returns one message in its final bytes. The numbers are unsigned, 32 bits, big-endian."""
     head = b"".join(_header(name, value) for name, value in headers.items())
     prelude = struct.pack(">II", 16 + len(head) + len(payload), len(head))
     body = prelude + struct.pack(">I", crc32(prelude)) + head + payload

@@ -1,55 +1,20 @@
-"""HTTP/1.1 requests out of the bytes that a client sends, in whatever pieces they come. httptools parses.
-
-Clients repeat themselves: a request that came whole, in one piece, is known by its bytes when it comes again.
-"""
+"""Parses HTTP/1.1 requests from the bytes of a client in any chunks, with httptools."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
 import httptools
 
-__all__ = ["MAX_BODY", "MAX_HEAD", "HttpRequest", "KnownRequests", "Reader", "Receiver"]
+from .http_request import HttpRequest, KnownRequests
+
+__all__ = ["MAX_BODY", "MAX_HEAD", "Reader", "Receiver"]
 
 MAX_BODY = 64 * 1024 * 1024  # bytes; the largest request any of the providers takes is 50 MB
 MAX_HEAD = 64 * 1024
 MAX_TARGET = 16 * 1024  # of the path and the query
 _DIGITS = 15  # of a content length; Python counts no further than some thousands
-_KNOWN, _SHORT = 1024, 16 * 1024  # requests that are remembered, and the bytes each may have
-
-
-@dataclass(frozen=True)
-class HttpRequest:
-    """A request as it came: the target as on the request line, header names in lower case."""
-
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes = b""
-    keep_alive: bool = True
-    version: str = "1.1"
-
-    def __hash__(self) -> int:
-        return hash(self.body)  # which tells requests apart, and which bytes remember
-
-    @property
-    def host(self) -> str:
-        """The host that the client meant: a proxy, or a recorder that reroutes it, says so."""
-        return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
-
-
-class KnownRequests(dict[bytes, HttpRequest]):
-    """Short requests by their bytes, as they came last; the oldest make room."""
-
-    def remember(self, data: bytes, request: HttpRequest) -> None:
-        """Keeps a request that says nothing of the connection."""
-        usual = request.keep_alive and request.version == "1.1" and "expect" not in request.headers
-        if usual and len(data) <= _SHORT:
-            self[data] = request
-            if len(self) > _KNOWN:
-                del self[next(iter(self))]
 
 
 @lru_cache(1024)
@@ -58,23 +23,23 @@ def _lower(name: bytes) -> str:
 
 
 class Receiver(Protocol):
-    """Who is told what came. What it was told is too much does not come after all."""
+    """The callbacks for parsed requests. A request that was reported as too large is not reported again."""
 
     def came(self, request: HttpRequest) -> None:
-        """A request, whole."""
+        """Handles a whole request."""
 
     def waits(self) -> None:
-        """The headers of one whose body comes when the client is told to go on."""
+        """Handles the headers of a request whose body arrives after the client is told to continue."""
 
     def too_large(self, request: HttpRequest) -> None:
-        """The headers of one whose body is larger than `MAX_BODY`."""
+        """Handles the headers of a request whose body is larger than `MAX_BODY`."""
 
     def nonsense(self, status: int, message: str) -> None:
-        """It cannot be read on, and why."""
+        """Handles an unreadable request, with the reason."""
 
 
 class Reader:
-    """Reads one connection. `known` is None where nothing that came may be kept."""
+    """Reads one connection. `known` is `None` if no request may be stored."""
 
     def __init__(self, receiver: Receiver, known: KnownRequests | None) -> None:
         self._receiver = receiver
@@ -86,9 +51,9 @@ class Reader:
         self._body_size = 0
 
     def feed(self, data: bytes) -> None:
-        """Reads on; the receiver is told in between."""
-        begins = self._between and self._known is not None
-        if begins and self._known and (request := self._known.get(data)):
+        """Reads more bytes and calls the receiver."""
+        known = self._known if self._between else None
+        if known is not None and (request := known.find(data)):
             self._receiver.came(request)
             return
         self._came.clear()
@@ -103,8 +68,8 @@ class Reader:
         self._unfinished += len(data) if self._body_size == body else -self._unfinished
         if self._unfinished > MAX_HEAD and not self._between:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
-        if begins and self._known is not None and self._between and len(self._came) == 1:
-            self._known.remember(data, self._came[0])
+        if known is not None and self._between and len(self._came) == 1:
+            known.remember(data, self._came[0])
 
     # from the parser --------------------------------------------------------------------------------------
 

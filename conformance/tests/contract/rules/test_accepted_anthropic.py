@@ -1,12 +1,12 @@
-"""What Anthropic's API is known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that Anthropic's API accepts: no rule may refuse them."""
 
 from dataclasses import replace
 
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.anthropic import _rulebook as an
+from ellmer_conformance.contract.verdict import objection
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 ANTHROPIC = {

@@ -1,11 +1,11 @@
-"""What Gemini's API is known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that Gemini's API accepts: no rule may refuse them."""
 
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
 from ellmer_conformance.contract.rules.gemini import _rulebook as ge
+from ellmer_conformance.contract.verdict import objection
 
 GEMINI = {
     "one content where a list belongs": {"contents": ge.ASK},
@@ -16,6 +16,7 @@ GEMINI = {
     },
     "no role": ge.body({"parts": [{"text": "Hi"}]}),
     "a role of old": ge.body(ge.ASK, ge.model(ge.call()), {**ge.user(ge.answer()), "role": "function"}),
+    "a tier, labels, and not stored": ge.body(ge.ASK, serviceTier="flex", labels={"team": "a"}, store=False),
     "an empty text": ge.body(ge.user({"text": ""})),
     "an empty schema": ge.body(
         ge.ASK,

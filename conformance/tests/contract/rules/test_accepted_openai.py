@@ -1,12 +1,12 @@
-"""What OpenAI's documentation shows as legal, option by option and item by item: no rule may object."""
+"""Legal requests from OpenAI's documentation, option by option and item by item: no rule may refuse them."""
 
 import pytest
 
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._media import PNG
 from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
 from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
+from ellmer_conformance.contract.verdict import objection
 
 NODE = {
     "type": "object",

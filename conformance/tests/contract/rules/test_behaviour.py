@@ -1,4 +1,4 @@
-"""Every behaviour rule meets a run that keeps it and a run that breaks it."""
+"""Every behaviour rule gets a run that keeps it and a run that breaks it."""
 
 import pytest
 from broken_answers import ANSWERS
@@ -7,8 +7,8 @@ from broken_sessions import SESSIONS
 from coherent_runs import failed, failing, short, short_call, two_tools
 
 from ellmer_conformance.adapters.broken_on_purpose import BROKEN, features, invented, lost_or_added_content
-from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
+from ellmer_conformance.contract.verdict import verdict
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}

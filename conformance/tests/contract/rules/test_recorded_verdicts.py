@@ -1,4 +1,4 @@
-"""The rules against reality: recorded requests, and what the APIs really answered."""
+"""The rules against reality: recorded requests, and the real answers of the APIs."""
 
 import json
 import re
@@ -8,7 +8,8 @@ from recorded_traffic import FOLDERS, absent, errors
 
 from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.error_bodies import ApiError, read_error
-from ellmer_conformance.contract.rule import Kind, verdict
+from ellmer_conformance.contract.rule import Kind
+from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.recordings.recorded_requests import Skip, request_of
@@ -153,7 +154,7 @@ def can_be_given(recorded, error):
 
 
 def says(book, rule, error):
-    """Whether a rule's refusal, filled with other facts, is this error: same status, type, stable text."""
+    """Tells whether a rule's refusal with other facts is this error: same status, type and stable text."""
     for refusal in (rule.refusal, *rule.formerly):
         same = refusal.status == error.status and error.type in {refusal.type, str(refusal.code), ""}
         if same and pattern(refusal.message).fullmatch(error.message.strip()):
@@ -174,7 +175,7 @@ def refusals(book, rule):
 
 
 def pattern(template):
-    """A template as a pattern; one that is hardly more than its facts matches nothing."""
+    """Returns a template as a pattern. A template of little more than facts matches nothing."""
     pieces = re.split(r"\{\w+\}", template.replace("{{", "\0").replace("}}", "\1"))
     if sum(len(piece.strip()) for piece in pieces) < 12:
         return re.compile(r"(?!)")

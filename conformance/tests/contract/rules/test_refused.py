@@ -1,4 +1,4 @@
-"""What the APIs were measured or reported to refuse, word for word: the first objection of the book is theirs.
+"""Refusals that were measured or reported, word for word: the first objection of the book has the API's text.
 
 The table of Chat Completions was measured by others on gpt-5.6-terra, 2026-08.
 """
@@ -9,9 +9,9 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_bodies import read_error
-from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
 from ellmer_conformance.contract.rules.openai_responses import _rulebook as rs
+from ellmer_conformance.contract.verdict import objection
 from ellmer_conformance.recordings.refusal_causes import SHAPE, cause_of
 
 TERRA = {"model": "gpt-5.6-terra", "messages": [oc.ASK]}
@@ -288,7 +288,7 @@ def test_a_reported_request_is_refused_in_the_words_reported(text):
 
 
 def refused(wire, vendor, body):
-    """The sentence, the parameter and the code of the answer to a request: what the first rule says that refuses it."""
+    """Returns the sentence, the parameter and the code of the first rule that refuses a request."""
     book = rules.book(wire, vendor)
     violation = objection(book.judge(book.request(body)))
     assert violation, "nobody objects"

@@ -1,4 +1,4 @@
-"""The shapes of the wire formats, what finds faults by them, and what their files say of where they are from."""
+"""The shapes of the wire formats, their checker, and the origins in their files."""
 
 import copy
 import json
@@ -140,7 +140,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("wire", "change", "said"), REFUSED)
 def test_a_malformed_request_is_refused_in_the_providers_words(wire, change, said):
-    from ellmer_conformance.contract.rule import objection
+    from ellmer_conformance.contract.verdict import objection
 
     book = rules.book(wire)
     body = book.rules["REQ-101"].examples[0] | change

@@ -1,4 +1,4 @@
-"""A server is asked, and judged by what it answers: ours keeps what it owes, and each mistake has its rule."""
+"""A server is probed and judged by its answers: ours keeps all rules, and each mistake breaks its rule."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.provider_answers.joined_streams import folded
 from ellmer_conformance.contract.provider_answers.whole_answers import read
 from ellmer_conformance.contract.readers import MODULES
-from ellmer_conformance.contract.rule import verdict
+from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed, server_rules
 from ellmer_conformance.live_apis.probe.questions import Question
 from ellmer_conformance.live_apis.probe.server_answer import Heard

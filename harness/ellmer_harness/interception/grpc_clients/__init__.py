@@ -1,7 +1,8 @@
-"""gRPC: the calls of grpcio's clients, blocking and `grpc.aio`, are recorded as they are, and played by a server on this machine.
+"""gRPC: calls of grpcio's clients, blocking and `grpc.aio`, are recorded, and played by a server on this
+machine.
 
-gRPC has sockets of its own that no guard of Python's sees, so calls are met where a client makes them. A call is one
-interaction of a cassette: a POST to `grpc://host:port/package.Service/Method`.
+gRPC opens its sockets outside Python, where no audit hook sees them. Calls are therefore intercepted in the
+client. A call is one interaction of a cassette: a POST to `grpc://host:port/package.Service/Method`.
 """
 
 from __future__ import annotations

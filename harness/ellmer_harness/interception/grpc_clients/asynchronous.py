@@ -1,4 +1,4 @@
-"""Interception of `grpc.aio`: each call that really leaves, inside whatever interceptors the channel has."""
+"""Intercepts each call of `grpc.aio` that really leaves, after all interceptors of the channel."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
 
 @cache
 def _note_targets() -> None:
-    """From now on every channel of the process is known by its target."""
+    """Notes the target of every channel that the process makes from now on."""
     real = _channel.Channel.__init__
 
     @wraps(real)
@@ -123,7 +123,7 @@ async def _done_writing(noted: Noted, real: Callable[[], Coroutine[Any, Any, Non
 
 
 def _follow(noted: Noted, call: Any, loop: asyncio.AbstractEventLoop) -> None:
-    """The status may be there before the metadata."""
+    """Follows a call to its end. The status may arrive before the metadata."""
     task = loop.create_task(call.initial_metadata())
     task.add_done_callback(lambda _: _end(noted, call))
 
@@ -135,7 +135,7 @@ def _end(noted: Noted, call: Any) -> None:
 
 
 def _known(told: Coroutine[Any, Any, Any]) -> Any:
-    """Returns what a call that is over says without waiting."""
+    """Returns the parts of a finished call that are available without waiting."""
     try:
         told.send(None)
     except StopIteration as end:
@@ -145,7 +145,7 @@ def _known(told: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _lead(given: dict[str, Any], target: str, options: Any = None, tape: Any = None) -> None:
-    """Makes a call through a channel of ours; one to the server of a tape ends with the tape."""
+    """Makes a call through a channel of ours. A channel to the server of a tape is closed with the tape."""
     mine = _CHANNELS.setdefault(asyncio.get_running_loop(), {})
     if target not in mine:
         mine[target] = _opened(target, options)

@@ -1,4 +1,4 @@
-"""Interception of the blocking client of grpcio: every way to make a call."""
+"""Intercepts all kinds of calls of grpcio's blocking client."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _wrapper(kind: str, owner: Any, way: str, real: Any) -> Any:
 
 
 def _played(playing: Player, take: RequestInFlight, kind: str, way: str, multi: Any) -> Callable[..., Any]:
-    """The same call to the server that plays it; call credentials have no use there."""
+    """Returns the same call to the server that plays it, without call credentials."""
     serializer = partial(as_written, serializer=multi._request_serializer)  # noqa: SLF001  # nothing public tells these
     local = _multi(playing.channel, kind, multi._method, serializer, multi._response_deserializer)  # noqa: SLF001
     made = inspect.unwrap(getattr(type(local), way))
@@ -82,7 +82,7 @@ def _played(playing: Player, take: RequestInFlight, kind: str, way: str, multi: 
 
 
 def _spied(noted: Noted, kind: str, multi: Any, target: str, url: str) -> Any:
-    """The same call with its messages noted; through another channel, if the tape has a route for it."""
+    """Returns the same call and records its messages. It uses another channel if the tape has a route for it."""
     serializer = noted.serializer(multi._request_serializer)  # noqa: SLF001
     deserializer = noted.deserializer(multi._response_deserializer)  # noqa: SLF001
     if target != url:
@@ -106,7 +106,9 @@ def _waited(noted: Noted, made: Any, spied: Any, request: Any, given: dict[str, 
 
 
 def _followed(noted: Noted, call: Any) -> Any:
-    """A call that goes on. The thread that tells its end is the one that brings the metadata, so another waits for them."""
+    """Returns a call that continues. The same thread of gRPC reports the end and the metadata, so another
+    thread waits for the metadata.
+    """
     end = Thread(target=lambda: noted.ended(_status(call)), daemon=True)
     noted.take.last_words = lambda: None if call.is_active() else noted.wait()
     if not call.add_callback(end.start):

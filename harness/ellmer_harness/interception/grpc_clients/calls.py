@@ -1,4 +1,4 @@
-"""A gRPC call on its way to a tape: whose it is, how it is looked up, and which server of ours plays it."""
+"""A gRPC call and its tape: the tape that it belongs to, its lookup, and the server that plays it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PLAYERS: dict[int, Player] = {}
 
 
 def url_of(target: str, method: Any) -> str:
-    """The URL of a method: `grpc://api.example.com:443/package.Service/Method`."""
+    """Returns the URL of a method: `grpc://api.example.com:443/package.Service/Method`."""
     path = method.decode() if isinstance(method, bytes) else str(method)
     place = quote(target, safe="") if target.startswith("unix") else _RESOLVER.sub("", target)
     return f"grpc://{place}{path}"
 
 
 def tape_of(url: str) -> Any:
-    """The tape that a call belongs to, if it is to be recorded or played."""
+    """Returns the tape that a call belongs to, if it is to be recorded or played."""
     tape = None if network_guard.set_aside() else open_tapes.current()
     if tape is None:
         return None
@@ -40,7 +40,9 @@ def tape_of(url: str) -> Any:
 
 
 def serialized(request: Any, serializer: Callable[[Any], bytes] | None) -> bytes | None:
-    """The body by which a call is looked up; None if the message cannot be written, which the client says best."""
+    """Returns the body for the lookup of a call. It is `None` if the message cannot be serialized; the client
+    then raises its own error.
+    """
     try:
         return compact(form(as_written(request, serializer)))
     except Exception:  # noqa: BLE001  # a serializer may be anybody's
@@ -48,7 +50,7 @@ def serialized(request: Any, serializer: Callable[[Any], bytes] | None) -> bytes
 
 
 def begin(tape: Any, url: str, given: Any, timeout: float | None, body: bytes) -> RequestInFlight:
-    """The call in flight; raises `Miss` where it is not recorded. `given` is its metadata."""
+    """Returns the call in flight. Raises `Miss` if it is not recorded. `given` is its metadata."""
     headers = {"content-type": "application/grpc"}
     for name, value in pairs(given):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
@@ -57,7 +59,7 @@ def begin(tape: Any, url: str, given: Any, timeout: float | None, body: bytes) -
 
 
 def player(tape: Any) -> Player:
-    """The server that plays the calls of a tape; it ends with the tape."""
+    """Returns the server that plays the calls of a tape. It is closed with the tape."""
     key = id(tape)
     if key not in _PLAYERS:
         _PLAYERS[key] = Player(tape)
@@ -66,5 +68,5 @@ def player(tape: Any) -> Player:
 
 
 def patient(deadline: float | None, now: Callable[[], float] = time.time) -> float | None:
-    """A deadline that a replay does not miss: those that were missed are recorded."""
+    """Returns a longer deadline for a replay. Recorded deadline errors are played anyway."""
     return None if deadline is None else max(deadline, now() + _AT_LEAST)

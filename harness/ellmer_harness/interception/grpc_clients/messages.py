@@ -1,4 +1,4 @@
-"""The messages and metadata of gRPC calls as a cassette has them.
+"""The messages and metadata of gRPC calls in the form of a cassette.
 
 A message is one key: `{"protobuf": …}` with its fields by number, `{"json": …}`, `{"text": …}` or `{"base64": …}`.
 """
@@ -21,7 +21,7 @@ _SHORT = 33  # bytes: a longer text may be a message with one long field
 
 
 def form(data: bytes) -> Form:
-    """The readable form of a message."""
+    """Returns the readable form of a message."""
     text = _text(data)
     plain = text is not None and len(data) <= _SHORT and text[0] >= " "
     if not plain and (fields := protobuf.parse(data)) is not None:
@@ -34,7 +34,7 @@ def form(data: bytes) -> Form:
 
 
 def _text(data: bytes) -> str | None:
-    """The text of a message that has nothing but letters; only the length of a long field is one."""
+    """Returns the text of a message without control characters, else `None`."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -43,7 +43,7 @@ def _text(data: bytes) -> str | None:
 
 
 def message(form: Form) -> bytes:
-    """The bytes of a message."""
+    """Returns the bytes of a message."""
     if "protobuf" in form:
         return protobuf.write(form["protobuf"])
     if "base64" in form:
@@ -53,12 +53,14 @@ def message(form: Form) -> bytes:
 
 
 def compact(value: Any) -> bytes:
-    """A JSON value as the bytes that stand for it."""
+    """Returns the bytes of a JSON value."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def pairs(given: Iterable[Any] | None) -> Pairs:
-    """Metadata as text, names in lower case. Binary values (of names that end in `-bin`) are base64, as on the wire."""
+    """Returns metadata as text, with names in lower case. Binary values (names that end in `-bin`) are
+    base64, as on the wire.
+    """
     return [
         (str(name).lower(), b64encode(value).decode() if isinstance(value, bytes) else str(value))
         for name, value in given or ()
@@ -66,7 +68,7 @@ def pairs(given: Iterable[Any] | None) -> Pairs:
 
 
 def metadata(saved: dict[str, list[str]]) -> list[tuple[str, str | bytes]]:
-    """Metadata as gRPC takes it."""
+    """Returns metadata in the form that gRPC takes."""
     return [
         (name, b64decode(value) if name.endswith("-bin") else value)
         for name, values in saved.items()
@@ -75,7 +77,9 @@ def metadata(saved: dict[str, list[str]]) -> list[tuple[str, str | bytes]]:
 
 
 def as_written(value: Any, serializer: Callable[[Any], bytes] | None) -> bytes:
-    """The bytes of a message, the same in every run: protobuf writes the entries of a map in any order."""
+    """Returns the bytes of a message in a stable form, because protobuf writes the entries of a map in any
+    order.
+    """
     data: bytes = value if serializer is None else serializer(value)
     write = getattr(getattr(value, "_pb", value), "SerializeToString", None)
     if write is None:

@@ -1,4 +1,6 @@
-"""A gRPC server on this machine that plays the calls of a tape: the client has its own channel, calls and exceptions."""
+"""A gRPC server on this machine that plays the calls of a tape. The client uses its own channel, calls and
+exceptions.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _OF_HTTP = {
 
 
 class _Over(Exception):
-    """The call ends with this status."""
+    """Ends the call with a status."""
 
     def __init__(self, code: str, details: str) -> None:
         super().__init__(code, details)
@@ -51,7 +53,7 @@ class _Over(Exception):
 
 
 class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are published
-    """The server of one tape. A call is played once, by its number."""
+    """Plays the calls of one tape. Each call is played once and is found by its number."""
 
     def __init__(self, tape: Any) -> None:
         self._tape, self._numbers = tape, itertools.count(1)
@@ -63,25 +65,27 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
         self.channel = grpc.insecure_channel(self.target, LOCAL_CHANNEL)
 
     def expect(self, take: RequestInFlight) -> tuple[tuple[str, str], ...]:
-        """The metadata with which the client is given this call."""
+        """Returns the metadata that the client sends with this call."""
         number = str(next(self._numbers))
         self._takes[number] = take
         return ((_CALL, number),)
 
     @staticmethod
     def metadata(take: RequestInFlight) -> list[tuple[str, str | bytes]]:
-        """The initial metadata of the recorded answer."""
+        """Returns the initial metadata of the recorded answer."""
         body = take.reply.body if take.reply else b""
         saved = _last(body).get("metadata", {})
         return metadata(saved) if isinstance(saved, dict) else []
 
     def close(self) -> None:
-        """Ends the calls that are open."""
+        """Ends the open calls."""
         self.channel.close()
         self._server.stop(0)
 
     def service(self, handler_call_details: Any) -> Any:
-        """Every method is a stream of bytes both ways: on the wire, all four kinds are."""
+        """Handles every method as a stream of bytes in both directions. On the wire, all four kinds of
+        methods are streams.
+        """
         take = self._takes.pop(dict(handler_call_details.invocation_metadata).get(_CALL, ""), None)
         if take is None:
             return None
@@ -116,7 +120,7 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
             raise _Over(last.get("status", "CANCELLED"), last.get("details", "" if last else _STOPPED))
 
     def _heard(self, take: RequestInFlight, data: bytes | None, line: dict[str, Any]) -> None:
-        """Compares what the client sent, or that it sends nothing more, with what it sent then."""
+        """Compares the client's message, or the end of its messages, with the recording."""
         now = {"half_closed": True} if data is None else {"sent": form(data)}
         if self._value(now) == self._value(line):
             return
@@ -128,14 +132,14 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
         raise _Over("INTERNAL", f"Miss: {told}")
 
     def _value(self, line: dict[str, Any]) -> bytes:
-        """Returns what is compared; pointers to ignore begin at the message."""
+        """Returns the value to compare. Ignored pointers begin at the message."""
         body = self._tape.scrub.body(compact(line.get("sent", line)))
         found: bytes = self._tape.match.canonical(body, "application/json")
         return found
 
 
 def _lines(take: RequestInFlight) -> Iterator[dict[str, Any]]:
-    """The recorded lines, each when it comes; a call that the client stopped ends like any other."""
+    """Yields each recorded line at its time. A call that the client stopped ends normally."""
     assert take.reply is not None, "only a take with a reply is played"
     if take.reply.ended == "closed":
         take.reply = replace(take.reply, ended="eof")
@@ -152,12 +156,12 @@ def _lines(take: RequestInFlight) -> Iterator[dict[str, Any]]:
 def _parsed(line: bytes) -> dict[str, Any]:
     found = json.loads(line)
     if not isinstance(found, dict) or not found.keys() & {"sent", "half_closed", "received", "status"}:
-        raise ValueError(f"{line[:200]!r} is no part of a call")
+        raise ValueError(f"{line[:200]!r} is not part of a call")
     return found
 
 
 def _last(body: bytes) -> dict[str, Any]:
-    """The line with the status, if there is one: the server's metadata are in it."""
+    """Returns the line with the status, if there is one. It holds the server's metadata."""
     with suppress(ValueError):
         found = _parsed(body.rstrip(b"\n").rpartition(b"\n")[2])
         return found if "status" in found else {}

@@ -1,4 +1,4 @@
-"""What goes over one gRPC call while a tape records: the client's own call, its messages noted as they pass.
+"""Records one gRPC call. The client makes the call itself, and its messages are noted as they pass.
 
 The body of the answer has one line for each message and one for the end: `{"received": …}`, `{"sent": …}` and
 `{"half_closed": true}` (of calls whose requests are a stream), `{"status": "OK"}` with `details`, `metadata` and
@@ -37,7 +37,7 @@ class Status:
 
 @dataclass
 class Noted:
-    """One call. `streams`: whether its requests are a stream; one that is not is the body of the request."""
+    """Records one call. `streams` says whether its requests are a stream; a single request is the body."""
 
     tape: Any
     take: RequestInFlight
@@ -49,7 +49,7 @@ class Noted:
         self.take.answered(200, "OK", [("content-type", "application/x-ndjson")], "HTTP/2")
 
     def serializer(self, real: Callable[[Any], bytes] | None) -> Callable[[Any], bytes]:
-        """The serializer to call in place of the real one."""
+        """Returns the serializer that replaces the real one."""
 
         def serialize(value: Any) -> bytes:
             data = as_written(value, real)
@@ -60,7 +60,7 @@ class Noted:
         return serialize
 
     def deserializer(self, real: Callable[[bytes], Any] | None) -> Callable[[bytes], Any]:
-        """The deserializer to call in place of the real one."""
+        """Returns the deserializer that replaces the real one."""
 
         def deserialize(data: bytes) -> Any:
             self._note({"received": form(data)})
@@ -69,16 +69,16 @@ class Noted:
         return deserialize
 
     def watched(self, requests: Iterator[Any]) -> Iterator[Any]:
-        """The client's requests; their end is noted."""
+        """Yields the client's requests and notes their end."""
         yield from requests
         self.half_closed()
 
     def half_closed(self) -> None:
-        """The client has sent all that it will send."""
+        """Notes that the client will send no more messages."""
         self._note({"half_closed": True})
 
     def ended(self, status: Status) -> None:
-        """The call is over; nothing new if that is known."""
+        """Notes the end of the call, once."""
         self._over.set()
         if status.code == "CANCELLED" and status.details in _BY_THE_CLIENT:
             self.take.closed()
@@ -87,7 +87,7 @@ class Noted:
             self.take.eof()
 
     def wait(self) -> None:
-        """Waits for a call whose end a thread of gRPC is about to tell."""
+        """Waits for a call whose end is about to be reported by a thread of gRPC."""
         self._over.wait(_MOMENT)
 
     def _line(self, status: Status) -> dict[str, Any]:

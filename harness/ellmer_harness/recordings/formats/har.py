@@ -1,7 +1,7 @@
 """HAR files (http://www.softwareishard.com/blog/har-12-spec/), as browsers and proxies write them.
 
-Bodies are without their content-encoding there, while the headers still name it. An entry without an answer has the
-status 0, and Chrome's `_error` says why.
+Bodies have no content-encoding there, but the headers still name it. An entry without an answer has the
+status 0, and Chrome's `_error` gives the reason.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ _FAILURES = {
 
 
 def is_http(value: Json) -> bool:
-    """Whether an entry is an exchange over HTTP: browsers log web sockets, extensions and inlined data, too."""
+    """Tells whether an entry is an exchange over HTTP. Browsers log web sockets, extensions and inlined data,
+    too.
+    """
     url = str((value.get("request") or {}).get("url"))
     return url.startswith(("http://", "https://")) and value.get("_resourceType") != "websocket"
 
 
 def har_entry(value: Json, place: str, folder: Path) -> Interaction:
-    """The exchange. `folder` is where the file is: Playwright puts bodies beside it."""
+    """Returns the exchange. `folder` is that of the file, because Playwright puts bodies into separate files."""
     request, response = value.get("request") or {}, value.get("response") or {}
     headers, content = _headers(response), response.get("content") or {}
     status = response.get("status") or None
@@ -74,7 +76,7 @@ def _posted(request: Json, folder: Path) -> bytes | None:
 
 
 def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
-    """The body; text is as the content type has it encoded."""
+    """Returns the body. Text is encoded with the charset of the content type."""
     text = content.get("text")
     if isinstance(content.get("_file"), str):
         return beside(folder, content["_file"])
@@ -88,5 +90,5 @@ def _text(content: Json, content_type: str, folder: Path) -> bytes | None:
 
 
 def _failure(error: str) -> str:
-    """The client's exception that is nearest to what a browser says."""
+    """Returns the client exception that is closest to a browser's error."""
     return next((ours for theirs, ours in _FAILURES.items() if theirs in error), "ConnectError")

@@ -1,4 +1,4 @@
-"""Traces of httprr, which Go projects use: requests and answers as they went over HTTP/1.1, each with its length.
+"""Traces of httprr, which Go projects use: requests and answers in HTTP/1.1, each with its length.
 
 https://pkg.go.dev/golang.org/x/oscar/internal/httprr
 """
@@ -19,7 +19,7 @@ MAGIC = b"httprr trace v1\n"
 
 
 def exchanges(data: bytes) -> Iterator[Interaction]:
-    """The exchanges of a trace. Raises `ValueError` where it is truncated."""
+    """Yields the exchanges of a trace. Raises `ValueError` if it is truncated."""
     stream = io.BytesIO(data.removeprefix(MAGIC))
     at = 0
     while line := stream.readline():

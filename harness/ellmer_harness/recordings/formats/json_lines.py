@@ -1,4 +1,4 @@
-"""Logs of exchanges, one JSON value a line: read line by line, however long they are."""
+"""Logs of exchanges, with one JSON value on each line. They are read line by line."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _END = Interaction("", "", "")
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is one, by its name."""
+    """Tells by its name whether a file is a log."""
     return path.name.lower().removesuffix(".gz").endswith(_NAMES)
 
 
 def exchanges(path: Path) -> Iterator[Interaction | None] | None:
     """Iterates over the exchanges, with None for other lines; returns None if no line has an exchange.
 
-    Raises `Unreadable`, of each line when it is its turn.
+    Raises `Unreadable` for a line when the line is reached.
     """
     lines = _lines(path)
     others = 0

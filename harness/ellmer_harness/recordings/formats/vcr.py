@@ -1,4 +1,4 @@
-"""An exchange as vcrpy and the VCRs of other languages write it: `{"request": {…}, "response": {…}}`."""
+"""Reads an exchange of vcrpy or of the VCRs of other languages: `{"request": {…}, "response": {…}}`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ _HEX = re.compile("([0-9a-f]{2})+")
 
 
 def is_entry(value: Any) -> bool:
-    """Whether a value looks like one exchange: a request with a URL."""
+    """Tells whether a value looks like one exchange: a request with a URL."""
     value = _of_nock(value)
     request = value.get("request", value) if isinstance(value, dict) else None
     return isinstance(request, dict) and isinstance(request.get("uri") or request.get("url"), str)
 
 
 def entry(value: Json, place: str, folder: Path) -> Interaction:
-    """The exchange. `folder` is where the file is: some recorders put bodies beside it."""
+    """Returns the exchange. `folder` is that of the file, because some recorders put bodies into separate
+    files.
+    """
     value = _of_nock(value)
     request, response = value.get("request", value), value.get("response") or {}
     headers = [*_headers(response.get("headers"))]
@@ -55,14 +57,14 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
 
 
 def _chunks(response: Json) -> tuple[int, ...]:
-    """The sizes in which an answer came, where the recorder lists them."""
+    """Returns the chunk sizes of an answer if the recorder lists them."""
     sizes = response.get("chunk_lengths")
     listed = isinstance(sizes, list) and all(isinstance(size, int) and size >= 0 for size in sizes)
     return tuple(sizes) if isinstance(sizes, list) and listed else ()
 
 
 def moment(value: Any) -> datetime | None:
-    """A time as recorders and HTTP write it, in UTC; None for anything else."""
+    """Returns a time of a recorder or of HTTP in UTC, or `None` for any other text."""
     if isinstance(value, datetime):
         return _in_utc(value)
     if isinstance(value, date):
@@ -84,7 +86,9 @@ def _in_utc(value: datetime) -> datetime | None:
 
 
 def _of_nock(value: Any) -> Any:
-    """The same where it is of nock (https://github.com/nock/nock): flat, the URL in two, bytes as a list of hex."""
+    """Returns the exchange in the format of nock (https://github.com/nock/nock): flat, with the URL in two
+    parts and bytes as a list of hex strings.
+    """
     match value:
         case {"scope": str(scope), "path": str(path), "status": int(status), "response": response}:
             if isinstance(response, list) and all(_HEX.fullmatch(str(each)) for each in response):
@@ -100,7 +104,7 @@ def _of_nock(value: Any) -> Any:
 
 
 def _headers(value: Any) -> Iterator[tuple[str, str]]:
-    """From a mapping to a value or to several, or from a list of pairs."""
+    """Reads headers from a mapping to one or several values, or from a list of pairs."""
     for name, given in value.items() if isinstance(value, dict) else value or ():
         for each in given if isinstance(given, list | tuple) else (given,):
             yield _text(name).lower(), _text(each)

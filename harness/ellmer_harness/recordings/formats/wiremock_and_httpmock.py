@@ -1,4 +1,4 @@
-"""Recordings that mock servers play: httpmock's (Rust, YAML) and WireMock's (JSON). Neither keeps the host.
+"""Recordings for mock servers: httpmock's (Rust, YAML) and WireMock's (JSON). Neither format stores the host.
 
 https://docs.rs/httpmock/latest/httpmock/struct.MockServer.html, https://wiremock.org/docs/stubbing/
 """
@@ -21,7 +21,7 @@ _PATHS = ("url", "urlPath")
 
 
 def is_httpmock(value: Any) -> bool:
-    """Whether a document is one exchange of httpmock."""
+    """Tells whether a document is one exchange of httpmock."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("then"), dict)
@@ -31,7 +31,7 @@ def is_httpmock(value: Any) -> bool:
 
 
 def of_httpmock(value: Json, place: str) -> Interaction:
-    """The exchange; its URL has a host only where the file tells one."""
+    """Returns the exchange. Its URL has a host only if the file names one."""
     when, then = value["when"], value["then"]
     query = urlencode([(each["name"], each["value"]) for each in when.get("query_param") or []])
     headers = _named(then.get("header"))
@@ -53,7 +53,7 @@ def _named(pairs: Any) -> list[tuple[str, str]]:
 
 
 def _said(side: Json) -> bytes | None:
-    """A body as text, as JSON, or in base64."""
+    """Returns a body that is stored as text, as JSON, or in base64."""
     if isinstance(side.get("body"), str):
         return bytes(side["body"], "utf-8", "surrogatepass")
     if side.get("json_body") is not None:
@@ -62,7 +62,7 @@ def _said(side: Json) -> bytes | None:
 
 
 def is_wiremock(value: Any) -> bool:
-    """Whether a value is a mapping of WireMock's: a request with a path and patterns, and its answer."""
+    """Tells whether a value is a mapping of WireMock: a request with a path and patterns, and its answer."""
     if not isinstance(value, dict) or not isinstance(value.get("response"), dict):
         return False
     request = value.get("request")
@@ -74,7 +74,7 @@ def is_wiremock(value: Any) -> bool:
 
 
 def of_wiremock(value: Json, place: str, folder: Path) -> Interaction:
-    """The exchange."""
+    """Returns the exchange."""
     request, response = value["request"], value["response"]
     path = next(request[key] for key in _PATHS if isinstance(request.get(key), str))
     headers = [(str(k).lower(), str(v)) for k, v in (response.get("headers") or {}).items()]
@@ -97,7 +97,7 @@ def _matched(value: Any) -> str:
 
 
 def _pattern(patterns: list[Any]) -> bytes | None:
-    """The body that is matched whole."""
+    """Returns the body that is matched as a whole."""
     for pattern in patterns:
         for key in ("equalToJson", "equalTo"):
             if (value := pattern.get(key)) is not None:

@@ -1,4 +1,4 @@
-"""Detection of credentials: by name, by the patterns of services' keys, by randomness.
+"""Detection of credentials by name, by the key patterns of services, and by randomness.
 
 The modules import `format`. `redaction` and the scan of cassettes import them.
 """

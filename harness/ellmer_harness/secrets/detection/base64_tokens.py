@@ -1,6 +1,7 @@
-"""Which of many tokens may be base64 of something readable: all are decoded at once, because a call costs more than a token.
+"""Finds the tokens that may be base64 of readable text. All tokens are decoded at once, because each call is
+expensive.
 
-Most long words of a conversation are ids, drawn by lot. What they decode to is no text, at none of the four offsets.
+Most long words of a conversation are random ids. They decode to unreadable bytes at each of the four offsets.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ _GZIP = re.compile(rb"\0\0\0\x1f\x8b")
 
 
 def plain(token: str) -> str:
-    """The token in the usual alphabet, without its end."""
+    """Returns the token in the standard alphabet, without padding."""
     return token.rstrip("=").replace("-", "+").replace("_", "/")
 
 
 def worth_decoding(tokens: Sequence[str], known: Iterable[bytes]) -> Iterator[str]:
-    """Those that hold a text, printable characters in a row, a known value or gzip; in order, and some more."""
+    """Returns the tokens that may hold text, printable characters, a known value or gzip. The order is kept,
+    and some false positives are included.
+    """
     begun = [secret[:-2] for secret in known]  # the end of a token is left out here, too
     if not all(map(_enough, begun)):
         return iter(tokens)

@@ -1,6 +1,7 @@
-"""The names that tell of a credential: one list for URLs, forms, JSON, XML and headers.
+"""Names that suggest a credential: one list for URLs, forms, JSON, XML and headers.
 
-`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: the words count, and the last ones.
+`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: only the words count, above
+all the last ones.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def hinted(text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def kind(name: str) -> Kind:
-    """Returns the kind of credential that a name suggests, or none. A `parameter` counts only in URLs, forms and headers."""
+    """Returns the kind of credential that a name suggests, or `""`. A `parameter` counts only in URLs, forms and headers."""
     if not hinted(name):
         return ""
     words = _words(name)
@@ -75,7 +76,7 @@ def kind(name: str) -> Kind:
 
 @lru_cache(maxsize=8192)
 def telling(name: str) -> bool:
-    """Whether a value of this name is a credential wherever it is."""
+    """Tells whether a value of this name is a credential in any place."""
     return kind(name) in ("password", "secret")
 
 

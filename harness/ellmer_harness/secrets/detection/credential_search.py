@@ -1,8 +1,8 @@
-"""Looks for credentials in a JSON value or in bytes: as they are, and unwrapped.
+"""Looks for credentials in a JSON value or in bytes, both plain and encoded.
 
-What a string hides is searched like the string itself, some layers deep: URL-encoding, escapes, JSON in a string, base64
-at any offset, gzip. Equal strings are searched once, and all of them at once: most of a conversation is repetition, and
-a search costs by the call.
+The content of an encoded string is searched like the string itself, some layers deep: URL-encoding, escapes,
+JSON in a string, base64 at any offset, gzip. Equal strings are searched once, and all in one call, because
+conversations repeat themselves and each call is expensive.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Hit(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class _Part:
-    """A text to search. It is in the value, where `at` says, or in one of the parts `among`, as what `token` hides."""
+    """A text to search. It is in the value at `at`, or it is encoded in `token` of one of the parts `among`."""
 
     text: str
     key: str = ""
@@ -60,7 +60,7 @@ class _Part:
     holder: str = ""
 
     def places(self) -> list[str]:
-        """Returns its places in the value."""
+        """Returns the places of the part in the value."""
         hiding = (part for part in self.among if self.token in part.text)
         found = (
             map(pointer, self.at()[self.key, self.text])
@@ -73,7 +73,9 @@ class _Part:
 def search(
     value: Any, known: Sequence[tuple[str, str]] = (), where: str = "", *, rules: bool = True
 ) -> Iterator[Hit]:
-    """All hits. `known` are values to look for, each with what it is; `rules`: by the maintained rule set, too."""
+    """Yields all hits. `known` are values to look for, each with its kind. With `rules`, the maintained rule
+    set is used, too.
+    """
     at = cache(lambda: places(value, where))
     parts = [_Part(text, key, at) for key, text in strings(value) if text]
     for layer in range(_LAYERS):
@@ -108,14 +110,14 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
 
 
 def _words(text: bytes) -> dict[str, None]:
-    """The long words, once each, in order."""
+    """Returns the distinct long words in order."""
     return dict.fromkeys(word.decode("ascii") for word in runs(text, _IN_WORD, LEAST))
 
 
 def _unwrapped(
     parts: Sequence[_Part], words: Sequence[str], known: Sequence[tuple[str, str]], *, first: bool
 ) -> list[_Part]:
-    """Returns the next layer: the texts that the parts encode."""
+    """Returns the next layer: the texts that are encoded in the parts."""
     found: dict[tuple[str, str], _Part] = {}
     for part in parts:
         for key, text in _plain(part.text, first=first) if _may_hide(part.text) else ():
@@ -129,12 +131,12 @@ def _unwrapped(
 
 
 def _may_hide(text: str) -> bool:
-    """Whether a text begins like JSON, or has what any other wrapping has."""
+    """Tells whether a text begins like JSON, or has a mark of another encoding."""
     return text[:1] in _JSON or "%" in text or "\\" in text or "+" in text
 
 
 def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
-    """Name and text of what is in a string, one layer below: JSON, URL-encoding, escapes."""
+    """Yields the name and text of the content of a string, one layer below: JSON, URL-encoding, escapes."""
     if len(text) < 8:
         return
     if (value := parsed(text.strip() if first else text)) is not None:

@@ -1,6 +1,6 @@
-"""Credentials by their names in a text: in code, forms, URLs, XML, header lines and multipart bodies.
+"""Finds credentials by their names in a text: in code, forms, URLs, XML, header lines and multipart bodies.
 
-A name is looked for first, and what follows it then: a text without telling words is passed over in no time.
+Names are looked for first, and their values next. A text without such names is skipped quickly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _PIECES = re.compile(r"[\s;,&]+")
 
 
 def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
-    """Yields the kind, the credential and its position; `lower` is the text in lower case, letter by letter."""
+    """Yields the kind, the credential and its position. `lower` is the text in lower case, of the same
+    length.
+    """
     yield from _known_forms(text)
     done = -1
     for at in _telling(lower):
@@ -53,7 +55,7 @@ def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
 
 
 def credential(what: Kind, value: str) -> bool:
-    """Whether the value of a field of this kind is a credential: where a field is all there is to say about it."""
+    """Tells whether the value of a field of this kind is a credential, by the field alone."""
     if what == "password":
         return password(value)
     if what == "":
@@ -76,7 +78,7 @@ def _telling(lower: str) -> list[int]:
 
 
 def _after(text: str, begin: int, end: int, what: Kind) -> str:
-    """The credential after a name, if there is one; each place has rules of its own."""
+    """Returns the credential after a name, if there is one. Each kind of place has its own rules."""
     before = text[begin - 1 : begin] if begin else ""
     if before in ("", "?", "&", "\0") and (found := _PARAMETER.match(text, end)):
         value = found[1]
@@ -119,7 +121,7 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _login(coded: str) -> bool:
-    """Whether this is `user:password` in base64."""
+    """Tells whether this is `user:password` in base64."""
     plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         name, colon, word = b64decode(plain + "=" * (-len(plain) % 4)).decode().partition(":")

@@ -1,4 +1,4 @@
-"""The strings of a JSON value, each with its place, and with the name that it is the value of."""
+"""The strings of a JSON value, each with its place and its key."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
 
 
 def strings(value: Any) -> list[tuple[str, str]]:
-    """The strings, once each, with no name, and those that a telling name is for once more, with that name.
+    """Returns each distinct string once without a name, and once more with each name that suggests a credential.
 
-    It goes level by level, in bulk: a cassette has millions of values, and few of them have such a name.
+    The value is searched level by level, in bulk: a cassette has millions of values, and few have such a name.
     """
     plain: dict[str, None] = {}
     named: dict[tuple[str, str], None] = {}
@@ -51,7 +51,9 @@ def strings(value: Any) -> list[tuple[str, str]]:
 
 
 def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
-    """The same strings, each with its places: several times as slow, for the few values that something was found in."""
+    """Returns the same strings, each with its places. This is several times slower, so it is used only for
+    strings with findings.
+    """
     found: dict[tuple[str, str], list[Place]] = defaultdict(list)
     left: list[tuple[Any, Place, str]] = [(value, (where, None), "")]
     while left:
@@ -140,7 +142,7 @@ def _of_bytes(data: bytes) -> list[Any]:
 
 
 def pointer(place: Place) -> str:
-    """A place in words: a JSON pointer, after whatever stands for the outermost."""
+    """Returns a place as a JSON pointer after the name of the outermost value."""
     steps: list[str] = []
     above, step = place
     while step is not None:
@@ -150,7 +152,7 @@ def pointer(place: Place) -> str:
 
 
 def parsed(body: bytes | str) -> Any:
-    """The value of a text of JSON; None for any other."""
+    """Returns the value of a JSON text, or `None` for any other text."""
     opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
     if body[:1] not in opening:
         return None
@@ -165,7 +167,7 @@ def parsed(body: bytes | str) -> Any:
 
 
 def readable(data: bytes) -> Iterator[str]:
-    """Yields the readable text in bytes: all of them, or the runs of printable characters."""
+    """Yields the readable text in bytes: all of it, or the runs of printable characters."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -177,7 +179,7 @@ def readable(data: bytes) -> Iterator[str]:
 
 
 def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
-    """The runs of at least so many bytes that the table has a 1 for. Finding them in bulk is what makes this quick."""
+    """Yields the runs of at least `least` bytes that have a 1 in the table. Finding them in bulk is fast."""
     marks, at, wanted = data.translate(table), 0, b"\1" * least
     while (at := marks.find(wanted, at)) >= 0:
         end = marks.find(b"\0", at)
@@ -200,6 +202,6 @@ def _pair(items: Sequence[Any]) -> bool:
 
 
 def _named(value: dict[str, Any]) -> str:
-    """The telling name of `{"name": "API_KEY", "value": …}`; `""` if it is nothing like that."""
+    """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
     found = (value.get(one) for one in _NAMES if one in value) if len(value) <= _FIELDS else ()
     return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")

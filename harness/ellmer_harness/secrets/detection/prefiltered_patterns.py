@@ -1,4 +1,6 @@
-"""Patterns found by a piece of text that all of their matches have: many times as quick as trying them everywhere."""
+"""Finds patterns by a literal that all their matches contain. This is many times faster than trying them
+everywhere.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ __all__ = ["around"]
 
 
 def around(text: str, literal: str, pattern: re.Pattern[str], back: int = 0) -> Iterator[re.Match[str]]:
-    """The matches that begin at the literal, or at most so many characters before it."""
+    """Yields the matches that begin at the literal, or at most `back` characters earlier."""
     at = text.find(literal)
     while at >= 0:
         found = next(

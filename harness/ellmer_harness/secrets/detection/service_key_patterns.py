@@ -1,7 +1,7 @@
-"""The keys of services, by what all of them begin with.
+"""Finds the keys of services by their prefixes.
 
-These are those of the providers and of what tests of programs that talk to them meet most. The rule set of the extra
-`secrets` knows hundreds more: see `rules`.
+The list has the keys of model providers and of the services that tests of such programs use most. The rule
+set of the extra `secrets` has hundreds more: see `rules`.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ _BACK = {"Q~": 4, "-us": 32, "NRAL": 36, ".atlasv1.": 14, ":AA": 10, "/webhooks/
 
 
 def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The keys among words without spaces: what each is, and the key."""
+    """Yields the keys among words without spaces, each with its kind."""
     text = "\n".join(words)
     missing = {mark for mark in _MARKS if mark not in text}  # base64 has none, and is most of what is long
     for what, literals, pattern in _PATTERNS:

@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
 
 
 def random(text: str) -> bool:
-    """Whether a text looks drawn by lot: many different characters, and not the letters of plain words only."""
+    """Tells whether a text looks random: it has many different characters, and not only the letters of words."""
     if " " in text or text.isdigit():
         return False
     plain = text in (text.lower(), text.upper()) and not re.search(r"\d", text)
@@ -37,25 +37,30 @@ def random(text: str) -> bool:
 
 
 def drawn(value: str) -> bool:
-    """Whether a value is long and random enough for a credential, and no name of one."""
+    """Tells whether a value is long and random enough for a credential, and is not the name of one."""
     plain = unquote(value)
     return len(plain) >= LEAST and random(plain) and not _code(plain) and not given(plain)
 
 
 def password(text: str) -> bool:
-    """Whether somebody may have chosen this for a password, in a field that holds nothing else. A short word of letters
-    may be anything."""
+    """Tells whether a value may be a chosen password, in a field for passwords. A short word of letters may
+    be anything.
+    """
     word = text.isalpha() and text in (text.lower(), text.upper())
     return len(text) >= (_WORD if word else 4) and not (text.isspace() or text[0] == "/" or given(text))
 
 
 def given(text: str) -> bool:
-    """Whether this stands in the place of a value, or describes one: `<PASSWORD>`, `your-key`, `string`, a sentence."""
+    """Tells whether a text is a placeholder or describes a value: `<PASSWORD>`, `your-key`, `string`, a
+    sentence.
+    """
     return bool(_PLACEHOLDER.search(text) or _SENTENCE.search(text))
 
 
 def _code(text: str) -> bool:
-    """Whether a value without digits is the name of something: `settings.DATABASE_PASSWORD`, `getPasswordOfUser`."""
+    """Tells whether a value without digits is an identifier: `settings.DATABASE_PASSWORD`,
+    `getPasswordOfUser`.
+    """
     if re.search(r"\d", text) or (text.isalpha() and text in (text.lower(), text.upper())):
         return False
     humps, capitals = len(re.findall(r"[a-z][A-Z]", text)), sum(map(str.isupper, text))

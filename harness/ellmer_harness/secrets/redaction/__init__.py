@@ -1,4 +1,5 @@
-"""Redaction: headers and URLs without credentials, known values masked, tokens of servers replaced.
+"""Redaction: credentials are removed from headers and URLs, known values are masked, and tokens of servers
+are replaced.
 
 The modules import `exchange` and `detection`. Recordings, stores and tapes import them.
 """

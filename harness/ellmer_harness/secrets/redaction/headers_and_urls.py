@@ -1,7 +1,7 @@
 """Redaction of headers (by an allow-list), URLs and values.
 
-`Scrub` is what a tape applies to everything on its way into a cassette *and* to every request it looks up, so
-that a recording made with a key matches a replay made with another, or with none.
+A tape applies a `Scrub` to all data that it writes into a cassette, and to every request that it looks up. A
+recording made with one key therefore matches a replay with another key, or with none.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _WEBISH = re.compile(r"^(https?://|/|\./)")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a header, query parameter or field of this name holds a credential."""
+    """Tells whether a header, query parameter or field of this name holds a credential."""
     return bool(kind(name) or _SIGNED_WITH.match(name))
 
 
 @lru_cache(maxsize=64)
 def names(patterns: tuple[str, ...]) -> Callable[[str], bool]:
-    """A test for lower-case header names, from patterns with `*`, `?` and `[…]`."""
+    """Returns a test for lower-case header names, from patterns with `*`, `?` and `[…]`."""
     matcher = re.compile("|".join(translate(pattern) for pattern in patterns) or r"\Z.")
 
     @lru_cache(maxsize=1024)
@@ -67,14 +67,14 @@ def names(patterns: tuple[str, ...]) -> Callable[[str], bool]:
 
 @lru_cache(maxsize=1024)
 def clean_url(url: str) -> str:
-    """The URL with the values of secret parameters masked, and without user and password."""
+    """Returns the URL with the values of secret parameters masked, and without user and password."""
     parts = urlsplit(url)
     query = "&".join(_clean_parameter(piece) for piece in parts.query.split("&")) if parts.query else ""
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, parts.fragment))
 
 
 def masked(name: str, value: str) -> str:
-    """A header's value; of a credential only its scheme (`Bearer REDACTED`)."""
+    """Returns a header's value. Of a credential, only the scheme is kept (`Bearer REDACTED`)."""
     if not is_secret_name(name):
         return value
     scheme, space, _ = value.partition(" ")

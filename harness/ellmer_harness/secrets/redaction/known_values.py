@@ -1,4 +1,4 @@
-"""Many values replaced in one pass: what it costs does not grow with how many values there are."""
+"""Replaces many values in one pass. The time does not depend on the number of values."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _LEVELS = 8  # times that the pattern branches; each is a group in the one befor
 
 
 class Replacer:
-    """Finds each of some values, however it is escaped, and puts another text in its place: of two values that begin
-    together, the longer."""
+    """Finds some values, in any escaped form, and replaces each by another text. If two values begin alike,
+    the longer one is replaced.
+    """
 
     def __init__(self, values: Mapping[str, str]) -> None:
         forms = {form: new for value, new in values.items() for form in _forms(value)}
@@ -28,12 +29,12 @@ class Replacer:
         )
 
     def text(self, text: str) -> str:
-        """The text with every value replaced."""
+        """Returns the text with every value replaced."""
         pattern = self._in_texts
         return pattern.sub(lambda found: self._texts[found[0]], text) if pattern else text
 
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
-        """The body with every value replaced; `sizes`, its chunks', are changed to fit."""
+        """Returns the body with every value replaced. The chunk sizes in `sizes` are corrected."""
         if self._in_bytes is None:
             return body
         text, parts, end, grown = body.decode("latin-1"), [], 0, 0
@@ -47,7 +48,7 @@ class Replacer:
 
 
 def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
-    """A pattern of all words, the longest first, that looks at few of them at any place of a text."""
+    """Returns a pattern of all words, the longest first, that compares few of them at each position."""
     words = sorted(set(words))
     start = commonprefix(words)  # noqa: RUF071  # of characters, not of paths
     rest = [word[len(start) :] for word in words]
@@ -61,20 +62,22 @@ def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
 
 
 def _as_bytes(text: str) -> str:
-    """Returns one character for each byte."""
+    """Returns text with one character for each byte."""
     return text.encode("utf-8", "surrogatepass").decode("latin-1")
 
 
 @lru_cache(maxsize=256)
 def _forms(value: str) -> tuple[str, ...]:
-    """The value as it is, as URLs and forms have it, and as JSON does."""
+    """Returns the value in plain form, in URL and form encoding, and in JSON."""
     escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
     urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
     return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))
 
 
 def _resize(sizes: list[int], start: int, old: int, new: int) -> None:
-    """Chunk sizes after `old` bytes at `start` became `new` ones: the first chunk touched takes the change."""
+    """Corrects chunk sizes after `old` bytes at `start` became `new` bytes. The first chunk that is touched
+    takes the change.
+    """
     at, owner = 0, None
     for index, size in enumerate(sizes):
         overlap = min(at + size, start + old) - max(at, start)

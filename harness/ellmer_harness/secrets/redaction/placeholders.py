@@ -1,8 +1,8 @@
-"""Secrets that a server makes up, each replaced by a placeholder that replays as itself.
+"""Replaces secrets that a server generates by placeholders that work in a replay.
 
-Nobody can name such a token beforehand. A value that an answer brings is `REDACTED_1` in the answer and in whatever
-request sends it back: when this is played, the client is given the placeholder, sends it, and finds its recording. A
-secret that a request brings first is the client's own: it is `REDACTED`, and one of any value is found when looked up.
+Nobody knows such a token beforehand. A value from an answer is `REDACTED_1` in the answer and in each request
+that sends it back. In a replay, the client gets the placeholder, sends it, and finds the recording. A secret
+that appears first in a request is the client's own: it becomes `REDACTED`, and any value matches it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Masking:
     number: int = 0
 
     def cookies(self, headers: Headers) -> Iterator[tuple[str, str]]:
-        """The cookies that are set, each with a placeholder for its value and no date to expire on."""
+        """Yields the cookies that are set. Each has a placeholder for its value and no expiry date."""
         for name, value in headers:
             if name == "set-cookie":
                 pair, *attributes = value.split(";")
@@ -45,11 +45,11 @@ class Masking:
                 yield name, ";".join([cookie + equals + self._placeholder(content.strip('" ')), *kept])
 
     def begin_after(self, interactions: Sequence[Interaction]) -> None:
-        """Leaves the numbers to what has them already."""
+        """Starts numbering after the placeholders that exist already."""
         self.number = max([self.number, *map(_highest, interactions)])
 
     def applied(self, interactions: Sequence[Interaction], accepted: Collection[str]) -> list[Interaction]:
-        """The interactions without their secrets but for those that are accepted."""
+        """Returns the interactions without their secrets, except accepted ones."""
         for _ in range(_ROUNDS):
             scrub = Scrub(self.values)
             interactions = [_masked(scrub, *each) for each in interactions]
@@ -61,7 +61,9 @@ class Masking:
         return [*interactions]
 
     def _learn(self, request: Any, secrets: Collection[str]) -> None:
-        """A secret that is in the request, and was in no answer before, is the client's own."""
+        """Notes the secrets of an interaction. A secret in the request that no earlier answer had is the
+        client's own.
+        """
         sent = f"{request.uri}\n{(request.body or b'').decode('latin-1')}"
         for secret in secrets:
             if secret not in self.values:
@@ -78,7 +80,7 @@ class Masking:
 
 
 def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
-    """An interaction with every value replaced that is known by now."""
+    """Returns an interaction with every known value replaced."""
     headers = {name: scrub.text(value) for name, value in request.headers.items()}
     asked = Request(request.method, scrub.text(request.uri), scrub.body(request.body or b""), headers)
     timed = "ms" in (response.get("stream") or {})
@@ -93,7 +95,7 @@ def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
 
 
 def _plain(request: Any, response: Json) -> Json:
-    """Returns the value that is searched, the request first."""
+    """Returns the value to search, with the request first."""
     kept = {"headers": response["headers"], "body": response["body"]["string"]}
     return {
         "uri": request.uri,
@@ -104,7 +106,7 @@ def _plain(request: Any, response: Json) -> Json:
 
 
 def _highest(interaction: Interaction) -> int:
-    """The highest number that a placeholder has already."""
+    """Returns the highest number of an existing placeholder."""
     request, response = interaction
     text = f"{request.uri}{request.body!r}{response['headers']}{response['body']['string']!r}"
     return max((int(found) for found in _NUMBERED.findall(text)), default=0)

@@ -1,4 +1,4 @@
 """Matching: the key of a request, the index of a cassette by key, and the explanation of a miss.
 
-Used by the rest of `tape`, of which it imports only names and options.
+The rest of `tape` uses these modules, which import only its names and options.
 """

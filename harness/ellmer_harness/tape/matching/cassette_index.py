@@ -1,8 +1,8 @@
-"""vcrpy's cassette, found by key: a lookup takes the same time among one recording and among ten thousand.
+"""vcrpy's cassette with an index by key. A lookup takes the same time for any number of recordings.
 
-The n-th request with a key gets the n-th recording with that key. The first recording not yet played is
-compared byte for byte before anything else: a run that asks in the recorded order never parses a body. Only a
-run that asks otherwise has the recordings keyed, in file order and no further than needed.
+The n-th request with a key gets the n-th recording with that key. The first unused recording is compared byte
+for byte before anything else, so that a run in the recorded order never parses a body. Other runs compute the
+keys of recordings in file order, as far as needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Response = dict[str, Any]
 
 
 class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
-    """The interactions of one cassette. Recordings of this run have a place from the moment they are sent."""
+    """The interactions of one cassette. A new recording has a place from the moment its request is sent."""
 
     def __init__(self, *args: Any, match: Match, on_repeat: Repeat = "error", **options: Any) -> None:
         super().__init__(*args, **options)
@@ -48,26 +48,26 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """The part of that which is ours: where and when it was recorded."""
+        """Our part of the metadata: the place and date of the recording."""
         return dict(self._metadata.get(OURS) or {})
 
     @property
     def serializer(self) -> Serializer:
-        """Ours; it knows the blobs."""
+        """The serializer, which knows the blobs."""
         found: Serializer = self._serializer
         return found
 
     @property
     def loaded(self) -> int:
-        """The number of interactions that came from the file; they are the first."""
+        """The number of interactions from the file, which come first."""
         return int(self._loaded_count)
 
     def append(self, request: Request, response: Response) -> None:
-        """An interaction of the file, as vcrpy loads it."""
+        """Adds an interaction of the file, as vcrpy loads it."""
         self.place(request, response)
 
     def place(self, request: Request, response: Response | None = None) -> int:
-        """Adds an interaction, its answer now or later (`self.answer`); gives its place."""
+        """Adds an interaction and returns its place. Its answer can follow (`self.answer`)."""
         with self.lock:
             self.data.append((request, response))
             self.keys.append(RequestKey(self.match, request))
@@ -75,15 +75,15 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             return len(self.data) - 1
 
     def answer(self, place: int, response: Response) -> None:
-        """The answer to a request that was placed without one."""
+        """Adds the answer to a request that was placed without one."""
         self.data[place] = (self.data[place][0], response)
 
     def ask(self, request: Request) -> RequestKey:
-        """A scrubbed request, to be looked up."""
+        """Returns the lookup key of a scrubbed request."""
         return RequestKey(self.match, masked(request) if self._masks else request)
 
     def find(self, ask: RequestKey) -> int | None:
-        """The place of the recording to play next for this request."""
+        """Returns the place of the recording to play next for this request."""
         with self.lock:
             while self._cursor < self.loaded and self.play_counts[self._cursor]:
                 self._cursor += 1
@@ -92,12 +92,14 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             return self._unplayed(ask.digest)
 
     def played(self, ask: RequestKey) -> list[int]:
-        """The places of the recordings of this request, all of which were played already."""
+        """Returns the places of the used recordings of this request."""
         assert self._unplayed(ask.digest) is None
         return self._spent[ask.digest]
 
     def take(self, ask: RequestKey) -> int | None:
-        """The place of the answer to play, counted as played; None if the cassette has none (left)."""
+        """Returns the place of the answer to play, and counts it as used. Returns `None` if there is no
+        unused one.
+        """
         with self.lock:
             place = self.find(ask)
             if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
@@ -109,12 +111,12 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             return place
 
     def response(self, place: int) -> Response:
-        """The answer at a place."""
+        """Returns the answer at a place."""
         found: Response = self.data[place][1]
         return found
 
     def give_back(self, place: int) -> None:
-        """The answer did not arrive: it may be played again, and need not be."""
+        """Marks a recording as unused again, because its answer did not arrive. It may be unused at the end."""
         with self.lock:
             self.play_counts[place] -= 1
             self._touched.add(place)
@@ -125,7 +127,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
                     self._waiting[digest].appendleft(place)
 
     def unused(self) -> list[Request]:
-        """The requests of the file that this run did not send."""
+        """Returns the requests of the file that this run did not send."""
         places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
         return [self.data[place][0] for place in places]
 
@@ -137,7 +139,9 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
             self.keys = [RequestKey(self.match, request) for request, _ in self.data]
 
     def _save(self, force: bool = False) -> None:
-        """Nothing: vcrpy leaves its patches in place when this raises, so the tape saves after they are gone."""
+        """Does nothing. vcrpy would keep its patches if this raised, so the tape saves after they are
+        removed.
+        """
 
     def _unplayed(self, digest: bytes) -> int | None:
         waiting = self._waiting[digest]

@@ -1,7 +1,7 @@
 """The explanation of a miss: the nearest recording, the first differences, and the command to record again.
 
-Differences are named by JSON pointer, long strings by the words that changed. Everything shown has been
-scrubbed, because requests are scrubbed before they are looked up.
+Differences are named by JSON pointer, and in long strings by the changed words. All shown data is scrubbed,
+because requests are scrubbed before the lookup.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CONTEXT = 5  # words, on each side of a change
 
 
 def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
-    """The paragraph about the recording most like the request; what they differ in."""
+    """Returns the paragraph about the closest recording and its differences from the request."""
     if not len(index):
         return "The cassette is empty."
     if spent := index.played(ask):
@@ -50,20 +50,20 @@ def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
 
 
 def command(given: str | None) -> str:
-    """Returns how to record again."""
+    """Returns the sentence that says how to record again."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
     again = rerecord_command(test) if test else "CASSETTE_MODE=rewrite <the command of this run>"
     return f"To record it again:\n  {given or again}"
 
 
 def rerecord_command(test: str) -> str:
-    """The command that records one test again, fit for a shell."""
+    """Returns the shell command that records one test again."""
     quoted = test.replace("'", r"'\''")
     return f"pytest '{quoted}' --cassette-mode=rewrite"
 
 
 def differences(old: Any, new: Any, pointer: str = "") -> Iterator[str]:
-    """Yields a line for each place where two JSON values differ."""
+    """Yields a line for each difference between two JSON values."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
             yield from _item(old, new, key, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
@@ -76,7 +76,7 @@ def differences(old: Any, new: Any, pointer: str = "") -> Iterator[str]:
 
 
 def word_diff(old: str, new: str) -> str:
-    """The first change between two texts, in its words: `…seven eight [-nine-]{+ten+} eleven…`."""
+    """Returns the first changed words between two texts: `…seven eight [-nine-]{+ten+} eleven…`."""
     a, b = (re.findall(r"\s+|[^\s]+", text) for text in (old, new))
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     # Past the first change a window will do: the texts may be long, and only the beginning is shown.
@@ -112,7 +112,7 @@ def _list_differences(old: list[Any], new: list[Any], pointer: str) -> Iterator[
 
 
 def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
-    """Yields a line for each thing that differs from the recording."""
+    """Yields a line for each difference from the recording."""
     (method, url, headers), (method_now, url_now, headers_now) = recorded.head, ask.head
     for name, old, new in (("method", method, method_now), ("url", url, url_now)):
         if old != new:
@@ -122,7 +122,7 @@ def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
 
 
 def _parsed(ask: RequestKey) -> Any:
-    """The body as JSON, else as text."""
+    """Returns the body as JSON, or else as text."""
     text = ask.body.decode(errors="replace")
     try:
         return json.loads(text)
@@ -138,7 +138,7 @@ def _leaves(value: Any, pointer: str = "") -> dict[str, str]:
 
 
 def _likeness(wanted: dict[str, str], recorded: RequestKey, ask: RequestKey) -> float:
-    """Returns how much of head and body is equal, from 0 to 1."""
+    """Returns the similarity of two requests, from 0 to 1."""
     have = _leaves(_parsed(recorded))
     same = sum(have.get(path) == leaf for path, leaf in wanted.items())
     heads = sum(x == y for x, y in zip(recorded.head, ask.head, strict=True))

@@ -1,4 +1,4 @@
-"""The recorded form of an exchange: allowed headers, no secrets. Requests are looked up in this form, too."""
+"""The recorded form of an exchange: allowed headers, no secrets. The lookup uses the same form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def request(
     *,
     normalize: Callable[[Sent], Sent] | None = None,
 ) -> Request:
-    """The request as it is kept and looked up: allowed headers, no secrets, normalized."""
+    """Returns the request in the recorded form: allowed headers, no secrets, normalized."""
     kept: dict[str, str] = {}
     for name, value in scrub.request(headers):
         kept[name] = f"{kept[name]}, {value}" if name in kept else value
@@ -37,14 +37,16 @@ def request(
 
 
 def masked(request: Request) -> Request:
-    """The request as it is in a cassette that was imported with `--mask`: other secrets of the kind are the same."""
+    """Returns the request as a cassette that was imported with `--mask` has it, where all secrets of a kind
+    are equal.
+    """
     found = masks({"uri": request.uri, "body": request.body})
     scrub = Scrub(found)
     return Request(request.method, scrub.url(request.uri), scrub.body(request.body), request.headers)
 
 
 def response(scrub: Scrub, reply: Reply, *, live: bool, masking: Masking | None = None) -> dict[str, Any]:
-    """The answer as it is kept: allowed headers, no secrets, chunk sizes that fit."""
+    """Returns the answer in the recorded form: allowed headers, no secrets, correct chunk sizes."""
     sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
     body, headers = scrub.body(reply.body, sizes), scrub.response(reply.headers)
     if masking:

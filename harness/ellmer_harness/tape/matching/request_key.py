@@ -1,7 +1,8 @@
-"""The comparison of requests: method, URL, the headers that change meaning, the body's value.
+"""The comparison of requests: method, URL, relevant headers, and the value of the body.
 
-JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by their
-fields, multipart bodies by their parts whatever the boundary; anything else byte for byte.
+JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by
+their fields, and multipart bodies by their parts without the boundary. Other bodies are compared byte for
+byte.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Match:
         )
 
     def head(self, method: str, url: str, headers: Iterable[tuple[str, str]]) -> Head:
-        """Returns all that is compared but the body, as one hashable value.
+        """Returns all compared parts except the body, as one hashable value.
 
         Args:
             method: The HTTP method.
@@ -73,7 +74,7 @@ class Match:
         return method.upper(), _url(url, self.ignore) if self.url else "", tuple(sorted(found))
 
     def canonical(self, body: bytes, content_type: str) -> bytes:
-        """Returns the body's value as bytes: equal for bodies that mean the same.
+        """Returns the body's value as bytes, which are equal for equivalent bodies.
 
         Args:
             body: The bytes of the body.
@@ -108,40 +109,40 @@ class Match:
 
 
 class RequestKey:
-    """A request as it is looked up: already scrubbed, keyed only when there is need."""
+    """A scrubbed request for the lookup. Its key is computed when it is needed."""
 
     def __init__(self, match: Match, request: Any) -> None:
         self._match, self.request = match, request
 
     @cached_property
     def headers(self) -> list[tuple[str, str]]:
-        """Lower-case names."""
+        """The headers with lower-case names."""
         return [(name.lower(), value) for name, value in self.request.headers.items()]
 
     @cached_property
     def head(self) -> Head:
-        """All that counts but the body."""
+        """All compared parts except the body."""
         return self._match.head(self.request.method, self.request.uri, self.headers)
 
     @cached_property
     def digest(self) -> bytes:
-        """The key."""
+        """The key of the request."""
         content_type = next((value for name, value in self.headers if name == "content-type"), "")
         return self._match.digest(self.head, self.body, content_type)
 
     @property
     def body(self) -> bytes:
-        """The bytes."""
+        """The bytes of the body."""
         body: bytes = self.request.body or b""
         return body
 
     def same_bytes(self, other: RequestKey) -> bool:
-        """Whether the requests are equal without any interpretation."""
+        """Tells whether the requests are equal byte for byte."""
         return self.head == other.head and self.body == other.body
 
 
 def _guessed(body: bytes) -> str:
-    """The content type by the looks of the body: not every recorder keeps the header."""
+    """Guesses the content type from the body, because not every recorder stores the header."""
     if body.startswith(b"--"):
         boundary = body[2:].partition(b"\r\n")[0].decode("latin-1")
         return f'multipart/form-data; boundary="{boundary}"'
@@ -150,7 +151,7 @@ def _guessed(body: bytes) -> str:
 
 @lru_cache(maxsize=1024)
 def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
-    """The URL with its parameters sorted; the secret ones, and those that do not count, left out."""
+    """Returns the URL with sorted parameters, without secret and ignored ones."""
     parts = urlsplit(url)
     pieces = [
         piece

@@ -1,4 +1,4 @@
-"""Recordings that are too old: the policies that say so, and the warning or error that a run gets.
+"""Stale recordings: the policies that detect them, and the warning or error of a run.
 
 The policies import `exchange`; the warnings import the state of a tape. `Tape` and its options import them.
 """

@@ -1,4 +1,4 @@
-"""Policies that say when a recording is too old to be believed."""
+"""Policies that say when a recording is too old."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Recording:
 
     @property
     def requests(self) -> Iterator[Sent]:
-        """The recorded requests, bodies decoded one by one."""
+        """The recorded requests, and decodes their bodies one by one."""
         return self._requests()
 
 
@@ -33,7 +33,7 @@ Policy = Callable[[Recording], str | None]
 
 
 def older_than(days: float) -> Policy:
-    """The policy of a greatest age; recordings without a date (they are repeatable) do not age."""
+    """Returns the policy of a maximum age. Repeatable recordings have no date and do not become stale."""
 
     def policy(recording: Recording) -> str | None:
         age = recording.today - recording.recorded_at if recording.recorded_at else None

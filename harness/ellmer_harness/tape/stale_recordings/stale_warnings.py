@@ -1,6 +1,6 @@
 """Warns of stale recordings: by age, by a policy, or because a request has changed.
 
-Nothing here records anything again: that takes a person, and often money.
+Nothing is recorded again here, because that needs a person, and often money.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def reasons(tape: TapeState) -> list[str]:
 
 
 def hold_to_date(tape: TapeState) -> None:
-    """Raises `Stale`, or warns, if the recording is stale and the run wants to hear of it."""
+    """Raises `Stale`, or warns, if the recording is stale and the option asks for it."""
     level = tape.stale or os.environ.get("CASSETTE_STALE") or "warn"
     if level not in LEVELS:
         raise CassetteError(f"CASSETTE_STALE is {level!r}; there are {', '.join(LEVELS)}")
@@ -65,7 +65,9 @@ def _recording(tape: TapeState) -> Recording:
 
 
 def _changed(tape: TapeState) -> Iterator[str]:
-    """Requests that got the answer to another body: where bodies are not compared, nothing else tells."""
+    """Yields requests that got the answer of a different body. If bodies are not compared, nothing else
+    reports this.
+    """
     if tape.index is None:
         return
     strict = replace(tape.index.match, body=True)

@@ -1,4 +1,4 @@
-"""This folder has what both OpenAI formats, Chat Completions and Responses, have in common.
+"""This folder has code for both OpenAI formats, Chat Completions and Responses.
 
-Imported by the rules of the two, and imports what all rules share.
+The rules of both formats import it. It imports the code that all rules share.
 """

@@ -1,4 +1,4 @@
-"""The rule about names that a client gives its users and its cache: the same, word for word, in both formats."""
+"""The rule about the ids that a client gives to users and caches. It is the same in both formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["enter_client_keys"]
 
 
 def enter_client_keys(book: RuleBook, body: Callable[..., Json], ask: Json) -> None:
-    """Enters the rule in a book; `body` and `ask` make its examples in the book's format."""
+    """Adds the rule to a book; `body` and `ask` make its examples in the book's format."""
     enter = book.rule(
         "REQ-042",
         Level.MUST,

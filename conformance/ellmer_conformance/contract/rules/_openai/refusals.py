@@ -1,4 +1,4 @@
-"""The refusals of both OpenAI formats: the error body, and how it names places, types, lengths and ranges."""
+"""The refusals of both OpenAI formats: the error body, and the names of places, types, lengths and ranges."""
 
 from __future__ import annotations
 
@@ -61,17 +61,19 @@ _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 def undated(model: str) -> str:
-    """`gpt-5` of `gpt-5-2025-08-07`."""
+    """Returns `gpt-5` for `gpt-5-2025-08-07`."""
     return _DATE.sub("", model)
 
 
 def refused(message: str, *, code: str | None = None, param: str | None = None) -> Refusal:
-    """A refusal of the type that all of OpenAI's request errors have."""
+    """Returns a refusal with the type of all request errors of OpenAI."""
     return Refusal(message, type="invalid_request_error", code=code, param=param)
 
 
 def envelope(indent: int | None) -> Envelope:
-    """OpenAI's error body; Chat Completions indents it by four spaces, Responses by two, others not at all."""
+    """Returns OpenAI's error body. Chat Completions indents it by four spaces, Responses by two, and others not at
+    all.
+    """
 
     def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
         error = {
@@ -88,7 +90,7 @@ def envelope(indent: int | None) -> Envelope:
 
 
 def path(pointer: str) -> str:
-    """`messages[0].content` of `/messages/0/content`."""
+    """Returns `messages[0].content` for `/messages/0/content`."""
     return _INDEX.sub(r"[\1]", pointer).strip("/").replace("/", ".")
 
 
@@ -96,12 +98,12 @@ _TYPES = {bool: "a boolean", int: "an integer", float: "a decimal number", str: 
 
 
 def type_name(value: Any) -> str:
-    """A JSON value's type with its article, as in `but got an integer instead`."""
+    """Returns a JSON value's type with its article, as in `but got an integer instead`."""
     return "null" if value is None else _TYPES.get(type(value), "an object")
 
 
 def listed(names: Iterable[str]) -> str:
-    """`'a', 'b', and 'c'`."""
+    """Returns `'a', 'b', and 'c'`."""
     quoted = [f"'{name}'" for name in names]
     if len(quoted) < 3:
         return " and ".join(quoted)
@@ -109,7 +111,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def absent(value: Json, pointer: str, keys: Iterable[str]) -> Iterator[Finding]:
-    """A finding for each key: whether the object has it."""
+    """Yields a finding for each key: whether the object has it."""
     for key in keys:
         place = f"{pointer}/{key}"
         yield (
@@ -120,7 +122,7 @@ def absent(value: Json, pointer: str, keys: Iterable[str]) -> Iterator[Finding]:
 
 
 def mistyped(pointer: str, expected: str, value: Any) -> Finding:
-    """A finding for a value of the wrong type."""
+    """Returns a finding for a value of the wrong type."""
     place, got = path(pointer), type_name(value)
     text = f"Invalid type for '{place}': expected {expected}, but got {got} instead."
     return broken(
@@ -129,7 +131,7 @@ def mistyped(pointer: str, expected: str, value: Any) -> Finding:
 
 
 def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:
-    """A finding for a string that has a greatest length."""
+    """Yields a finding for a string with a maximum length."""
     if isinstance(text, str):
         problem = f"it has {len(text)} characters and may have {limit}"
         facts = {"path": path(pointer), "limit": limit, "length": len(text)}
@@ -137,7 +139,7 @@ def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:
 
 
 def misnamed(name: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for a function's name: its letters, of which there is one at least."""
+    """Yields a finding for a function's name: it has at least one letter, and only valid ones."""
     if isinstance(name, str):
         place, code = path(pointer), "invalid_value" if name else "empty_string"
         text = f"Invalid '{place}': " + (_MISNAMED if name else _EMPTY)
@@ -147,7 +149,9 @@ def misnamed(name: Any, pointer: str) -> Iterator[Finding]:
 
 
 def misfits(body: Json, kinds: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding for each option: whether it is of its kind (`"an integer"`, `"a decimal"`, …). Null is not set."""
+    """Yields a finding for each option: whether its type is right (`"an integer"`, `"a decimal"`, …). Null counts as
+    not set.
+    """
     for key, kind in kinds.items():
         value = body.get(key)
         if value is not None:
@@ -188,7 +192,7 @@ OUT_OF_RANGE = refused(
 
 
 def ranges(body: Json, bounds: Mapping[str, tuple[float, float]]) -> Iterator[Finding]:
-    """A finding for each number of the body that has bounds (inclusive)."""
+    """Yields a finding for each number of the body that has bounds (inclusive)."""
     for key, (low, high) in bounds.items():
         value = body.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float):

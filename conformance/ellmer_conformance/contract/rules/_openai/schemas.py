@@ -1,16 +1,18 @@
-"""Finds what OpenAI refuses in the JSON Schema of a function, in both of its formats.
+"""Finds the parts of a function's JSON Schema that OpenAI refuses, in both of its formats.
 
-Beyond this, schemas are left alone: what strict mode takes of the other keywords has changed too often.
+Other keywords are not judged, because strict mode has changed its support for them too often.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...exchange import Json
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
+from .._references import dangling, references
 from .refusals import path, refused
 
 __all__ = [
@@ -35,7 +37,7 @@ CLOSED: Json = {**OPEN, "additionalProperties": False}
 
 
 def one_property(schema: Json) -> Json:
-    """A closed object with one property."""
+    """Returns a closed object with one property."""
     return {**CLOSED, "properties": {"x": schema}}
 
 
@@ -45,6 +47,8 @@ STRICT = (
     "https://github.com/cyanheads/git-mcp-server/issues/47 (the format)",
     "https://github.com/vectorize-io/hindsight/pull/3944 (`$ref`)",
     "https://github.com/camel-ai/camel/issues/3001 (`$ref`)",
+    "https://github.com/openai/openai-node/issues/970 (a `$ref` that leads nowhere)",
+    "https://github.com/dotnet/extensions/issues/6918 (a `$ref` to a property)",
 )
 ROOTS = "https://github.com/podly-pure-podcasts/podly_pure_podcasts/pull/89 (the root)"
 ARRAYS = "https://github.com/AIPentest/CyberStrikeAI/issues/71"
@@ -60,7 +64,7 @@ Context = tuple[str, ...]
 
 
 def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
-    """A finding for a function's parameters: whether they describe an object."""
+    """Yields a finding for a function's parameters: whether they describe an object."""
     schema = function.get("parameters")
     if not isinstance(schema, dict) or not schema:
         return
@@ -75,7 +79,7 @@ def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
 
 
 def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for each array in a schema: whether it says of what."""
+    """Yields a finding for each array in a schema: whether it has `items`."""
     for context, inner in _schemas(schema):
         if inner.get("type") == "array":
             reason = f"{_where(context)}, array schema missing items."
@@ -85,7 +89,7 @@ def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
 
 
 def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
-    """A finding for each thing that strict mode refuses in a schema, or one that there is none."""
+    """Yields a finding for each part of a schema that strict mode refuses, or one finding without a problem."""
     root = object_of(schema).get("type")
     if isinstance(root, str) and root != "object":
         text = f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{root}\"'."
@@ -94,6 +98,7 @@ def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
     problems = [
         (context, reason) for context, inner in _schemas(schema) for reason in _strict_problems(inner)
     ]
+    problems += _lost(schema)
     for context, reason in problems:
         text = f"{_where(context)}, {reason}"
         yield broken(f"{pointer}{_pointer(context)}", text, name=name, reason=text, path=path(pointer))
@@ -117,6 +122,16 @@ def _strict_problems(schema: Json) -> Iterator[str]:
         yield "'uri' is not a valid format."
 
 
+def _lost(schema: Any) -> Iterator[tuple[Context, str]]:
+    """Yields references that lead nowhere, or elsewhere than to a definition."""
+    nowhere = dict(dangling(schema))
+    for place, name in references(schema):
+        if place in nowhere:
+            yield place, f"reference to component '{name}' which was not found in the schema."
+        elif name != "#" and not re.fullmatch(r"#/(\$defs|definitions)/[^/]+", name):
+            yield place, "reference can only point to definitions defined at the top level of the schema."
+
+
 def _open_object(schema: Json, properties: Json) -> Iterator[str]:
     if schema.get("additionalProperties") is not False:
         yield "'additionalProperties' is required to be supplied and to be false."
@@ -128,7 +143,7 @@ def _open_object(schema: Json, properties: Json) -> Iterator[str]:
 
 
 def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json]]:
-    """A schema and all within it, each with where it stands."""
+    """Yields a schema and all nested schemas, each with its place."""
     if not isinstance(schema, dict):
         return
     yield context, schema
@@ -141,7 +156,7 @@ def _schemas(schema: Any, context: Context = ()) -> Iterator[tuple[Context, Json
 
 
 def _where(context: Context) -> str:
-    """In Python's own way to write a tuple, without its brackets."""
+    """Returns the place as Python writes a tuple, without brackets."""
     return f"In context=({repr(context)[1:-1]})"
 
 

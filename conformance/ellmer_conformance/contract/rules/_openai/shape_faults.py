@@ -1,4 +1,4 @@
-"""OpenAI's words for the faults of a shape, the same at both of its endpoints."""
+"""OpenAI's error texts for shape faults, which are the same at both of its endpoints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ONE = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The sentence, the code and the path of a fault."""
+    """Returns the sentence, the code and the path of a fault."""
     place = path(fault.pointer)
     inner = path(f"{fault.pointer}/{fault.key}")
     match fault.kind:
@@ -45,12 +45,12 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
 
 
 def tolerated(fault: Fault, request: Request) -> bool:
-    """Returns what OpenAI takes although its types do not have it; the corpus has recordings of each.
+    """Tells whether OpenAI accepts a fault that its types exclude. The corpus has recordings of each case.
 
-    Lists may be empty (crewai: `"stop": []`), the model may be null where the URL names a deployment (ddtrace), and what
-    the API itself answered goes back with the fields that SDKs add and leave out (magentic: `parsed_arguments`;
-    pydantic-ai: an image without its `result`; chatlas: `"sources": null`). An image's media type may stand beside its
-    URL (strands: `"format": "image/png"`, in every image that it sends); no refusal of it is known.
+    Lists may be empty (crewai: `"stop": []`). The model may be null if the URL names a deployment (ddtrace). The
+    API's own answers are sent back with the fields that SDKs add or leave out (magentic: `parsed_arguments`;
+    pydantic-ai: an image without its `result`; chatlas: `"sources": null`). An image's media type may be beside its
+    URL (strands: `"format": "image/png"`, in every image); no refusal of it is known.
     """
     if fault.kind is FaultKind.UNKNOWN_FIELD and fault.pointer.endswith("/image_url/format"):
         return True
@@ -63,7 +63,7 @@ def tolerated(fault: Fault, request: Request) -> bool:
 
 
 def _is_answer(fault: Fault, request: Request) -> bool:
-    """Whether the fault is inside a message or an item that the API produced."""
+    """Tells whether the fault is inside a message or an item that the API produced."""
     where, *rest = fault.path or [""]
     items = request.body.get(str(where))
     if where not in {"messages", "input"} or not rest or not isinstance(items, list):
@@ -75,7 +75,7 @@ def _is_answer(fault: Fault, request: Request) -> bool:
 
 
 def expected(node: Mapping[str, Any]) -> str:
-    """`one of a string or array of objects` of a node."""
+    """Returns `one of a string or array of objects` for a node."""
     names = [_with_elements(name, node) for name in sorted(types_of(node), key=[*_ONE].index)]
     if len(names) == 1:
         return names[0]

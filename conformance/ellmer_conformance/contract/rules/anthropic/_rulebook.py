@@ -1,4 +1,4 @@
-"""The book of Anthropic Messages, and the bodies that its examples are made of."""
+"""The book of Anthropic Messages, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Anthropic's error body, compact, with the id of the request."""
+    """Returns Anthropic's error body, compact, with the id of the request."""
     request_id = "req_011CSHoEeqs5C35K2UUqR7Fy"
     body = {
         "type": "error",
@@ -33,7 +33,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """A refusal of the type that all of Anthropic's request errors have."""
+    """Returns a refusal with the type of all request errors of Anthropic."""
     return Refusal(message, type="invalid_request_error")
 
 
@@ -49,27 +49,27 @@ THOUGHT: Json = {"type": "thinking", "thinking": "2 + 3 …", "signature": "EqQB
 
 
 def text(said: str) -> Json:
-    """A text block."""
+    """Returns a text block."""
     return {"type": "text", "text": said}
 
 
 def user(*blocks: Json | str) -> Json:
-    """A user message of these blocks (strings are text)."""
+    """Returns a user message of these blocks (strings are text)."""
     return {"role": "user", "content": [text(b) if isinstance(b, str) else b for b in blocks]}
 
 
 def assistant(*blocks: Json | str) -> Json:
-    """An assistant message of these blocks (strings are text)."""
+    """Returns an assistant message of these blocks (strings are text)."""
     return {**user(*blocks), "role": "assistant"}
 
 
 def use(id: str) -> Json:
-    """A call of `add`."""
+    """Returns a call of `add`."""
     return {"type": "tool_use", "id": id, "name": "add", "input": {"x": 2, "y": 3}}
 
 
 def result(id: str, content: Any = "5", **more: Any) -> Json:
-    """A tool result."""
+    """Returns a tool result."""
     return {"type": "tool_result", "tool_use_id": id, "content": content, **more}
 
 
@@ -77,12 +77,12 @@ ASK = user("What is 2 + 3?")
 
 
 def body(*messages: Any, **more: Any) -> Json:
-    """A request with these messages."""
+    """Returns a request with these messages."""
     return {"model": "claude-sonnet-4-5", "max_tokens": 1024, "messages": list(messages), **more}
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A request with a conversation in neutral terms."""
+    """Returns a request with a conversation in neutral terms."""
     return body(*({"role": turn.role, "content": list(map(_block, turn.parts))} for turn in turns))
 
 

@@ -23,7 +23,7 @@ class Turn:
     blocks: list[tuple[str, Json]] = field(default_factory=list)
 
     def of(self, kind: str) -> list[tuple[int, str, Json]]:
-        """The blocks of a type: position in the turn, pointer, block."""
+        """Returns the blocks of a type: position in the turn, pointer, block."""
         return [
             (i, pointer, block) for i, (pointer, block) in enumerate(self.blocks) if block.get("type") == kind
         ]
@@ -31,7 +31,7 @@ class Turn:
 
 @lru_cache(maxsize=4)
 def turns(request: Request) -> list[Turn]:
-    """The turns of a request; system messages in the conversation belong to none."""
+    """Returns the turns of a request. System messages in the conversation belong to no turn."""
     found: list[Turn] = []
     for pointer, message in messages(request.body):
         role = message.get("role")
@@ -44,7 +44,7 @@ def turns(request: Request) -> list[Turn]:
 
 
 def exchanges(request: Request) -> Iterator[tuple[int, Turn, Turn | None]]:
-    """Each assistant turn that calls tools, with its index and the turn that answers it."""
+    """Yields each assistant turn that calls tools, with its index and the turn that answers it."""
     found = turns(request)
     for index, turn in enumerate(found):
         if turn.role == "assistant" and turn.of("tool_use"):
@@ -53,7 +53,7 @@ def exchanges(request: Request) -> Iterator[tuple[int, Turn, Turn | None]]:
 
 @read_once
 def all_blocks(request: Json) -> Iterator[tuple[str, str, Json]]:
-    """Every block, those inside results too: pointer, the provider's name of the place, block."""
+    """Yields every block, also those inside results: pointer, the provider's name of the place, block."""
     for i, (pointer, message) in enumerate(messages(request)):
         listed = isinstance(message.get("content"), list)
         for j, (place, block) in enumerate(blocks(message, pointer) if listed else ()):

@@ -1,7 +1,7 @@
 """The shape of a request: required fields, optional fields, and their types.
 
-In the order of the API: model, tool_choice, tools, messages, thinking, output_config, max_tokens,
-temperature, then unknown keys. Rules about the conversation come after (`order.py`).
+The rules have the order of the API: model, tool_choice, tools, messages, thinking, output_config, max_tokens,
+temperature, then unknown keys. Rules about the conversation come later (`order.py`).
 """
 
 from __future__ import annotations

@@ -94,7 +94,9 @@ def empty_text_is_not_cached(request: Request) -> Iterator[Finding]:
 
 @read_once
 def _marked(request: Json) -> Iterator[tuple[str, str, Json]]:
-    """Every mark in the order in which the API reads them: pointer of its block, the API's name of it, the mark."""
+    """Yields every breakpoint in the order in which the API reads them: pointer of its block, the API's name of it,
+    the breakpoint.
+    """
     listed = [*tools(request), *elements(request.get("system"), "/system")]
     found = [(pointer, pointer.strip("/").replace("/", "."), block) for pointer, block in listed]
     found += [(pointer, place.rpartition(".")[0], block) for pointer, place, block in all_blocks(request)]
@@ -105,7 +107,9 @@ def _marked(request: Json) -> Iterator[tuple[str, str, Json]]:
 
 @read_once
 def _texts(request: Json) -> Iterator[tuple[str, str, Json]]:
-    """The text blocks of the system prompt and of the messages: pointer, the API's name of the place, block."""
+    """Yields the text blocks of the system prompt and of the messages: pointer, the API's name of the place,
+    block.
+    """
     for pointer, block in elements(request.get("system"), "/system"):
         yield pointer, pointer.strip("/").replace("/", "."), block
     for pointer, message in messages(request):

@@ -1,4 +1,4 @@
-"""The conversation: the order of roles, and the blocks that each role may send."""
+"""The conversation: the order of roles, and the blocks of each role."""
 
 from __future__ import annotations
 
@@ -211,6 +211,6 @@ def a_prefill_has_no_trailing_space(request: Request) -> Iterator[Finding]:
 
 
 def _paused(turn: Turn) -> bool:
-    """Whether a turn may have stopped for a tool that the server runs."""
+    """Tells whether a turn may have paused for a tool that the server runs."""
     kinds = (str(block.get("type")) for _, block in turn.blocks)
     return any(kind.startswith(("server_", "mcp_")) or kind.endswith("_tool_result") for kind in kinds)

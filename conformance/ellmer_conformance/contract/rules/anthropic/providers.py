@@ -22,7 +22,7 @@ INVOKED = ("REQ-015",)
 
 
 def _message(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Bedrock's InvokeModel has Anthropic's sentence, and the type in a header."""
+    """Returns the error of Bedrock's InvokeModel: Anthropic's sentence, with the type in a header."""
     body = json.dumps({"message": refusal.message}, separators=(",", ":"), ensure_ascii=False)
     service = "http://internal.amazon.com/coral/com.amazon.bedrock/"
     return {
@@ -36,7 +36,7 @@ def _known() -> list[str]:
 
 
 def _linked(request: Request) -> str | None:
-    """An image or a document behind a URL."""
+    """Returns an image or a document behind a URL."""
     places = (
         f"{pointer}/source"
         for pointer, _, block in all_blocks(request.body)
@@ -85,7 +85,7 @@ enter(
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For gateways to other models, no refusal is known."""
+    """Returns the rules of a provider. Refusals by gateways to other models are not known."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == "bedrock":

@@ -1,4 +1,4 @@
-"""All other shape errors, in pydantic's words: a path names the types of the blocks on its way."""
+"""All other shape errors, in pydantic's words. A path contains the types of its blocks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BOUNDS = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The whole sentence."""
+    """Returns the whole sentence."""
     steps = _place(fault)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:
@@ -55,7 +55,7 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
 
 
 def _place(fault: Fault) -> list[str | int]:
-    """Returns where it is. A role is no part of a path, a tool of the client's is `custom`, a breakpoint `ephemeral`."""
+    """Returns the place. A role is not part of a path, a client tool is `custom`, and a breakpoint is `ephemeral`."""
     steps = fault.located(unnamed={"user", "assistant", "system"})
     for index, step in enumerate(steps):
         if step == "cache_control" and len(steps) > index + 1:
@@ -83,13 +83,15 @@ def _out_of_range(fault: Fault) -> str:
 
 
 def _choice(values: list[Any]) -> str:
-    """`'a', 'b' or 'c'`."""
+    """Returns `'a', 'b' or 'c'`."""
     quoted = [f"'{value}'" for value in values]
     return " or ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
 def _tolerated(fault: Fault, _: Request) -> bool:
-    """Returns what a server tool returned goes back as it came; code execution has fields that the types do not have."""
+    """Tells whether the API accepts a fault: results of server tools are sent back unchanged, and code execution has
+    more fields than the types.
+    """
     served = any(tag.endswith("_tool_result") for _, tag in fault.tags)
     return served and fault.kind is FaultKind.UNKNOWN_FIELD
 

@@ -19,7 +19,7 @@ FORMATS = {
 
 @read_once
 def media_of(request: Json) -> Iterator[tuple[str, str, Json]]:
-    """Every image, document and video, those inside results too: pointer of its block, kind, value."""
+    """Yields every image, document and video, also those inside results: pointer of its block, kind, value."""
     for pointer, message in messages(request):
         for place, block in blocks(message, pointer):
             inner = block.get("toolResult")
@@ -34,7 +34,7 @@ def media_of(request: Json) -> Iterator[tuple[str, str, Json]]:
 
 @read_once
 def specs(request: Json) -> Iterator[tuple[str, Json]]:
-    """The tools the client describes itself, with their pointers."""
+    """Yields the tools that the client describes, with their pointers."""
     config = request.get("toolConfig")
     tools = config.get("tools") if isinstance(config, dict) else None
     for i, tool in enumerate(tools if isinstance(tools, list) else []):

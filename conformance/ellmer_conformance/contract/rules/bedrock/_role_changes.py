@@ -1,4 +1,4 @@
-"""A request to Claude, as Bedrock hands it over: in Anthropic's terms."""
+"""A Bedrock request to Claude in Anthropic's terms, as Bedrock passes it on."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["led_back", "translation"]
 
 @lru_cache(maxsize=4)
 def translation(request: Request) -> tuple[Request, dict[str, str]]:
-    """The request in Anthropic's terms, and where each of its blocks stands in Bedrock's.
+    """Returns the request in Anthropic's terms, and the Bedrock place of each block.
 
-    Cache points are marks on the block before, and so leave the count; so does a blank text that only bears one,
-    recorded as accepted.
+    Cache points are marks on the previous block, and do not count as blocks. A blank text with only a mark does not
+    count either; a recording shows that it is accepted.
     """
     places: dict[str, str] = {}
     said: list[Json] = []
@@ -49,7 +49,7 @@ def _said(content: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
 
 
 def led_back(pointer: str, places: dict[str, str]) -> str:
-    """The pointer into Bedrock's body that a pointer into Anthropic's means."""
+    """Converts a pointer into Anthropic's body to a pointer into Bedrock's."""
     block = re.match(r"/messages/\d+/content/\d+", pointer)
     if block:
         return places.get(block[0], pointer)

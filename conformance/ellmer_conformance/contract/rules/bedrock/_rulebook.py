@@ -1,4 +1,4 @@
-"""The book of Bedrock Converse, the families of its models, and the bodies that its examples are made of."""
+"""The book of Bedrock Converse, the families of its models, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GATE = {
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """A bare message; the type is in a header, with the name of the service that refused."""
+    """Returns a plain message. The type is in a header, with the name of the service."""
     type = refusal.type or "ValidationException"
     service = "com.amazon.coral.service" if type in _GATE else "com.amazon.bedrock"
     headers = {
@@ -52,7 +52,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """A refusal of the type that all of Bedrock's request errors have."""
+    """Returns a refusal with the type of all request errors of Bedrock."""
     return Refusal(message, type="ValidationException")
 
 
@@ -63,14 +63,14 @@ CONSTRAINT = refused(
 
 
 def unfit(pointer: str, problem: str, must: str, value: Any = None) -> Finding:
-    """A finding for `CONSTRAINT`. What a message holds is not repeated, what else the request holds is."""
+    """Returns a finding for `CONSTRAINT`. The content of messages is not repeated; other values are."""
     place = re.sub(r"/(\d+)", lambda match: f".{int(match[1]) + 1}.member", pointer)
     shown = "" if pointer.startswith("/messages") else f" '{value}'"
     return broken(pointer, problem, shown=shown, place=place.strip("/").replace("/", "."), must=must)
 
 
 def dotted(pointer: str) -> str:
-    """`messages.1.content.0` of `/messages/1/content/0`."""
+    """Returns `messages.1.content.0` for `/messages/1/content/0`."""
     return pointer.strip("/").replace("/", ".")
 
 
@@ -90,22 +90,22 @@ MAVERICK = "us.meta.llama4-maverick-17b-instruct-v1:0"
 
 
 def user(*blocks: Json | str) -> Json:
-    """A user message of these blocks (strings are text)."""
+    """Returns a user message of these blocks (strings are text)."""
     return {"role": "user", "content": [{"text": b} if isinstance(b, str) else b for b in blocks]}
 
 
 def assistant(*blocks: Json | str) -> Json:
-    """An assistant message of these blocks (strings are text)."""
+    """Returns an assistant message of these blocks (strings are text)."""
     return {**user(*blocks), "role": "assistant"}
 
 
 def use(id: str, **more: Any) -> Json:
-    """A call of `add`."""
+    """Returns a call of `add`."""
     return {"toolUse": {"toolUseId": id, "name": "add", "input": {"x": 2, "y": 3}, **more}}
 
 
 def result(id: str, *content: Json, **more: Any) -> Json:
-    """A tool result."""
+    """Returns a tool result."""
     return {"toolResult": {"toolUseId": id, "content": list(content) or [{"text": "5"}], **more}}
 
 
@@ -113,15 +113,15 @@ ASK = user("What is 2 + 3?")
 
 
 def body(*messages: Any, model: str = SONNET, **more: Any) -> Json:
-    """A request with these messages. (On the wire the model is in the URL.)"""
+    """Returns a request with these messages. (In HTTP, the model is in the URL.)"""
     return {"model": model, "messages": list(messages), **more}
 
 
 def loop(*answer: Json | str, calls: tuple[str, ...] = ("a",), **more: Any) -> Json:
-    """A request in which these blocks answer calls of `add`."""
+    """Returns a request in which these blocks answer calls of `add`."""
     return body(ASK, assistant(*map(use, calls)), user(*answer), **{"toolConfig": TOOLS, **more})
 
 
 def spec(**more: Any) -> Json:
-    """A `toolConfig` with one tool, changed."""
+    """Returns a `toolConfig` with one tool, changed."""
     return {"tools": [{"toolSpec": {**TOOL["toolSpec"], **more}}]}

@@ -1,7 +1,7 @@
-"""Anthropic's refusals of requests that Bedrock passes on: the rules see the request as Claude gets it.
+"""Anthropic's refusals of requests that Bedrock passes on. These rules get the request in Anthropic's terms.
 
-Bedrock passes the sentence on behind one of its own. Only rules are here whose refusal was seen to come through,
-or that Anthropic applies whatever the way.
+Bedrock adds its own sentence before Anthropic's. The module has only rules whose refusal was recorded at Bedrock, or
+that Anthropic applies everywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...readers.bedrock import blocks, messages
 from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met
 from ..anthropic import book as anthropic
-from ..anthropic.tools._grammar import strict_problem
+from ..anthropic.tools._grammar import lost, strict_problem
 from ._blocks import specs
 from ._role_changes import led_back, translation
 from ._rulebook import (
@@ -43,6 +43,7 @@ from ._rulebook import (
 
 CLOSED: Json = {**SCHEMA, "additionalProperties": False}
 TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}
+LOST: Json = {**CLOSED, "properties": {"x": {"$ref": "#/$defs/X"}}, "required": ["x"]}
 LIST: Json = {**CLOSED, "properties": {"x": {"type": "array", "maxItems": 5}}, "required": ["x"]}
 THINKING: Json = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
 ADAPTIVE: Json = {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}}
@@ -148,13 +149,13 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
 
 
 def _passed_on(models: Sequence[str]) -> list[str]:
-    """Anthropic's patterns of its models' names, as Bedrock has them."""
+    """Returns Anthropic's patterns of model names in Bedrock's form."""
     named = [re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in models]
     return named if any(not name.startswith("!") for name in named) else [*CLAUDE, *named]
 
 
 def _handed_over(check: Check) -> Check:
-    """The check on the request as Claude gets it, with its pointers led back."""
+    """Returns the check of the request in Anthropic's terms, with pointers into Bedrock's body."""
 
     def handed_over(request: Request) -> Iterator[Finding]:
         translated, places = translation(request)
@@ -206,17 +207,22 @@ def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
     "SCH-003",
     MUST,
     REJECT,
-    source="recorded refusals (claude-sonnet-4-5)",
+    source=[
+        "recorded refusals (claude-sonnet-4-5)",
+        "https://github.com/langchain4j/langchain4j/pull/5097 (`$ref`)",
+    ],
     refusal=refused(f"{PASSED_ON}tools.{{index}}.custom: {{reason}}"),
     models=CLAUDE,
     examples=[body(ASK, toolConfig=_strict(CLOSED)), body(ASK, toolConfig=TOOLS)],
-    counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST)],
+    counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST, LOST)],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict tool, every object sets `additionalProperties: false`, and numbers and lists have no bounds."""
+    """In a strict tool, every object sets `additionalProperties: false`, numbers and lists have no bounds, and every `$ref`
+    leads to a definition."""
     for index, (pointer, tool) in enumerate(specs(request.body)):
         if tool.get("strict") is True:
-            reason = strict_problem(object_of(tool.get("inputSchema")).get("json"))
+            schema = object_of(tool.get("inputSchema")).get("json")
+            reason = lost(schema) or strict_problem(schema)
             place = f"{pointer}/inputSchema/json"
             yield broken(place, reason, index=index, reason=reason) if reason else met(place)
 
@@ -225,14 +231,18 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     "STO-009",
     MUST,
     REJECT,
-    source="recorded refusals (claude-sonnet-4-5)",
+    source=[
+        "recorded refusals (claude-sonnet-4-5)",
+        "https://github.com/langchain4j/langchain4j/pull/5097 (`$ref`)",
+    ],
     refusal=refused(f"{PASSED_ON}output_config.format.schema: {{reason}}"),
     models=CLAUDE,
     examples=[body(ASK, outputConfig=_format(CLOSED))],
-    counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST)],
+    counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST, LOST)],
 )
 def answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In an output schema, every object sets `additionalProperties: false`, and numbers and lists have no bounds.
+    """In an output schema, every object sets `additionalProperties: false`, numbers and lists have no bounds, and every `$ref`
+    leads to a definition.
 
     Fix: set `additionalProperties: false`, and write the bounds into the description.
     """
@@ -241,7 +251,8 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     for key in path:
         definition = object_of(definition).get(key)
     if isinstance(definition, dict) and isinstance(definition.get("schema"), str):
-        place, reason = f"/{'/'.join(path)}/schema", strict_problem(_loaded(definition["schema"]))
+        schema = _loaded(definition["schema"])
+        place, reason = f"/{'/'.join(path)}/schema", lost(schema) or strict_problem(schema)
         yield broken(place, reason, reason=reason) if reason else met(place)
 
 

@@ -1,4 +1,4 @@
-"""Content and schemas, for which Bedrock has error texts of its own."""
+"""Content and schemas, for which Bedrock has its own error texts."""
 
 from __future__ import annotations
 
@@ -140,13 +140,13 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
 
 
 def _not_an_object(pointer: str) -> Finding:
-    """A finding for a value that is JSON but no object."""
+    """Returns a finding for JSON that is not an object."""
     text = f"The format of the value at {dotted(pointer)} is invalid. Provide a json object for the field and try again."
     return broken(pointer, "the value is not an object", text=text)
 
 
 def _documents(block: Json, pointer: str) -> Iterator[tuple[str, Any]]:
-    """The free-form JSON of a block, each with its pointer."""
+    """Yields the free-form JSON of a block, each with its pointer."""
     match block:
         case {"toolUse": {"input": value}}:
             yield f"{pointer}/toolUse/input", value

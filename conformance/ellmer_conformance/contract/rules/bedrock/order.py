@@ -1,4 +1,4 @@
-"""Calls and results, message by message: Bedrock merges nothing before it counts."""
+"""Calls and results, message by message, because Bedrock does not merge messages before it counts them."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def results_stand_alone(request: Request) -> Iterator[Finding]:
 
 
 def _calls(found: list[tuple[str, Json]]) -> Iterator[tuple[int, str, list[str]]]:
-    """Each assistant message that calls the client's tools: index, pointer, ids. A server's tool answers at once."""
+    """Yields each assistant message with calls of client tools: index, pointer, ids. A server tool answers at once."""
     for index, (pointer, message) in enumerate(found):
         served = _ids(message, "toolResult")
         ids = [id for id in _ids(message, "toolUse") if id not in served]
@@ -240,7 +240,7 @@ def _calls(found: list[tuple[str, Json]]) -> Iterator[tuple[int, str, list[str]]
 
 
 def _results(found: list[tuple[str, Json]], index: int) -> list[str]:
-    """The ids of the results in the user message at an index."""
+    """Returns the ids of the results in the user message at an index."""
     message = found[index][1] if index < len(found) else {}
     return _ids(message, "toolResult") if message.get("role") == "user" else []
 

@@ -1,4 +1,4 @@
-"""Other providers of Converse: none was studied."""
+"""Other providers of Converse. None has been studied."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For gateways, no refusal is known."""
+    """Returns the rules of a provider. Refusals by gateways are not known."""
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

@@ -1,4 +1,4 @@
-"""The constraints of the service model, which the service checks first, all in one form of words."""
+"""The constraints of the service model, which the service checks first and reports in one form."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def _null(pointer: str) -> Finding:
 
 
 def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
-    """Each object with a pointer and the keys it cannot do without."""
+    """Yields each object with its pointer and required keys."""
     for pointer, message in messages(request):
         yield pointer, message, ("role", "content")
         for place, block in blocks(message, pointer):

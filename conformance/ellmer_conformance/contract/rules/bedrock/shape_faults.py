@@ -1,4 +1,4 @@
-"""All other shape errors: constraints in the service's words, and unreadable JSON in the words of its clients."""
+"""All other shape errors: constraints in the service's words, and invalid JSON in the words of its clients."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _MUST = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The facts of a constraint, or the whole sentence."""
+    """Returns the facts of a constraint, or the whole sentence."""
     match fault.kind:
         case FaultKind.MISSING_FIELD:
             return _unfit(f"{fault.pointer}/{fault.key}", "not be null", None)
@@ -79,7 +79,7 @@ def _unfit(pointer: str, must: str, value: object) -> Mapping[str, str]:
 
 
 def _place(pointer: str) -> str:
-    """`messages[0].content` of `/messages/0/content`, as botocore has it."""
+    """Returns `messages[0].content` for `/messages/0/content`, in botocore's notation."""
     steps = pointer.strip("/").split("/")
     return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps).strip(".")
 

@@ -1,8 +1,8 @@
-"""Rules about whole conversations, for every wire format: what a client must do for its user. Each judges a
+"""Rules about whole conversations, for every wire format: the duties of a client towards its user. Each judges a
 `Run` of a case.
 
-These rules are of kind *loss*: the provider may answer 200, and data is lost all the same. Pointers lead
-into the run: `/exchanges/1/request/…` (then the place in the body), `/replies/0`, `/tool_runs`, `/varied/crlf`.
+These rules are of kind *loss*: the provider may answer 200 although data is lost. Pointers lead into the run:
+`/exchanges/1/request/…` (then the place in the body), `/replies/0`, `/tool_runs`, `/varied/crlf`.
 """
 
 from importlib import import_module

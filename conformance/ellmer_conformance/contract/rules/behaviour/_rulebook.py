@@ -1,4 +1,4 @@
-"""The book of the behaviour rules, and the few words they share."""
+"""The book of the behaviour rules, and helpers that they share."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 
 def found(fine: object, pointer: str, problem: str) -> Finding:
-    """The subject was met at `pointer`; `problem` says what is wrong unless it is fine."""
+    """Returns a finding at `pointer`; `problem` describes the error unless `fine`."""
     return met(pointer) if fine else broken(pointer, problem)
 
 
 def declined(run: Run, ask: Ask) -> bool:
-    """Whether a step asks for what the adapter declares that it cannot do."""
+    """Tells whether a step needs a feature that the adapter declares as unsupported."""
     asks_for = {
         "audio_in_user": any(isinstance(part, Audio) for part in ask.parts),
         "changed_prompt": bool(ask.instructed),
@@ -53,17 +53,17 @@ def declined(run: Run, ask: Ask) -> bool:
 
 
 def at(exchange: int, item: Item) -> str:
-    """The place of an item in the run."""
+    """Returns the place of an item in the run."""
     return f"/exchanges/{exchange}/request{item.pointer}"
 
 
 def results_after(run: Run, exchange: int) -> list[Item]:
-    """The results that the next request adds; none when the conversation ended there."""
+    """Returns the results that the next request adds, or nothing if the conversation ended there."""
     return new(run, exchange + 1, "result") if exchange + 1 < len(run.said) else []
 
 
 def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
-    """Whether a reply says why it ended: in the neutral word, or in one of the provider's own."""
+    """Tells whether a reply has a given stop reason: the neutral one, or one of the provider's own."""
     if reply.stop is None or reply.stop in {"stop", "tool"}:
         return False
     own = f'"{reply.stop}"'.encode()
@@ -71,29 +71,31 @@ def stopped_by(run: Run, reply: Reply, reason: str) -> bool:
 
 
 def share_ids(run: Run) -> bool:
-    """Whether calls of one answer came with the same id."""
+    """Tells whether calls of one answer have the same id."""
     ids = [[call.id for call in calls if call.id] for _, calls in run.calls()]
     return any(len(set(each)) < len(each) for each in ids)
 
 
 def answer_refused(run: Run) -> bool:
-    """Whether an answer that cannot be told apart was refused with an error, which is as good as taking it."""
+    """Tells whether an ambiguous answer was refused with an error, which counts as correct."""
     return share_ids(run) and any(reply.error is not None for reply in run.replies)
 
 
 def last(run: Run) -> str:
-    """The place of the last request."""
+    """Returns the place of the last request."""
     return f"/exchanges/{len(run.said) - 1}/request"
 
 
 def new(run: Run, exchange: int, kind: str) -> list[Item]:
-    """Items of a kind that the request has and the one before it had not (by count: history is replayed)."""
+    """Returns the items of a kind that the request has in addition to the previous request (by count, because history
+    is repeated).
+    """
     before = sum(item.kind == kind for item in run.said[exchange - 1]) if exchange else 0
     return [item for item in run.said[exchange] if item.kind == kind][before:]
 
 
 def objects(value: Any) -> Iterator[Json]:
-    """Every object in a body."""
+    """Yields every object in a body."""
     if isinstance(value, dict):
         yield value
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

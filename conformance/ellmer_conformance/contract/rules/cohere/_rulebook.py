@@ -1,4 +1,4 @@
-"""The book of Cohere v2, and the bodies that its examples are made of."""
+"""The book of Cohere v2, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """An id and a sentence; the type, where there is one, before them."""
+    """Returns an id and a sentence, with the type first if there is one."""
     error = {"error_type": refusal.type} if refusal.type else {}
     error |= {"id": "2da0d1db-941a-4db3-ba16-436533566b78", "message": refusal.message}
     body = json.dumps(error, separators=(",", ":"), ensure_ascii=False)
     return {"content-type": "application/json"}, body.encode("utf-8", "backslashreplace")
 
 
+#: The provider's page with examples of its errors.
+ERRORS = "https://docs.cohere.com/reference/errors"
+
+
 def refused(message: str) -> Refusal:
-    """A refusal as Cohere words them."""
+    """Returns a refusal in Cohere's form."""
     return Refusal(f"invalid request: {message}")
 
 
@@ -38,22 +42,22 @@ IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64
 
 
 def body(*messages: Any, model: str = "command-a-03-2025", **more: Any) -> Json:
-    """A request with these messages."""
+    """Returns a request with these messages."""
     return {"model": model, "messages": list(messages), **more}
 
 
 def user(*parts: Json) -> Json:
-    """A user message of these parts."""
+    """Returns a user message of these parts."""
     return {"role": "user", "content": list(parts)}
 
 
 def call(*ids: str, arguments: Any = '{"x": 2, "y": 3}') -> Json:
-    """An assistant message that calls `add` once for each id."""
+    """Returns an assistant message that calls `add` once for each id."""
     function = {"name": "add", "arguments": arguments}
     calls = [{"id": id, "type": "function", "function": function} for id in ids]
     return {"role": "assistant", "tool_plan": "I will add them.", "tool_calls": calls}
 
 
 def result(id: str, content: Any = "5") -> Json:
-    """A tool message."""
+    """Returns a tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}

@@ -1,4 +1,4 @@
-"""Version 1 of the API; other providers of Cohere v2: none was studied."""
+"""Version 1 of the API, and other providers of Cohere v2, of which none has been studied."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .v1 import V1
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     if vendor == V1.vendor:
         return V1
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

@@ -15,7 +15,7 @@ _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
 
 class Problem(NamedTuple):
-    """A place (JSON pointer), what is wrong there, and the line that the API says about it."""
+    """A place (JSON pointer), its problem, and the API's line about it."""
 
     pointer: str
     problem: str
@@ -23,18 +23,18 @@ class Problem(NamedTuple):
 
 
 def proto(pointer: str) -> str:
-    """`contents[0].parts[0].function_call.args` of a JSON pointer in either spelling."""
+    """Returns `contents[0].parts[0].function_call.args` for a JSON pointer in either spelling."""
     return snake(_INDEX.sub(r"[\1]", pointer).strip("/").replace("/", "."))
 
 
 def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple[str, str]:
-    """Our sentence and the API's for a field that the message at a place does not have, or not in this form."""
+    """Returns our sentence and the API's for a field that the message does not have, or not in this form."""
     at = f" at '{place}'" if place else ""
     return f"`{key}` is no field here", f'Invalid JSON payload received. Unknown name "{key}"{at}: {why}'
 
 
 def told(problems: Sequence[Problem], end: str = "", **facts: str) -> Iterator[Finding]:
-    """A finding for each problem, all with the whole text, or one that there is none."""
+    """Yields a finding for each problem, each with the whole text, or one finding without a problem."""
     text = "\n".join(each.said for each in problems) + end
     for pointer, problem, _ in problems:
         yield broken(pointer, problem, text=text, **facts)

@@ -1,4 +1,4 @@
-"""The book of Gemini generateContent, and the bodies that its examples are made of."""
+"""The book of Gemini generateContent, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REJECT, LOSS = Kind.REJECT, Kind.LOSS
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Google's error body, pretty-printed."""
+    """Returns Google's error body, indented."""
     error = {"code": refusal.status, "message": refusal.message, "status": refusal.type}
     body = json.dumps({"error": error}, indent=2, ensure_ascii=False)
     return {"content-type": "application/json; charset=UTF-8"}, body.encode(
@@ -28,7 +28,7 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str) -> Refusal:
-    """A refusal of the status that all of Google's request errors have."""
+    """Returns a refusal with the status of all request errors of Google."""
     return Refusal(message, type="INVALID_ARGUMENT")
 
 
@@ -40,27 +40,27 @@ SIGNATURE = "CiQB4/H/XnM="
 
 
 def text(said: str) -> Json:
-    """A text part."""
+    """Returns a text part."""
     return {"text": said}
 
 
 def user(*parts: Json) -> Json:
-    """A user content."""
+    """Returns a user content."""
     return {"role": "user", "parts": list(parts)}
 
 
 def model(*parts: Json) -> Json:
-    """A content of the model."""
+    """Returns a content of the model."""
     return {"role": "model", "parts": list(parts)}
 
 
 def call(name: str = "add", **more: Any) -> Json:
-    """A call."""
+    """Returns a call."""
     return {"functionCall": {"name": name, "args": {"x": 2, "y": 3}}, **more}
 
 
 def answer(name: str = "add", **more: Any) -> Json:
-    """A response to a call."""
+    """Returns a response to a call."""
     return {"functionResponse": {"name": name, "response": {"output": 5}, **more}}
 
 
@@ -68,12 +68,12 @@ ASK = user(text("What is 2 + 3?"))
 
 
 def body(*contents: Any, named: str = "gemini-2.5-flash", **more: Any) -> Json:
-    """A request with these contents. (The model is in the URL; the message has a field for it too.)"""
+    """Returns a request with these contents. (The model is in the URL; the message has a field for it, too.)"""
     return {"model": f"models/{named}", "contents": list(contents), **more}
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A request with a conversation in neutral terms."""
+    """Returns a request with a conversation in neutral terms."""
     roles = {"user": user, "assistant": model}
     return body(*(roles[turn.role](*map(_part, turn.parts)) for turn in turns))
 

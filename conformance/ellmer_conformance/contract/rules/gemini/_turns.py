@@ -1,7 +1,8 @@
 """The conversation as the API judges it: the Gemini API merges consecutive contents of one role, Vertex AI
 merges only the model's.
 
-Recorded at Vertex: a call and an empty text in two contents, then the response, are taken (gemini-3.5-flash).
+A recording at Vertex shows that a call and an empty text in two contents, then the response, are accepted
+(gemini-3.5-flash).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["Turn", "exchanges", "turns"]
 
 @dataclass
 class Turn:
-    """Parts of one role, each with its pointer; `index` is that of the first content."""
+    """The parts of one role, each with its pointer; `index` is that of the first content."""
 
     index: int
     pointer: str
@@ -27,13 +28,15 @@ class Turn:
     parts: list[tuple[str, Json]] = field(default_factory=list)
 
     def of(self, key: str) -> list[tuple[str, Json]]:
-        """The calls (`functionCall`) or responses (`functionResponse`) with the pointers of their parts."""
+        """Returns the calls (`functionCall`) or responses (`functionResponse`) with the pointers of their
+        parts.
+        """
         return [(pointer, value) for pointer, part in self.parts if isinstance(value := get(part, key), dict)]
 
 
 @lru_cache(maxsize=4)
 def turns(request: Request) -> list[Turn]:
-    """The turns of a request."""
+    """Returns the turns of a request."""
     found: list[Turn] = []
     for index, (pointer, content) in enumerate(contents(request.body)):
         model = content.get("role") == "model"
@@ -44,7 +47,7 @@ def turns(request: Request) -> list[Turn]:
 
 
 def exchanges(request: Request) -> Iterator[tuple[Turn, Turn]]:
-    """Each turn that calls functions, with the turn behind it; a last one is not answered yet."""
+    """Yields each turn that calls functions, with the next turn. The last turn is not answered yet."""
     found = turns(request)
     for turn, following in pairwise(found):
         if turn.model and turn.of("functionCall"):

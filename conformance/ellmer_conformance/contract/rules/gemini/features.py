@@ -1,4 +1,4 @@
-"""Features that some models refuse, as recorded: log probabilities, penalties, external files, thinking."""
+"""Features that some models refuse, by recordings: log probabilities, penalties, external files, thinking."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _FILE: Json = {"fileData": {"mimeType": "audio/mpeg", "fileUri": "https://exampl
 
 
 def generation_config(request: Request) -> Json:
-    """The `generationConfig` of a request, however its name is written; empty where there is none."""
+    """Returns the `generationConfig` of a request in either spelling; `{}` if there is none."""
     return object_of(get(request.body, "generationConfig"))
 
 
 def config_place(request: Request) -> str:
-    """The pointer to it."""
+    """Returns the pointer to it."""
     return f"/{key_of(request.body, 'generationConfig')}"
 
 
@@ -65,7 +65,7 @@ def _thinks(request: Request) -> str | None:
 
 
 def _foreign(request: Request) -> str | None:
-    """A file at somebody else's address."""
+    """Returns a file at an external URL."""
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
             file = get(part, "fileData")
@@ -147,11 +147,12 @@ enter(
         Lack(
             "IMG-018",
             "A file is uploaded to Google, or is a YouTube video.",
-            ("gemini-2.0*", "gemini-2.5-flash-lite*"),
+            ("gemini-2.0*",),
             refused("Invalid or unsupported file uri: {value}"),
             (
-                "recorded refusals (gemini-2.0-flash, gemini-2.5-flash-lite); newer models fetch files",
+                "recorded refusal (gemini-2.0-flash); newer models fetch files since 2026",
                 f"{_FILES}audio/URL.yaml",
+                "https://github.com/vercel/ai/pull/16757 (all but Gemini 2.0 fetch them)",
             ),
             _foreign,
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),

@@ -1,4 +1,4 @@
-"""The fields of the protobuf messages behind the JSON. The API refuses any other field and names it."""
+"""The fields of the protobuf messages for the JSON. The API refuses any other field and names it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
 
 
 def _unknown(request: Json, config: frozenset[str]) -> Iterator[Problem]:
-    """Yields what no message has, in the order of the request."""
+    """Yields unknown fields in the order of the request."""
     for key, value in request.items():
         match snake(key):
             case "generation_config":
@@ -96,7 +96,7 @@ def _said(request: Json) -> Iterator[Problem]:
 
 
 def _strange(pointer: str, message: object, fields: frozenset[str]) -> Iterator[Problem]:
-    """A problem for each field that a message does not have."""
+    """Yields a problem for each field that a message does not have."""
     for key in message if isinstance(message, dict) else ():
         if snake(key) not in fields:
             yield Problem(f"{pointer}/{key}", *unknown(key, proto(pointer)))

@@ -1,4 +1,4 @@
-"""Gemini's Interactions: no refusal of it is on record, so that only what is lost is judged."""
+"""Gemini's Interactions. No refusal is recorded, so only losses are judged."""
 
 from __future__ import annotations
 

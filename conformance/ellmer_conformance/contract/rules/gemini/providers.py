@@ -1,5 +1,4 @@
-"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see
-`_turns.py`)."""
+"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see `_turns.py`)."""
 
 from __future__ import annotations
 
@@ -22,6 +21,7 @@ VERTEX = book.extend(
     without=[
         *("SCH-004", "SCH-015"),  # its schemas take some of these keys, and which is not studied
         *("IMG-018", "REQ-046", "REQ-047", "REQ-048", "THK-023"),  # recorded at the Gemini API alone
+        *("SCH-024", "TRM-017"),  # likewise
         "REQ-028",  # functions beside a search tool are recorded as accepted (gemini-3-flash-preview)
     ],
     STO_010={"preview": True},
@@ -98,13 +98,13 @@ _THINKING = "https://cloud.google.com/vertex-ai/generative-ai/docs/model-referen
 
 
 def _thinks(request: Request) -> str | None:
-    """A budget for thoughts."""
+    """Returns a thinking budget."""
     budget = get(get(generation_config(request), "thinkingConfig"), "thinkingBudget")
     return config_place(request) if budget else None
 
 
 def _shows(request: Request) -> str | None:
-    """Thoughts to be shown, without a budget for them."""
+    """Returns a request for visible thoughts without a budget."""
     shown = get(get(generation_config(request), "thinkingConfig"), "includeThoughts")
     return config_place(request) if shown and not _thinks(request) else None
 
@@ -151,7 +151,7 @@ enter(
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For proxies, no refusal is known."""
+    """Returns the rules of a provider. Refusals by proxies are not known."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == INTERACTIONS.vendor:

@@ -44,7 +44,7 @@ _MESSAGES = {
 
 
 def say(fault: Fault, request: Request) -> Mapping[str, str]:
-    """The whole line."""
+    """Returns the API's line."""
     place, (parent, _, _) = proto(fault.pointer), fault.pointer.rpartition("/")
     if fault.kind is FaultKind.UNKNOWN_FIELD:
         return {"text": unknown(fault.key, proto(parent))[1]}
@@ -56,7 +56,7 @@ def say(fault: Fault, request: Request) -> Mapping[str, str]:
 
 
 def _type(fault: Fault, request: Request) -> str:
-    """Returns what the field takes: the type of a scalar, or the name of a message or an enum."""
+    """Returns the accepted type of a field: that of a scalar, or the name of a message or an enum."""
     name = next((str(step) for step in reversed(fault.path) if isinstance(step, str)), "")
     node = fault.expected if fault.kind is FaultKind.WRONG_TYPE else {}
     types = types_of(node) if node else []

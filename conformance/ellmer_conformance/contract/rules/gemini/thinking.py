@@ -120,7 +120,7 @@ def pro_thinks_more_than_a_minimum(request: Request) -> Iterator[Finding]:
 
 
 def _config(request: Json) -> tuple[str, Json]:
-    """The configuration of thinking, with its pointer."""
+    """Returns the thinking configuration with its pointer."""
     outer = get(request, "generationConfig")
     pointer = f"/{key_of(request, 'generationConfig')}/{key_of(outer, 'thinkingConfig')}"
     return pointer, object_of(get(outer, "thinkingConfig"))

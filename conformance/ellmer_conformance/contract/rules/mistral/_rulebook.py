@@ -1,4 +1,4 @@
-"""The book of Mistral, its error bodies, and the bodies that its examples are made of."""
+"""The book of Mistral, its error bodies, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MINISTRAL = ("ministral*",)
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Mistral's error body; what its gate refuses has only a `detail`, or only a `message`."""
+    """Returns Mistral's error body. An error of its gateway has only a `detail`, or only a `message`."""
     match refusal.status:
         case 401:
             error: Json = {"detail": refusal.message}
@@ -45,12 +45,12 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def misplaced(message: str) -> Refusal:
-    """A refusal of the order of messages."""
+    """Returns a refusal of the order of messages."""
     return Refusal(message, type="invalid_request_message_order", code="3230")
 
 
 def incapable(message: str) -> Refusal:
-    """A refusal of what the model cannot do."""
+    """Returns a refusal of a feature that the model does not have."""
     return Refusal(message, type="invalid_request_invalid_args", code="3051")
 
 
@@ -60,7 +60,7 @@ ONCE_INVALID = Refusal("{detail}", 422, type="invalid_request_error")
 
 
 def invalid(pointer: str, problem: str, *errors: Json) -> Finding:
-    """A finding for `INVALID`."""
+    """Returns a finding for `INVALID`."""
     return broken(pointer, problem, detail=json.dumps(errors, separators=(",", ":"), ensure_ascii=False))
 
 
@@ -74,32 +74,32 @@ A, B = "a1B2c3D4e", "f5G6h7J8k"
 
 
 def body(*messages: Any, model: str = "mistral-small-latest", **more: Any) -> Json:
-    """A request with these messages."""
+    """Returns a request with these messages."""
     return {"model": model, "messages": list(messages), **more}
 
 
 def user(*parts: Json) -> Json:
-    """A user message of these parts."""
+    """Returns a user message of these parts."""
     return {"role": "user", "content": list(parts)}
 
 
 def says(text: Any, **more: Any) -> Json:
-    """An assistant message."""
+    """Returns an assistant message."""
     return {"role": "assistant", "content": text, **more}
 
 
 def call(*ids: str, name: str = "add", **more: Any) -> Json:
-    """An assistant message that calls a tool once for each id."""
+    """Returns an assistant message that calls a tool once for each id."""
     function = {"name": name, "arguments": '{"x": 2, "y": 3}'}
     calls = [{"id": id, "type": "function", "function": function} for id in ids]
     return {"role": "assistant", "content": "", "tool_calls": calls, **more}
 
 
 def result(id: str, content: Any = "5") -> Json:
-    """A tool message."""
+    """Returns a tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}
 
 
 def untyped(refusal: Refusal) -> Refusal:
-    """As it was said before 2025-11, when refusals had no types of their own."""
+    """Returns a refusal in the form before 2025-11, without a type."""
     return replace(refusal, type="invalid_request_error", code=None)

@@ -186,10 +186,14 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     "REQ-012",
     MUST,
     REJECT,
-    source=["recorded refusals of `web_search` (ministral-3b)", SDK],
+    source=[
+        "recorded refusals of `web_search` (ministral-3b)",
+        SDK,
+        "https://github.com/vercel/ai/issues/14312 (searches are for agents and conversations)",
+    ],
     refusal=INVALID,
     examples=[body(ASK, tools=[TOOL, {"type": "image_generation"}])],
-    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
+    counterexamples=[body(ASK, tools=[{"type": kind}]) for kind in ("web_search", "code_interpreter")],
 )
 def tools_are_functions(request: Request) -> Iterator[Finding]:
     """A tool is a function, or one of Mistral's own tools that are not limited to agents."""
@@ -236,12 +240,12 @@ def _no_function(index: int, tool: Json) -> Iterator[Json]:
 
 
 def _extra(at: list[Any], value: Any) -> Json:
-    """Pydantic's error for a field that a model does not have."""
+    """Returns pydantic's error for a field that a model does not have."""
     return {"type": "extra_forbidden", "loc": at, "msg": "Extra inputs are not permitted", "input": value}
 
 
 def _untagged(at: list[str | int], key: str, tag: str, value: Json, expected: str) -> Json:
-    """Pydantic's error for a tag that none of a union's members has."""
+    """Returns pydantic's error for a tag that no member of a union has."""
     return {
         "type": "union_tag_invalid",
         "loc": at,

@@ -182,7 +182,7 @@ def results_are_text(request: Request) -> Iterator[Finding]:
 
 
 def _without(request: Json, kind: str) -> Iterator[Finding]:
-    """A finding for each message: whether it has a part of a type."""
+    """Yields a finding for each message: whether it has a part of a type."""
     for pointer, message in messages(request):
         places = [
             p

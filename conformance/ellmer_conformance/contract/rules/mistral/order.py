@@ -1,4 +1,4 @@
-"""The order of messages: who may follow whom."""
+"""The order of messages: the roles that may follow each role."""
 
 from __future__ import annotations
 

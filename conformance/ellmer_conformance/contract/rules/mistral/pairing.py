@@ -1,4 +1,4 @@
-"""Calls and results: as many results as calls, ids and names that are legal, and something said."""
+"""Calls and results: their numbers are equal, ids and names are valid, and messages have content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other providers of Mistral's format and errors: none was studied."""
+"""Other providers of Mistral's format and errors. None has been studied."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])

@@ -25,7 +25,7 @@ _BOUNDS = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """The list of pydantic's errors, as JSON."""
+    """Returns the list of pydantic's errors, as JSON."""
     at = ["body", *fault.located(unnamed={"function", "text", "image_url"})]
     error: Json = {"type": "", "loc": at, "msg": "", "input": fault.value}
     match fault.kind:

@@ -1,4 +1,4 @@
-"""The book of Ollama's /api/chat, and the bodies that its examples are made of."""
+"""The book of Ollama's /api/chat, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVER = "https://github.com/ollama/ollama (server/routes.go)"
 
 
 def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """One sentence under `error`, whatever went wrong."""
+    """Returns an error body: one sentence under `error`."""
     body = json.dumps({"error": refusal.message}, separators=(",", ":"), ensure_ascii=False)
     return {"content-type": "application/json; charset=utf-8"}, body.encode("utf-8", "backslashreplace")
 
@@ -30,21 +30,21 @@ ASK = QUESTION
 
 
 def body(*messages: Any, **more: Any) -> Json:
-    """A request with these messages."""
+    """Returns a request with these messages."""
     return {"model": "qwen3:4b", "messages": list(messages), **more}
 
 
 def shown(*pictures: str, text: str = "What is this?") -> Json:
-    """A user message with pictures."""
+    """Returns a user message with images."""
     return {"role": "user", "content": text, "images": list(pictures)}
 
 
 def call(*ids: str) -> Json:
-    """An assistant message that calls `add` once for each id."""
+    """Returns an assistant message that calls `add` once for each id."""
     calls = [{"id": id, "function": {"name": "add", "arguments": {"x": 2, "y": 3}}} for id in ids]
     return {"role": "assistant", "content": "", "tool_calls": calls}
 
 
 def result(id: str, content: str = "5", **more: Any) -> Json:
-    """A tool message."""
+    """Returns a tool message."""
     return {"role": "tool", "content": content, "tool_name": "add", "tool_call_id": id, **more}

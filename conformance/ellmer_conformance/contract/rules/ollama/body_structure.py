@@ -1,6 +1,7 @@
 """Requests that the server refuses: values that do not fit its Go types, and features that the model lacks.
 
-The server pairs nothing: it accepts results without a call, repeated results, unknown ids and any order.
+The server does not pair calls and results: it accepts results without a call, repeated results, unknown ids and any
+order.
 """
 
 from __future__ import annotations
@@ -182,7 +183,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
 
 
 def tagged(model: str) -> str:
-    """The name with its tag, as the server says it."""
+    """Returns the name with its tag, as in the server's errors."""
     return model if ":" in model else f"{model}:latest"
 
 
@@ -261,7 +262,7 @@ def _calls(request: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _illegal(text: str) -> int | None:
-    """Returns where Go's decoder stops; None where it does not."""
+    """Returns the position where Go's decoder stops, or `None`."""
     bare = text.rstrip("=\r\n")
     found = _NOT_BASE64.search(bare)
     if found:

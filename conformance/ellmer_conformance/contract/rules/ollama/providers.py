@@ -1,4 +1,4 @@
-"""Other providers of /api/chat: every machine that runs Ollama."""
+"""Other providers of /api/chat: any machine that runs Ollama."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from ._rulebook import book
 
 
 def dialect(vendor: str) -> RuleBook:  # noqa: ARG001 - it is one server everywhere
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     return book

@@ -1,4 +1,4 @@
-"""Tool results, which the server does not check: the model cannot match what is missing."""
+"""Tool results, which the server does not check. Without ids or names, the model cannot match them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _STRUCTS = {
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """Returns what the decoder got, where, and what type the field has."""
+    """Returns the value's type, its place, and the type of the field."""
     names = [str(step) for step in fault.path if isinstance(step, str)]
     types = types_of(fault.expected)
     kind = _STRUCTS.get(names[-1]) if names and {"array", "object"} & {*types} else None

@@ -1,4 +1,4 @@
-"""Functions that find a feature in a Chat Completions request: its JSON pointer, or None."""
+"""Functions that find a feature in a Chat Completions request. They return its JSON pointer, or `None`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Found = Callable[[Request], str | None]
 
 
 def a_part(*kinds: str) -> Found:
-    """A part of one of the types."""
+    """Finds a part of one of the types."""
 
     def found(request: Request) -> str | None:
         places = (
@@ -36,7 +36,7 @@ def a_part(*kinds: str) -> Found:
 
 
 def functions(*choices: object) -> Found:
-    """Functions; with choices, where the `tool_choice` is one of these (None: it is absent)."""
+    """Finds functions. With choices, the `tool_choice` must be one of these (`None` means that it is missing)."""
 
     def found(request: Request) -> str | None:
         declared = any(tool.get("type") == "function" for _, tool in tools(request.body))
@@ -47,18 +47,18 @@ def functions(*choices: object) -> Found:
 
 
 def forced(request: Request) -> str | None:
-    """A `tool_choice` that forces a call."""
+    """Finds a `tool_choice` that forces a call."""
     choice = request.body.get("tool_choice")
     return "/tool_choice" if choice == "required" or isinstance(choice, dict) else None
 
 
 def logprobs(request: Request) -> str | None:
-    """Log probabilities."""
+    """Finds log probabilities."""
     return "/logprobs" if request.body.get("logprobs") else None
 
 
 def option(name: str, *values: object) -> Found:
-    """An option; with values, where it is one of these."""
+    """Finds an option. With values, its value must be one of these."""
 
     def found(request: Request) -> str | None:
         given = request.body.get(name)
@@ -69,7 +69,7 @@ def option(name: str, *values: object) -> Found:
 
 
 def streamed_format(request: Request) -> str | None:
-    """Structured output in a stream."""
+    """Finds structured output in a stream."""
     return (
         "/response_format" if request.stream and _format(request).get("type") not in {None, "text"} else None
     )

@@ -14,10 +14,10 @@ __all__ = ["Block", "Pairing", "calls_of", "pairing"]
 
 @dataclass
 class Block:
-    """An assistant message that calls tools, and the unbroken row of tool messages behind it.
+    """An assistant message with tool calls, and the consecutive tool messages after it.
 
-    `answers` and `strangers` are the row's (message index, id), by whether the id is one of the calls.
-    `late` are the calls whose result comes after `end`, the index of the message that ends the row.
+    `answers` and `strangers` are (message index, id) of these tool messages: the ids of `answers` are ids of the
+    calls. `late` are the calls whose result comes after `end`, the index of the next other message.
     """
 
     index: int
@@ -31,28 +31,28 @@ class Block:
 
     @property
     def missing(self) -> list[str]:
-        """The calls that are never answered."""
+        """The calls without any result."""
         answered = {id for _, id in self.answers} | self.late.keys()
         return [id for id in self.ids if id not in answered]
 
 
 @dataclass
 class Pairing:
-    """`blocks`, and `orphans`: the tool messages (index, id) with no call anywhere before them."""
+    """`blocks`, and `orphans`: the tool messages (index, id) without an earlier call."""
 
     blocks: list[Block] = field(default_factory=list)
     orphans: list[tuple[int, str]] = field(default_factory=list)
 
 
 def calls_of(message: Json) -> list[Json]:
-    """The calls an assistant message makes."""
+    """Returns the calls of an assistant message."""
     made = message.get("tool_calls") if message.get("role") == "assistant" else None
     return [each for each in items_of(made) if isinstance(each, dict)]
 
 
 @lru_cache(maxsize=4)
 def pairing(request: Request) -> Pairing:
-    """Calls and results of a request."""
+    """Returns the paired calls and results of a request."""
     found = Pairing()
     row: Block | None = None
     unanswered: dict[str, Block] = {}

@@ -1,4 +1,4 @@
-"""The book of OpenAI Chat Completions, and the bodies that its examples are made of."""
+"""The book of OpenAI Chat Completions, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ IMAGE: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64
 
 
 def body(*messages: Any, **more: Any) -> Json:
-    """A request with these messages."""
+    """Returns a request with these messages."""
     return {"model": "gpt-4.1-mini", "messages": list(messages), **more}
 
 
 def call(*ids: str, **more: Any) -> Json:
-    """An assistant message that calls `add` once for each id."""
+    """Returns an assistant message that calls `add` once for each id."""
     calls = [
         {"id": id, "type": "function", "function": {"name": "add", "arguments": '{"x": 2, "y": 3}'}}
         for id in ids
@@ -39,12 +39,12 @@ def call(*ids: str, **more: Any) -> Json:
 
 
 def result(id: str, content: Any = "5") -> Json:
-    """A tool message."""
+    """Returns a tool message."""
     return {"role": "tool", "tool_call_id": id, "content": content}
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A request with a conversation in neutral terms."""
+    """Returns a request with a conversation in neutral terms."""
     said: list[Json] = []
     for turn in turns:
         calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]

@@ -1,6 +1,6 @@
 """The shape of a request: required and optional fields.
 
-In the order in which the API looks: `model`, `messages`, unknown keys, then field by field.
+The rules have the order of the API: `model`, `messages`, unknown keys, then each field.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
 
 
 def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
-    """Each object with a pointer and the keys it cannot do without."""
+    """Yields each object with its pointer and required keys."""
     for pointer, message in messages(request):
         yield pointer, message, ("role", "content") if message.get("role") == "developer" else ("role",)
         for place, made in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):

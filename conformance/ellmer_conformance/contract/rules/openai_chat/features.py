@@ -1,4 +1,4 @@
-"""Names that are checked, and features that some models refuse."""
+"""Names with restricted characters, and features that some models refuse."""
 
 from __future__ import annotations
 

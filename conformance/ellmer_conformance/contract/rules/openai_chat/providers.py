@@ -1,7 +1,7 @@
 """Other providers of Chat Completions, and what is known about them.
 
-At another provider, only a refusal that was recorded there is a reject rule; OpenAI's other rules are
-previews. Loss rules hold everywhere.
+At another provider, a rule refuses only if a refusal was recorded there. OpenAI's other rules are previews. Loss
+rules hold everywhere.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _OWN = frozenset(module.name for module in iter_modules(dialects.__path__))
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider."""
+    """Returns the rules of a provider."""
     if vendor in {"", book.vendor}:
         return book
     if vendor == "azure":

@@ -169,7 +169,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict response format, the root is an object, and every object sets `additionalProperties: false` and
     requires all its properties.
 
-    A `$ref` stands without a description, a default or a title, and a string has not the format `uri`.
+    A `$ref` has no description, default or title beside it, and no string has the format `uri`.
     """
     format = request.body.get("response_format")
     schema = format.get("json_schema") if isinstance(format, dict) else None
@@ -287,7 +287,7 @@ def _functions(request: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _named(request: Json) -> Iterator[tuple[str, Json]]:
-    """The functions that are declared, and those of the calls in the history."""
+    """Yields the declared functions, and those of earlier calls."""
     yield from _functions(request)
     for pointer, message in messages(request):
         for i, made in enumerate(calls_of(message)):

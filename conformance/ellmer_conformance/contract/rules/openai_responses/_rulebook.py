@@ -1,4 +1,4 @@
-"""The book of OpenAI Responses, and the bodies that its examples are made of."""
+"""The book of OpenAI Responses, and helpers for the bodies of its examples."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ IMAGE: Json = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}
 
 
 def body(*items: Any, **more: Any) -> Json:
-    """A request with these input items."""
+    """Returns a request with these input items."""
     return {"model": "gpt-4.1-mini", "input": list(items), **more}
 
 
 def call(id: str, /, **more: Any) -> Json:
-    """A call of `add`."""
+    """Returns a call of `add`."""
     return {"type": "function_call", "call_id": id, "name": "add", "arguments": '{"x": 2, "y": 3}', **more}
 
 
 def output(id: str, value: Any = "5", /, **more: Any) -> Json:
-    """Returns what the client answers to a call."""
+    """Returns the client's output for a call."""
     return {"type": "function_call_output", "call_id": id, "output": value, **more}
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """A request with a conversation in neutral terms."""
+    """Returns a request with a conversation in neutral terms."""
     said: list[Json] = []
     for turn in turns:
         said += [call(part.id) for part in turn.parts if isinstance(part, ToolCall)]

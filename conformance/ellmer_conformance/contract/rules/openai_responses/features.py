@@ -17,7 +17,7 @@ _TESTS = (
 
 
 def _searches_in_haste(request: Request) -> str | None:
-    """A web search, with the least effort."""
+    """Finds a web search with the lowest effort."""
     searches = any(tool.get("type") == "web_search" for _, tool in tools(request.body))
     hasty = object_of(request.body.get("reasoning")).get("effort") == "minimal"
     return "/tools" if searches and hasty else None

@@ -131,7 +131,7 @@ def images_are_images(request: Request) -> Iterator[Finding]:
 
 
 def _no_image(url: str) -> str | None:
-    """Returns what is wrong with an image's URL; None where nothing is."""
+    """Returns the error in an image's URL, or `None`."""
     if not url.startswith("data:"):
         fine = url.startswith(("http://", "https://"))
         return None if fine else "Expected a valid URL, but got a value with an invalid format."

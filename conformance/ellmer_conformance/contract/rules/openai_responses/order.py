@@ -1,4 +1,4 @@
-"""Calls, outputs and reasoning: the items that must be in the input together. Their order hardly matters."""
+"""Calls, outputs and reasoning: the items that the input must have together. Their order is seldom restricted."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def outputs_answer_calls(request: Request) -> Iterator[Finding]:
 
 
 def _generated(item: Json) -> bool:
-    """Whether an item is one the model makes; a bare assistant message is the client's."""
+    """Tells whether the model made an item. A plain assistant message is the client's."""
     if type_of(item) != "message":
         return not type_of(item).endswith("_output")
     return item.get("role") == "assistant" and (bool(item.get("id")) or isinstance(item.get("content"), list))

@@ -1,4 +1,4 @@
-"""Other providers of Responses, and what is known about them."""
+"""Other providers of Responses, and the known facts about them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True
 
 
 def dialect(vendor: str) -> RuleBook:
-    """The rules of a provider. For the others, no refusal is known."""
+    """Returns the rules of a provider. Refusals by others are not known."""
     if vendor in {"", book.vendor}:
         return book
     known = {"azure": AZURE, "deepseek": DEEPSEEK}

@@ -1,4 +1,4 @@
-"""All shape errors that no other rule reports with a text of its own."""
+"""All shape errors that no other rule reports with its own text."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def strict_answers_are_closed(request: Request) -> Iterator[Finding]:
     """In a strict response format, the root is an object, and every object sets `additionalProperties: false` and
     requires all its properties.
 
-    A `$ref` stands without a description, a default or a title, and a string has not the format `uri`.
+    A `$ref` has no description, default or title beside it, and no string has the format `uri`.
     """
     format = wire.format_of(request.body)
     if format.get("type") == "json_schema" and format.get("strict") is True:

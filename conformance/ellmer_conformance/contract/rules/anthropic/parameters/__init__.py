@@ -1,4 +1,4 @@
-"""The rules for parameters of Anthropic Messages: options, sampling, and what some models do not take.
+"""Rules for parameters of Anthropic Messages: options, sampling, and parameters that some models refuse.
 
-Imports what the rules of the format share.
+They import the code that the format's rules share.
 """

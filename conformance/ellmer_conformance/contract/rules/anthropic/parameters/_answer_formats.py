@@ -1,4 +1,4 @@
-"""The form of the answer that a request asks for."""
+"""The requested form of the answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["answer_formats"]
 
 
 def answer_formats(request: Json) -> Iterator[tuple[str, Json]]:
-    """Each form with its place: `output_config.format`, and `output_format`, as it was called in the beta."""
+    """Yields each form with its place: `output_config.format`, or `output_format`, its name in the beta."""
     found = {
         "output_config.format": object_of(request.get("output_config")).get("format"),
         "output_format": request.get("output_format"),

@@ -1,4 +1,4 @@
-"""The rules for thinking of Anthropic Messages: which modes a model has, and how thinking goes back.
+"""Rules for thinking of Anthropic Messages: the modes of each model, and thinking that is sent back.
 
-Imports what the rules of the format share.
+They import the code that the format's rules share.
 """

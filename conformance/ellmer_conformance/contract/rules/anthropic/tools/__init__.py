@@ -1,4 +1,4 @@
-"""The rules for tools of Anthropic Messages: how they are declared, their schemas, and those that Anthropic runs.
+"""Rules for tools of Anthropic Messages: their declarations, their schemas, and the tools that Anthropic runs.
 
-Imports what the rules of the format share.
+They import the code that the format's rules share.
 """

@@ -1,4 +1,4 @@
-"""The tools of a request that the client runs and describes itself."""
+"""The tools of a request that the client describes and runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["custom"]
 
 
 def custom(request: Json) -> Iterator[tuple[int, str, Json]]:
-    """Each with its index and pointer; Anthropic's own tools have another type."""
+    """Yields each client tool with its index and pointer. Anthropic's own tools have another type."""
     for index, (pointer, tool) in enumerate(tools(request)):
         if tool.get("type") in {None, "custom"}:
             yield index, pointer, tool

@@ -7,15 +7,16 @@ from typing import Any
 
 from ....exchange import Json
 from ....readers.json_access import items_of, object_of
+from ..._references import dangling
 
-__all__ = ["circle", "enum_problem", "invalid", "optional_count", "strict_problem", "union_count"]
+__all__ = ["circle", "enum_problem", "invalid", "lost", "optional_count", "strict_problem", "union_count"]
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def subschemas(schema: Any) -> Iterator[Json]:
-    """A schema and all in it."""
+    """Yields a schema and all nested schemas."""
     if not isinstance(schema, dict):
         return
     yield schema
@@ -31,7 +32,7 @@ def subschemas(schema: Any) -> Iterator[Json]:
 
 
 def invalid(schema: Any) -> str | None:
-    """Returns what in a schema is of an older draft, or of none; None where nothing is."""
+    """Returns the part of a schema that is of an older draft or invalid, or `None`."""
     return next((problem for each in subschemas(schema) if (problem := _outdated(each))), None)
 
 
@@ -48,7 +49,7 @@ def _outdated(schema: Json) -> str | None:
 
 
 def strict_problem(schema: Any) -> str | None:
-    """Returns why a strict schema is refused, in the provider's words."""
+    """Returns the reason why a strict schema is refused, in the provider's words."""
     found = list(subschemas(schema))
     lists = [each["minItems"] for each in found if each.get("type") == "array" and "minItems" in each]
     if many := [count for count in lists if count not in (0, 1)]:
@@ -68,7 +69,7 @@ def _problem(schema: Json) -> str | None:
 
 
 def enum_problem(schema: Any) -> str | None:
-    """Returns why an enum is refused: a declared type of several is none that a value has."""
+    """Returns the reason why an enum is refused: no value has its declared type."""
     for each in subschemas(schema):
         kinds, values = each.get("type"), items_of(each.get("enum"))
         if isinstance(kinds, list) and values:
@@ -95,8 +96,14 @@ def union_count(schema: Any) -> int:
     )
 
 
+def lost(schema: Any) -> str | None:
+    """Returns the provider's sentence about the first reference that leads nowhere; None where there is none."""
+    found = dangling(schema)
+    return f"Invalid schema: Reference to non-existent definition: {found[0][1]}" if found else None
+
+
 def circle(schema: Any) -> list[str]:
-    """Names of definitions that refer to each other in a circle, the first one again at the end."""
+    """Returns the names of definitions that refer to each other in a circle. The first name is repeated at the end."""
     if not isinstance(schema, dict):
         return []
     definitions = {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
@@ -113,7 +120,7 @@ def circle(schema: Any) -> list[str]:
 
 
 def _walk(refers: dict[str, list[str]], trail: list[str], harmless: set[str]) -> list[str]:
-    """The circle that a trail leads into. `harmless` are the names that lead into none: each is gone into once."""
+    """Returns the circle that a trail leads into. `harmless` are names that lead into none, so each is followed once."""
     for name in refers.get(trail[-1], ()):
         if name in trail:
             return [*trail[trail.index(name) :], name]

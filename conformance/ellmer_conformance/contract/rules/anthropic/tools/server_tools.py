@@ -106,7 +106,7 @@ def served_calls_have_results(request: Request) -> Iterator[Finding]:
 
 
 def _searches(turn: Turn) -> Iterator[tuple[str, Json]]:
-    """The calls in a turn that the server has run by its end: a pending one waits for the client's results."""
+    """Yields the finished searches of a turn. A pending search waits for the client's results."""
     if not turn.of("tool_use"):
         for _, pointer, block in turn.of("server_tool_use"):
             if block.get("name") in {"web_search", "web_fetch"}:

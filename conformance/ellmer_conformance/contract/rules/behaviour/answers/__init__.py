@@ -1,4 +1,4 @@
-"""The rules for what a client makes of answers: text, values, ends, errors, streams.
+"""Rules about a client's handling of answers: text, values, ends, errors, streams.
 
-Imports what the rules of behaviour share.
+They import the code that the rules of behaviour share.
 """

@@ -1,4 +1,4 @@
-"""Citations: where the texts of an answer come from."""
+"""Citations: the sources of an answer's texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from .._rulebook import LOSS, MUST, book, found
 _SPANS = {"openai-chat", "openai-responses", "gemini", "cohere"}
 
 
-@book.rule("CIT-001", MUST, LOSS, source="every provider's guide to web search: citations are to be shown")
+@book.rule(
+    "CIT-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/tools-web-search",
+        "https://github.com/openai/openai-agents-python/pull/4222",
+    ],
+)
 def sources_are_handed_over(run: Run) -> Iterator[Finding]:
     """The sources of an answer reach the caller, with their URLs and the words that they are for.
 
@@ -30,7 +38,7 @@ def sources_are_handed_over(run: Run) -> Iterator[Finding]:
 
 
 def _cited(run: Run, text: str) -> list[Say]:
-    """The texts with sources of the answer that has this text."""
+    """Returns the texts with sources of the answer with this text."""
     answers = [one for step in run.case.script for one in answers_of(step) if one.text == text]
     return [part for answer in answers[:1] for part in _texts(answer) if part.sources]
 
@@ -40,6 +48,6 @@ def _texts(answer: Answer) -> list[Say]:
 
 
 def _named(run: Run, part: Say, source: Source, told: Sequence[Source]) -> bool:
-    """Whether the caller is told of a source, for its own words; where none are named, for all of the text."""
+    """Tells whether the caller gets a source for its passage, or for the whole text if none is named."""
     words = (source.cited if run.wire in _SPANS else "") or part.text
     return any(got.url == source.url and (got.cited or part.text) == words for got in told)

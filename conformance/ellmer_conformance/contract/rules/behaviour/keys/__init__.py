@@ -1,4 +1,4 @@
-"""The rules for API keys: where they go, and where they are not to be seen.
+"""Rules for API keys: where they are sent, and where they must not appear.
 
-Imports what the rules of behaviour share.
+They import the code that the rules of behaviour share.
 """

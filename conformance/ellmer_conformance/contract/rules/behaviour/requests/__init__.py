@@ -1,4 +1,4 @@
-"""The rules for what a client sends: what was said, in its order, once, and nothing that nobody asked for.
+"""Rules for requests: they have all messages, in order, once, and nothing that was not requested.
 
-Imports what the rules of behaviour share.
+They import the code that the rules of behaviour share.
 """

@@ -23,7 +23,10 @@ _BLOCKS = {"anthropic", "bedrock"}
     "HIS-006",
     MUST,
     LOSS,
-    source="OpenAI: messages.append(message), input += output; Anthropic: append the full content; Gemini: the same",
+    source=[
+        "https://developers.openai.com/api/docs/guides/conversation-state",
+        "https://github.com/langchain-ai/langchain-google/issues/1706",
+    ],
 )
 def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
     """The next request contains the texts and tool calls of the answer, unchanged, with their arguments.
@@ -42,7 +45,7 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
 
 
-@book.rule("HIS-007", SHOULD, LOSS, source="blocks that are joined lose what stood between them")
+@book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")
 def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     """Separate texts of the user are not joined without a break, and the model's text blocks go back as
     separate blocks.
@@ -76,8 +79,8 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
     """Thinking before a tool call is sent back with the call, if the wire format requires it (Anthropic, Bedrock).
 
-    Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and
-    others do not require it.
+    Why: Anthropic refuses a call whose thinking is missing. Gemini refuses a call without its signature,
+    which Gemini's own rules check. OpenAI recommends it, and others do not require it.
     """
     if run.wire not in {"anthropic", "bedrock"}:
         return
@@ -91,7 +94,7 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
 
 
 def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
-    """Each whole answer that a further request of its conversation follows, with what it may have been."""
+    """Yields each complete answer that a later request of its conversation follows, with the accepted alternatives."""
     if len(run.case.speakers) > 1 or answer_refused(run) or _failed(run):
         return
     for index, step in run.answered():
@@ -103,18 +106,18 @@ def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
 
 
 def _failed(run: Run) -> bool:
-    """Whether the caller was told of an error where there was an answer: the turn may be left out then."""
+    """Tells whether the caller got an error instead of an answer. The turn may then be left out."""
     steps = zip(run.case.steps, run.replies, strict=False)
     return any(reply.error is not None and ask.outcome == "answered" for ask, reply in steps)
 
 
 def _is_telling(answer: Answer) -> bool:
-    """Whether there is something to say again; arguments that are no JSON cannot be compared."""
+    """Tells whether a call can be compared. Arguments that are not JSON cannot."""
     return bool(answer.parts) and all(call.text is None for call in answer.calls)
 
 
 def _new(run: Run, index: int) -> list[Item]:
-    """Returns what the assistant says in the request after an exchange, and did not say in it."""
+    """Returns the assistant's items that the request after an exchange adds."""
     before = sum(item.role == "assistant" for item in run.said[index])
     spoken = 0
     for place, item in enumerate(run.said[index + 1]):
@@ -125,14 +128,15 @@ def _new(run: Run, index: int) -> list[Item]:
 
 
 def _texts(run: Run, index: int, answer: Answer) -> set[str]:
-    """Returns how the text may go back: Cohere's models say what they plan before they call, and that is text there. Claude may
-    say a block of blanks, which the API refuses to be told."""
+    """Returns the forms in which the text may be sent back. Cohere's models state a plan before their calls, which is
+    text there. Claude may write a blank block, which the API refuses in requests.
+    """
     planned = [answer.thinking + answer.text] if run.wire == "cohere" else []
     return {answer.text, *planned, *(_unblank(run, index) if run.wire == "anthropic" else [])}
 
 
 def _unblank(run: Run, index: int) -> Iterator[str]:
-    """The text of a whole answer without its blocks of blanks."""
+    """Yields the text of a complete answer without its blank blocks."""
     response = run.exchanges[index].response
     with suppress(ValueError):
         answer = object_of(json.loads(response.body if response else b""))

@@ -1,4 +1,4 @@
-"""Options that the caller sets for one turn: they are in that turn's request, where the API has its place for them."""
+"""Options of one turn: they are in that turn's request, in the place that the API defines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORCED = {"required", "any", "function", "tool"}
 
 
 def _tool_choice(body: Json, _: Any) -> bool:
-    """Whether a call is demanded, in the word of any format."""
+    """Tells whether a tool call is forced, in any format."""
     config = object_of(body.get("toolConfig"))
     choice = body.get("tool_choice") or config.get("functionCallingConfig") or config.get("toolChoice")
     if isinstance(choice, Mapping):  # {"type": "any"}, {"mode": "ANY"}, {"any": {}}
@@ -27,7 +27,7 @@ def _tool_choice(body: Json, _: Any) -> bool:
 
 
 def _stop(body: Json, wanted: Sequence[str]) -> bool:
-    """Whether exactly these sequences are sent."""
+    """Tells whether exactly these stop sequences are sent."""
     held = ("generationConfig", "inferenceConfig", "options")
     holders = [body, *(object_of(body.get(name)) for name in held)]
     sent = [
@@ -40,7 +40,7 @@ def _stop(body: Json, wanted: Sequence[str]) -> bool:
 
 
 def _json(body: Json, _: Any) -> bool:
-    """Whether JSON is asked for."""
+    """Tells whether the request asks for JSON."""
     places = (
         object_of(body.get("response_format")).get("type"),
         object_of(object_of(body.get("text")).get("format")).get("type"),
@@ -51,7 +51,7 @@ def _json(body: Json, _: Any) -> bool:
 
 
 def _cache(body: Json, _: Any) -> bool:
-    """Whether the provider is told up to where it should keep the prompt."""
+    """Tells whether the request marks the part of the prompt to cache."""
     return any("cache_control" in one or "cachePoint" in one for one in objects(body))
 
 
@@ -63,11 +63,12 @@ _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
 }
 
 
-@book.rule("OPT-004", MUST, LOSS, source="what a caller sets is what a caller gets; each API's reference")
+@book.rule("OPT-004", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/35582")
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
 
-    An option of one turn is not sent with the next.
+    Why: an option that is dropped changes the answer, and nobody is told. An option of one turn is not sent
+    with the next.
     """
     for index, ask in _first_requests(run):
         place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
@@ -81,18 +82,27 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
 
 
 def _first_requests(run: Run) -> Iterator[tuple[int, Ask]]:
-    """The first request of each step, where it is known which one that is."""
+    """Yields the first request of each step, if it is known."""
     if run.refused or not any(ask.options for ask in run.case.steps) or not run.exchanges:
         return
     apart = len(run.exchanges) == len(run.case.steps)
     yield from enumerate(run.case.steps if apart else run.case.steps[:1])
 
 
-@book.rule("OPT-005", MUST, LOSS, source="who sets a limit pays for no more than that, and wants to know")
+@book.rule(
+    "OPT-005",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/definableai/definable.ai/issues/44",
+        "https://github.com/xuzhougeng/wisp-science/pull/708",
+    ],
+)
 def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
     """Once a turn has sent as many requests as the caller allows, no more is sent for it, and an error says so.
 
-    What was answered is kept: the next turn goes on from it.
+    Why: the limit protects the caller from costs, and a turn that it stopped is not complete. What was
+    answered is kept: the next turn goes on from it.
     """
     for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if "requests" not in ask.options or run.refused:
@@ -104,6 +114,6 @@ def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
 
 
 def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
-    """Whether a request has what one of these steps says."""
+    """Tells whether a request has the option of one of these steps."""
     texts = {part.text for step in steps for part in step.parts if isinstance(part, Text)}
     return any(item.kind == "text" and item.text in texts for item in items)

@@ -1,4 +1,4 @@
-"""The rules for tools: each call is answered, each result is written as it is, and images that tools return arrive.
+"""Rules for tools: each call is answered, each result has the right form, and images of tools arrive.
 
-Imports what the rules of behaviour share.
+They import the code that the rules of behaviour share.
 """

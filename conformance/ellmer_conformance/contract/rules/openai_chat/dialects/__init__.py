@@ -1,4 +1,4 @@
-"""Providers with refusals of their own: one module each, named after the provider."""
+"""Providers with their own refusals: one module each, named after the provider."""
 
 from __future__ import annotations
 
@@ -45,13 +45,15 @@ def elsewhere(
     envelope: Envelope | None = None,
     **changed: Any,
 ) -> RuleBook:
-    """OpenAI's rules at another provider: previews, except those known to hold there (`only`)."""
+    """Returns OpenAI's rules for another provider. They are previews, except rules that are known to hold there
+    (`only`).
+    """
     own = [id for id in _OWN if id not in only]
     return book.extend(vendor, only=only, without=[*own, *without], envelope=envelope, **changed)
 
 
 def compact(value: object) -> tuple[Mapping[str, str], bytes]:
-    """An error body as JSON without a space."""
+    """Returns an error body as JSON without spaces."""
     return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode(
         "utf-8", "backslashreplace"
     )

@@ -13,12 +13,12 @@ __all__ = ["column", "refused", "unknown_role", "wrap"]
 
 
 def refused(message: str, status: int = 400) -> Refusal:
-    """DeepSeek's refusals have their type as code, too."""
+    """Returns a refusal of DeepSeek, whose code is its type."""
     return Refusal(message, status, type="invalid_request_error", code="invalid_request_error")
 
 
 def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """JSON as OpenAI's, but plain text where the body could not be read at all."""
+    """Returns JSON like OpenAI's, or plain text if the body was not readable."""
     if refusal.status == 422:
         return {"content-type": "text/plain; charset=utf-8"}, refusal.message.encode(
             "utf-8", "backslashreplace"
@@ -36,6 +36,6 @@ def unknown_role(known: str, status: int = 400) -> Refusal:
 
 
 def column(request: Json, kind: str, key: str = "type") -> int:
-    """Returns where in the compact text of the body its reader stops: behind the type, or the role."""
+    """Returns the column in the compact body where its parser stops: after the type, or the role."""
     text, found = json.dumps(request, separators=(",", ":")), f'"{key}":"{kind}"'
     return text.find(found) + len(found)

@@ -29,7 +29,7 @@ def _refused(message: str, param: str | None = None) -> Refusal:
 
 
 def add(book: RuleBook) -> None:
-    """Enters the rules in Groq's book."""
+    """Adds the rules to Groq's book."""
     book.rule(
         "REQ-046",
         MUST,
@@ -63,7 +63,7 @@ _ASKED = {"role": "user", "content": "Answer in JSON."}
 
 
 def _json_and_tools(request: Request) -> str | None:
-    """A format of the answer beside functions."""
+    """Finds a format of the answer together with functions."""
     kind = object_of(request.body.get("response_format")).get("type")
     both = kind in {"json_object", "json_schema"} and request.body.get("tools")
     return "/response_format" if both else None

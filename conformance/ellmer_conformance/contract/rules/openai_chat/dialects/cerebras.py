@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
-from ....rule import Refusal
+from ....rule import Finding, Refusal, broken, met
 from ....shapes import Fault
 from ..._openai.refusals import refused
 from ..._pydantic import choice, mistyped, untagged
 from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
-from .._features import forced, streamed_format
-from .._rulebook import ASK, TOOL, body, call, result
+from .._features import a_part, forced, streamed_format
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
 from . import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -24,7 +24,7 @@ _TESTS = (
 
 
 def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Cerebras has OpenAI's fields, and no object around them (recorded)."""
+    """Returns OpenAI's fields without the object around them (recorded at Cerebras)."""
     fields = {"message": refusal.message, "type": refusal.type, "param": refusal.param, "code": refusal.code}
     return compact(fields)
 
@@ -75,14 +75,34 @@ enter(
 )
 
 
+@cerebras.rule(
+    "REQ-050",
+    MUST,
+    REJECT,
+    source="https://inference-docs.cerebras.ai/capabilities/image-inputs (gemma-4-31b alone); the wording here is ours",
+    refusal=refused(f"The model {{model}} does not accept images.{UNRECORDED}", code="wrong_api_format"),
+    preview=True,
+    models=["!gemma-4*"],
+    examples=[body(ASK), body({"role": "user", "content": [IMAGE]}, model="gemma-4-31b")],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model=_OSS)],
+)
+def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
+    """Images are sent only to models that accept them.
+
+    Why: the documentation says so. What the others answer to an image is not on record.
+    """
+    place = a_part("image_url")(request)
+    yield broken(place, "an image", model=request.model) if place else met("/messages")
+
+
 def _place(fault: Fault) -> str:
-    """`messages.2.assistant.reasoning_content`; what is at the top is of the `body`."""
+    """Returns `messages.2.assistant.reasoning_content`. A field at the top level is part of the `body`."""
     steps = [str(step) for step in fault.located(unnamed={"function", "text", "image_url"})]
     return ".".join([*(["body"] if len(steps) < 2 else []), *steps])
 
 
 def _say(fault: Fault, _: Request) -> Mapping[str, str]:
-    """A place and what pydantic says of it; of a union it says more than is on record."""
+    """Returns a place and pydantic's error. For unions, it lists more than the recordings show."""
     place = _place(fault)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:

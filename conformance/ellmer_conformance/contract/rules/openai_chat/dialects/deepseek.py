@@ -270,6 +270,6 @@ def _told_to_think(request: Request) -> bool:
 
 
 def _thinks(request: Request) -> bool:
-    """Whether thinking is enabled; V4 thinks unless it is told not to."""
+    """Tells whether thinking is enabled. V4 thinks by default."""
     untold = request.body.get("thinking") is None and request.body.get("reasoning_effort") != "none"
     return _told_to_think(request) or (untold and request.model.startswith("deepseek-v4"))

@@ -1,4 +1,4 @@
-"""Groq: a schema with error texts of its own. Whether Groq pairs calls and results is not known.
+"""Groq: a schema with its own error texts. Whether Groq pairs calls and results is not known.
 
 https://console.groq.com/docs/api-reference
 """
@@ -20,7 +20,7 @@ from ._groq_features import add
 
 
 def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """OpenAI's form, without the fields that are null."""
+    """Returns OpenAI's error body without null fields."""
     error = {
         "message": refusal.message,
         "type": refusal.type,
@@ -32,7 +32,7 @@ def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def refused(message: str, param: str | None = None) -> Refusal:
-    """A refusal of the type that all of Groq's request errors have."""
+    """Returns a refusal with the type of all request errors of Groq."""
     return Refusal(message, type="invalid_request_error", param=param)
 
 
@@ -255,7 +255,7 @@ def the_assistant_speaks_plainly(request: Request) -> Iterator[Finding]:
 
 
 def _say(fault: Fault, request: Request) -> Mapping[str, str]:
-    """A sentence about a place; what is wrong with a message is said of its role."""
+    """Returns a sentence about a place. An error in a message names its role."""
     place = ".".join(str(step) for step in fault.path)
     match fault.kind:
         case FaultKind.UNKNOWN_FIELD:

@@ -1,4 +1,4 @@
-"""Hugging Face: messages that are not a list are refused in plain text, and each model's provider has checks of its own."""
+"""Hugging Face: messages that are not a list are refused in plain text, and each model's provider has its own checks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _declared(key: str) -> Json:
 
 
 def _argued(request: Request) -> str | None:
-    """A function that is declared with `arguments`, not with `parameters`."""
+    """Finds a function that is declared with `arguments`, not with `parameters`."""
     places = (place for place, tool in tools(request.body) if "arguments" in object_of(tool.get("function")))
     return next((f"{place}/function/arguments" for place in places), None)
 
@@ -89,7 +89,7 @@ def _schema(request: Request) -> Json:
 
 
 def _bare(request: Request) -> str | None:
-    """A schema that stands where its name and itself belong."""
+    """Finds a schema in the place of the object with its name."""
     return "/response_format/json_schema" if _schema(request).keys() - _KNOWN else None
 
 

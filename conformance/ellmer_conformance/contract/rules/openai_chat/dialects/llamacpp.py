@@ -34,7 +34,7 @@ llamacpp = elsewhere("llamacpp", envelope=_numbered)
 
 
 def _unread(request: Request) -> str | None:
-    """An image whose data URL holds no base64."""
+    """Finds an image whose data URL has no base64."""
     for pointer, part in all_parts(request.body):
         url = text_of(object_of(part.get("image_url")).get("url"))
         if url.startswith("data:") and decoded(url.partition(",")[2]) is None:
@@ -43,7 +43,7 @@ def _unread(request: Request) -> str | None:
 
 
 def _unparsed(request: Request) -> str | None:
-    """Arguments of a call in the history that are no JSON."""
+    """Finds arguments of an earlier call that are not JSON."""
     for pointer, message in messages(request.body):
         for index, made in enumerate(calls_of(message)):
             arguments = object_of(made.get("function")).get("arguments")

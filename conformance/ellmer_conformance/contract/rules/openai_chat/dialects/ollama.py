@@ -120,7 +120,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
 
 
 def _refused(part: Any) -> str | None:
-    """Returns what the server says to a part, None where it takes it."""
+    """Returns the server's error for a part, or `None` if it accepts the part."""
     kind = part.get("type") if isinstance(part, dict) else None
     if kind == "input_audio":  # which versions hear is not known
         return None

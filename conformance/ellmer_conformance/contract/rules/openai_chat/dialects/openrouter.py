@@ -19,7 +19,7 @@ _TESTS = (
 
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """OpenRouter's: a sentence and the status; whose request it was, once that is known."""
+    """Returns OpenRouter's error body: a sentence and the status, with the user's id if it is known."""
     known = {} if refusal.status == 401 else {"user_id": "user_conformance"}
     return compact({"error": {"message": refusal.message, "code": refusal.status}} | known)
 

@@ -14,7 +14,7 @@ from . import compact, elsewhere
 
 
 def _coded(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Perplexity's: the status is in the body, too."""
+    """Returns Perplexity's error body, which repeats the status."""
     code = refusal.code or refusal.status
     return compact({"error": {"message": refusal.message, "type": refusal.type, "code": code}})
 

@@ -1,4 +1,4 @@
-"""Qwen at DashScope: OpenAI's pairing rules with error texts of its own, and no forced tool call with thinking."""
+"""Qwen at DashScope: OpenAI's pairing rules with its own error texts, and no forced tool call with thinking."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Together: features that its models refuse. Each model runs on an engine with its own error texts.
 
-`Prompt cannot be empty` is recorded for prompts that are none: it is no rule.
+`Prompt cannot be empty` is recorded for prompts that are not empty, so there is no rule for it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TOOL: Json = {
 
 
 def _named_schema(request: Request) -> str | None:
-    """Functions that must be called, one of them with a schema that names its dialect."""
+    """Finds a forced call with a function whose schema names its dialect."""
     named = any(
         "$schema" in object_of(object_of(tool.get("function")).get("parameters"))
         for _, tool in tools(request.body)

@@ -15,7 +15,7 @@ from . import compact, elsewhere
 
 
 def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """xAI's: the error is a string."""
+    """Returns xAI's error body, where the error is a string."""
     code = refusal.code or "Client specified an invalid argument"
     return compact({"code": code, "error": refusal.message})
 

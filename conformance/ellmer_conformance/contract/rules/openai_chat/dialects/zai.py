@@ -1,4 +1,4 @@
-"""Z.ai: an error has a sentence and a number, and the text models take only text."""
+"""Z.ai: an error has a sentence and a number, and text models accept only text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import compact, elsewhere
 
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Z.ai's: the number is a string."""
+    """Returns Z.ai's error body, where the number is a string."""
     return compact({"error": {"code": refusal.code, "message": refusal.message}})
 
 

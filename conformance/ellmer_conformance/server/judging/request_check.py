@@ -1,8 +1,8 @@
-"""Checks everything that a request decides by itself: its format, the verdicts of the rules, whether it is refused, and
-the answer if it names no conversation.
+"""Checks a request by itself: its format, the verdicts of the rules, a refusal, and the answer if it names no
+conversation.
 
-In order, as the providers do it: the path, the key, JSON, the model's name, the rules, the signatures. Clients
-repeat themselves, so what was found is remembered.
+The order is that of the providers: the path, the key, JSON, the model's name, the rules, the signatures. Results are
+cached, because clients repeat requests.
 """
 
 from __future__ import annotations
@@ -13,26 +13,27 @@ from functools import cached_property, lru_cache
 from urllib.parse import quote
 from zlib import crc32
 
-from ..contract import readers
-from ..contract.exchange import Request
-from ..contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
-from ..contract.rules import book
-from ..scenarios.script import Answer, Say
-from .dialect_lookup import dialect_of
-from .dialects.base import Ticket, pretty
-from .http.reply import Reply
-from .http.request_parser import HttpRequest
-from .http.routes import OPEN_CASE, Route, route
-from .journal import without_secrets
-from .replies.rendering import refuse, render
-from .verdict_cache import Alike, Judged
+from ...contract import readers
+from ...contract.exchange import Request
+from ...contract.rule import Kind, Level, Refusal, Rule
+from ...contract.rules import book
+from ...contract.verdict import Verdict, Violation, objection, verdict
+from ...scenarios.script import Answer, Say
+from ..dialect_lookup import dialect_of
+from ..dialects.base import Ticket
+from ..http.http_request import HttpRequest
+from ..http.reply import Reply
+from ..http.routes import OPEN_CASE, Route, route
+from ..replies.rendering import refuse, render
+from .conversation_check import ConversationCheck
+from .request_head import LENGTH, request_head
+from .verdict_cache import Judged, VerdictCache
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 
 #: What anybody is told whose request is legal.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
-_ALIKE = Alike()
 #: What stands in the body of a request that sends signed thoughts back; an escape may hide it.
 _SIGNED = (b"ignature", b"hinking", b"encrypted", b"reasoning", b"\\u")
 _NOTED = 50  # violations that a header names; the report has all
@@ -42,24 +43,26 @@ _REMEMBERED = 65_536  # bytes of a body up to which it is
 
 @dataclass(frozen=True, eq=False)
 class CheckedRequest:
-    """A request to a provider. `refusal` is why it is not answered; `noted` what is said where it is, all the same."""
+    """A checked request. `refusal` is the reason why it is not answered; `noted` are the violations of an answered
+    one.
+    """
 
     request: Request
     verdicts: Sequence[Verdict] = ()
     refusal: Refusal | None = None
     noted: str = ""
     turn: int = 0  # the last one that the request has
+    sum: int = 0  # the check sum of its body
 
     @cached_property
     def reply(self) -> Reply:
-        """The refusal, or what anybody is told. Who repeats a request, alone or among others, gets the same bytes."""
-        salt = f"-{crc32(pretty(self.request.body))}"
-        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, salt))
+        """The refusal, or the answer for requests without a conversation. A repeated request gets the same bytes."""
+        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, f"-{self.sum}"))
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
 
 def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
-    """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
+    """Parses and judges a request. An observing server refuses nothing for its content or a missing key."""
     short = len(http.body) + len(http.target) + sum(map(len, http.headers.values())) < _REMEMBERED
     find = _check_request if short else _check_request.__wrapped__
     return find(http, observe)
@@ -67,54 +70,55 @@ def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
 
 @lru_cache(1024)
 def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
-    way = route(http.target, http.host)
-    bare = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
-    dialect = dialect_of(Ticket(bare, way.case, 0))
-    if not way.wire or http.method != "POST":
-        return CheckedRequest(bare, refusal=dialect.no_such(http.method, way.path))
-    locked = dialect.locked(http.headers, dict(way.query))
-    if locked and not observe:
-        return CheckedRequest(bare, refusal=locked)
+    head = request_head(http)
+    headers = head.headers | {name: http.headers[name] for name in (LENGTH,) if name in http.headers}
+    way, locked = head.way, head.locked
+    if head.missing or (locked and not observe):
+        return CheckedRequest(head.bare(headers), refusal=head.missing or locked)
     unlocked = (keyless(way.wire, locked),) if locked else ()
     try:
-        request, judged = _examined(way, http.method, bare.headers, http.body)
+        request, judged, forged = _CONVERSATIONS.examined(way, http.method, headers, http.body)
     except (ValueError, RecursionError) as error:
-        return CheckedRequest(bare, unlocked, dialect.no_json(str(error)))
+        bare = head.bare(headers)
+        return CheckedRequest(bare, unlocked, dialect_of(Ticket(bare, way.case, 0)).no_json(str(error)))
     if unlocked:
         judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
-    return _judged(request, judged, _forged(request, way.case, http.body), observe=observe)
+    return _judged(request, judged, forged, crc32(http.body), observe=observe)
 
 
-def _judged(request: Request, judged: Judged, forged: Refusal | None, *, observe: bool) -> CheckedRequest:
+def _judged(
+    request: Request, judged: Judged, forged: Refusal | None, sum: int, *, observe: bool
+) -> CheckedRequest:
     verdicts, fine, turn = judged
     if observe:
         violations = [] if fine else [violation for verdict in verdicts for violation in verdict.violations]
-        return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn)
+        return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn, sum=sum)
     broken = None if fine else objection(verdicts)
     missing = dialect_of(Ticket(request, "", 0)).no_model(request.model)
     return CheckedRequest(
-        request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn
+        request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn, sum=sum
     )
 
 
-def _forged(request: Request, case: str, body: bytes) -> Refusal | None:
-    """What is said of what the model signed; most requests hold nothing of the kind, and are not looked through."""
+def _forged(request: Request, body: bytes) -> Refusal | None:
+    """Returns the error for changed signatures. Most requests contain none and are not searched."""
     if not any(word in body for word in _SIGNED):
         return None
+    case = route(request.url, "").case
     return dialect_of(Ticket(request, case, 0)).forged(strict=case != OPEN_CASE)
 
 
 def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
-    """The request and what the rules say of it. Raises ValueError or RecursionError where it is no JSON object."""
-    request, judged = _examined(way, method, headers, body)
-    return request, judged.verdicts
+    """Returns the request and its verdicts.
 
-
-def _examined(way: Route, method: str, headers: Mapping[str, str], body: bytes) -> tuple[Request, Judged]:
+    Raises:
+        ValueError: The body is not a JSON object.
+        RecursionError: The body is nested too deeply.
+    """
     request = readers.request(method, way.url, headers, body, way.vendor)
-    return request, _ALIKE.judged(request, body, _judge)
+    return request, _PROXIED.judged(request, body, _judge).verdicts
 
 
 def _judge(request: Request) -> tuple[Verdict, ...]:
@@ -123,12 +127,16 @@ def _judge(request: Request) -> tuple[Verdict, ...]:
 
 @lru_cache(256)
 def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
-    """The rules that are in force for a model today."""
+    """Returns the rules that are in force for a model today."""
     return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
 
 
+_CONVERSATIONS = ConversationCheck(_judge, _forged)
+_PROXIED = VerdictCache()
+
+
 def keyless(wire: str, refusal: Refusal) -> Verdict:
-    """Returns what the provider would have said to a request without a key, as a broken rule."""
+    """Returns the provider's error for a request without a key, as a broken rule."""
     rule = Rule(
         id="KEY-001",
         level=Level.MUST,
@@ -143,7 +151,7 @@ def keyless(wire: str, refusal: Refusal) -> Verdict:
 
 
 def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
-    """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
+    """Returns the violations in the form of a header: `ORD-002 /messages/3, signature`."""
     noted = [
         f"{violation.rule.id} {quote(violation.pointer, errors='replace')}"
         for violation in violations[:_NOTED]

@@ -1,0 +1,109 @@
+"""Plain values for a request to a model and its content.
+
+A `Request` keeps the body as the provider got it. `Item`s are its meaning in neutral terms, each with the
+JSON pointer of the place it was read from; `readers/<wire>.py` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from hashlib import sha256
+from typing import Any, Literal
+
+__all__ = ["Item", "Json", "Media", "Request"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)  # equal to itself only: what rules work out about it can be kept
+class Request:
+    """A request to a model.
+
+    Args:
+        wire: Name of the wire format.
+        vendor: Name of the provider that answers (`openai`, `groq`, `vertex`, …). It selects the dialect of the rules.
+        body: The JSON body, parsed.
+        url: The URL.
+        method: The HTTP method.
+        headers: The headers by lower-case name.
+        model: Name of the model.
+        stream: Whether the request asks for a stream.
+        when: The day on which it was sent; `None` (default) if it is not known.
+
+    Examples:
+        >>> Request("openai-chat", "openai", {"model": "gpt-4.1", "messages": []}, model="gpt-4.1").method
+        'POST'
+    """
+
+    wire: str
+    vendor: str
+    body: Json
+    url: str = ""
+    method: str = "POST"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    model: str = ""
+    stream: bool = False
+    when: date | None = None
+
+
+@dataclass(frozen=True)
+class Media:
+    """An image or a document: decoded bytes, or a URL or file id that stands for them.
+
+    Args:
+        type: Media type.
+        data: The bytes.
+        url: The URL or file id.
+        filename: Name of the file.
+
+    Examples:
+        >>> Media("image/png", b"abc").sha256[:8]
+        'ba7816bf'
+    """
+
+    type: str
+    data: bytes = field(default=b"", repr=False)
+    url: str = ""
+    filename: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The hex digest of the bytes, or of the URL if there are no bytes."""
+        return sha256(self.data or self.url.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a request's content, with its place in the body.
+
+    Args:
+        kind: What it is: `"text"`, `"call"`, `"result"` and so on. `"other"` is anything else; its `name` is the provider's type.
+        role: The role of the message that contains it.
+        pointer: JSON pointer of its place in the body.
+        turn: Index of the provider's message, from 0; -1 for a system prompt outside the messages.
+        text: The words. A result has all of its text here, and if its content is a list, the parts follow as items.
+        media: The image or document.
+        id: The id of a tool call or of its result; empty if the format has none.
+        name: The name of the tool that is called.
+        arguments: The parsed arguments of a call.
+        error: Whether the format marks the result as failed.
+        within: The id of the tool result that carries this text or image; `None` (default) if it stands by itself.
+
+    Examples:
+        >>> Item("text", "user", "/messages/0/content", 0, "Hi").text
+        'Hi'
+    """
+
+    kind: Literal["system", "text", "image", "document", "call", "result", "thinking", "other"]
+    role: Literal["system", "user", "assistant", "tool"]
+    pointer: str
+    turn: int
+    text: str = ""
+    media: Media | None = None
+    id: str = ""
+    name: str = ""
+    arguments: Any = None
+    error: bool = False
+    within: str | None = None

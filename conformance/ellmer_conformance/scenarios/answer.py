@@ -1,0 +1,156 @@
+"""An answer of the model in neutral terms: texts, reasoning, tool calls and searches, with a stop reason and token counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from .messages import Source
+
+__all__ = ["Answer", "Call", "Said", "Say", "Search", "Stop", "Think", "Usage"]
+
+Stop = Literal["stop", "tool", "length", "filter", "pause"]
+
+
+@dataclass(frozen=True)
+class Say:
+    """A text of the answer.
+
+    Args:
+        text: The words.
+        pieces: The parts in which a stream sends it, in order. Default: a few words at a time.
+        sources: The sources of the text.
+
+    Examples:
+        >>> Say("Hello!", pieces=("Hel", "lo!")).text
+        'Hello!'
+    """
+
+    text: str
+    pieces: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True)
+class Think:
+    """Reasoning of the model. In the formats that sign it, the server signs it and checks the signature that comes back.
+
+    Args:
+        text: The words.
+
+    Examples:
+        >>> Think("The user greets me.").text
+        'The user greets me.'
+    """
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call.
+
+    Args:
+        name: Name of the tool.
+        arguments: The arguments by name.
+        id: Identifier of the call. Default: the server makes one, which depends on the case and the position.
+        text: Text that is sent instead of the arguments' JSON, where the format has text there. It is for arguments that are
+            malformed or cut.
+
+    Examples:
+        >>> Call("get_weather", {"city": "Paris"}).arguments
+        {'city': 'Paris'}
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """A web search that the provider runs itself.
+
+    Args:
+        query: The query.
+        found: The pages that were found.
+        ran: The part of the search that is in this answer: `"whole"` (default), `"pending"` (only the request, before a pause) or
+            `"rest"` (only the results, after a pause).
+
+    Examples:
+        >>> Search("weather in Paris").ran
+        'whole'
+    """
+
+    query: str
+    found: tuple[Source, ...] = ()
+    ran: Literal["whole", "pending", "rest"] = "whole"
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token counts of an answer.
+
+    Args:
+        input: Tokens of the request, including `cached`.
+        output: Tokens of the answer, including `reasoning`.
+        cached: Tokens of the request that were read from a cache.
+        reasoning: Tokens of the reasoning.
+
+    Examples:
+        >>> Usage(input=9, output=7).cached
+        0
+    """
+
+    input: int = 10
+    output: int = 5
+    cached: int = 0
+    reasoning: int = 0
+
+
+#: What an answer consists of.
+Said = Say | Think | Call | Search
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer of the model.
+
+    Args:
+        parts: What it consists of: `Say`, `Think`, `Call`, `Search`.
+        stop: The stop reason. Default: `"tool"` if the answer calls tools, else `"stop"`.
+        usage: The token counts.
+
+    Examples:
+        >>> Answer((Say("Hello"), Say("!"))).text
+        'Hello!'
+        >>> Answer((Call("get_weather"),)).reason
+        'tool'
+    """
+
+    parts: tuple[Said, ...]
+    stop: Stop | None = None
+    usage: Usage = Usage()
+
+    @cached_property
+    def text(self) -> str:
+        """All text of the answer."""
+        return "".join(part.text for part in self.parts if isinstance(part, Say))
+
+    @cached_property
+    def thinking(self) -> str:
+        """All reasoning of the answer."""
+        return "".join(part.text for part in self.parts if isinstance(part, Think))
+
+    @cached_property
+    def calls(self) -> Sequence[Call]:
+        """The tool calls of the answer."""
+        return tuple(part for part in self.parts if isinstance(part, Call))
+
+    @cached_property
+    def reason(self) -> Stop:
+        """The stop reason."""
+        return self.stop or ("tool" if self.calls else "stop")

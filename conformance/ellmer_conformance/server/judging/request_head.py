@@ -1,0 +1,61 @@
+"""Reads the head of a request: where it goes, which headers the journal shows, and whether the key is accepted.
+
+A client sends the same head with all its requests, but for the length of the body.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...contract.exchange import Request
+from ...contract.rule import Refusal
+from ..dialect_lookup import dialect_of
+from ..dialects.base import Ticket
+from ..http.http_request import HttpRequest
+from ..http.routes import Route, route
+from ..journal import without_secrets
+
+__all__ = ["LENGTH", "RequestHead", "request_head"]
+
+#: The header that depends on the body.
+LENGTH = "content-length"
+_LONG = 8192  # characters of a head that is not remembered
+
+
+class RequestHead(NamedTuple):
+    """The head of a request to a provider.
+
+    `headers` are those that may be shown, without `LENGTH`. `missing` is what is said where there is nothing at the path,
+    `locked` where the key is missing or wrong.
+    """
+
+    way: Route
+    method: str
+    headers: dict[str, str]
+    missing: Refusal | None
+    locked: Refusal | None
+
+    def bare(self, headers: dict[str, str]) -> Request:
+        """Returns the request without its body."""
+        return Request(self.way.wire, self.way.vendor, {}, self.way.url, self.method, headers)
+
+
+def request_head(http: HttpRequest) -> RequestHead:
+    """Returns the head of a request. Short ones are remembered."""
+    headers = dict(http.headers)
+    headers.pop(LENGTH, None)
+    short = len(http.target) + sum(map(len, headers.values())) < _LONG
+    find = _request_head if short else _request_head.__wrapped__
+    return find(http.method, http.target, tuple(headers.items()))
+
+
+@lru_cache(1024)
+def _request_head(method: str, target: str, items: tuple[tuple[str, str], ...]) -> RequestHead:
+    headers = dict(items)
+    way = route(target, HttpRequest(method, target, headers).host)
+    head = RequestHead(way, method, without_secrets(headers), None, None)
+    dialect = dialect_of(Ticket(head.bare(head.headers), way.case, 0))
+    if not way.wire or method != "POST":
+        return head._replace(missing=dialect.no_such(method, way.path))
+    return head._replace(locked=dialect.locked(headers, dict(way.query)))
