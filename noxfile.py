@@ -348,7 +348,7 @@ def inspect(session: nox.Session) -> None:
 
 
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
-BENCHES = ["bench/core.py", "harness/bench.py", "conformance/bench.py"]
+BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
 
 
 @nox.session(default=False)
