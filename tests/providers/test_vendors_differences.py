@@ -50,7 +50,7 @@ def test_openrouter_lets_reasoning_and_media_through():
 
 
 def test_cloudflare_gets_several_texts_as_one_string():
-    wire = made("cloudflare", api_key="k")
+    wire = made("cloudflare", api_key="k", model="@cf/meta/llama-4-scout-17b-16e-instruct")
 
     assert wire.message(UserTurn(["One.", "Two."])) == [{"role": "user", "content": "One.\n\nTwo."}]
     assert isinstance(wire.message(UserTurn(["One.", PNG]))[0]["content"], list)
