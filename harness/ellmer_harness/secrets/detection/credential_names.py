@@ -52,7 +52,7 @@ _HINTS = (*WORDS, "bearer")
 
 
 def hinted(text: str) -> bool:
-    """Whether there may be a telling name in a text: without looking closely, which takes longer."""
+    """Tells quickly whether a text may contain the name of a credential."""
     lower = text.lower()
     return bool(text) and any(hint in lower for hint in _HINTS)
 

@@ -100,7 +100,7 @@ def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[An
 
 
 def _lines(value: Any) -> bool:
-    """Whether this is how a cassette has a text of several lines."""
+    """Tells whether this is a cassette's form of a text with several lines."""
     return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
@@ -197,7 +197,7 @@ def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, 
 
 
 def _pair(items: Sequence[Any]) -> bool:
-    """Whether this is a header, or a field of a form, of a telling name."""
+    """Tells whether this is a header or a form field whose name suggests a credential."""
     return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
 
 
