@@ -35,7 +35,7 @@ class _TooMuchIndentation(Exception):
 
 
 def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> float:
-    """Adds the pieces of a value; gives what is left of the bytes that indentation may take."""
+    """Adds the pieces of a value. Returns the remaining bytes for indentation."""
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
         text.append(_spaced(value))
         return spare

@@ -136,7 +136,7 @@ def read(request: Request) -> list[Item]:
 
 
 class _Endpoint(NamedTuple):
-    """What a URL says of the requests that go there."""
+    """The requests that a URL accepts."""
 
     wire: str
     vendor: str

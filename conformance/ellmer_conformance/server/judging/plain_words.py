@@ -1,7 +1,7 @@
-"""Leaves the plain words out of a request, so that requests that differ in nothing else are equal.
+"""Removes plain words from a request, to recognize requests that differ in nothing else.
 
-Whoever asks another question sends the same request with another text: the rules look at what a request is made of, and at
-texts only for what is no plain sentence (a blank one, a file in base64, a tag, a word that an option asks for).
+Many requests differ only in the text of a question. Rules depend on the structure of a request. They depend on a text
+only if it is not a plain sentence: a blank text, a file in base64, a tag, or a word that an option requires.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import re
 
 __all__ = ["without_words"]
 
-#: What a rule may look for in a text.
+#: Words that a rule may look for in a text.
 _TELLING = tuple(b"json redacted scrubbed omitted truncated filtered placeholder ...".split())
-# A text that says nothing to a rule. A quote within a JSON string has a backslash before it, so what follows is found as a
-# key with its value only.
+# A text that no rule looks at. A quote within a JSON string has a backslash before it, so the pattern matches only a
+# key with its value.
 _PLAIN = rb""": ?"[A-Za-z0-9](?:[A-Za-z0-9 ,.?!'()+*:;-]{0,398}[A-Za-z0-9.?!')])?\""""
 _KEYS = [(key, b'"%s":"x"' % key, re.compile(b'"%s"' % key + _PLAIN)) for key in (b"content", b"text")]
 
 
 def without_words(body: bytes) -> bytes:
-    """Returns a body with its plain texts left out; as it is, where one may tell a rule something."""
+    """Returns a body without its plain texts. A text that may matter to a rule is left unchanged."""
     low = body.lower()
     for word in _TELLING:
         if word in low:

@@ -64,7 +64,7 @@ def compact(value: object) -> tuple[Mapping[str, str], bytes]:
 
 
 def blind(*models: str, example: str, source: str) -> Lack:
-    """Returns the rule of models that are documented to take no images, where what they answer to one is not on record."""
+    """Returns the rule for models that are documented to refuse images, where no refusal is recorded."""
     return Lack(
         "REQ-059",
         "Images are sent only to models that are documented to accept them.",
