@@ -46,7 +46,7 @@ MARKED = re.compile(rf"\[{MARK}(\d{{1,4}})\]")
 #: Between two marks, which would be one number without it: a narrow space.
 BETWEEN = "\u202f"
 
-LONGEST = 80  # characters of a quote that stands for a title
+LONGEST = 80  # characters of a quote that is used as a title
 
 
 def sources_text(citations: Iterable[ContentCitation]) -> str:

@@ -170,7 +170,7 @@ class Bedrock(BedrockContent, BedrockResponse):
                 return self.assistant(turn)
             case _:
                 results, rest = split(self.flat(turn.contents))
-                # The order: all results first, then the rest; in messages of their own if they have to be.
+                # The order: all results first, then the rest; in separate messages if the model requires it.
                 contents = [[self.result(r) for r in results], self.user(rest)]
                 if not self.family.alone:
                     contents = [[*contents[0], *contents[1]]]

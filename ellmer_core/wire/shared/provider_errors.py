@@ -25,7 +25,7 @@ from ..framing.json_text import read_json
 
 __all__ = ["error_of", "in_band_error"]
 
-#: The HTTP status that a provider's own word stands for, where a 200 carries the error.
+#: The HTTP status for a provider's error code, if the response has status 200.
 STATUS_OF = {
     "invalid_request_error": 400,
     "invalid_request": 400,

@@ -40,7 +40,7 @@ def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> f
         text.append(_spaced(value))
         return spare
     if _numbers(value):
-        text.append(compact(value))  # an embedding, coordinates: nobody reads them
+        text.append(compact(value))  # numbers such as an embedding, which people do not read
         return spare
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"

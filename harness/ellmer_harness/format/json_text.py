@@ -24,7 +24,7 @@ BETWEEN = "the next value of several"
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
-_DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
+_DEEPEST = 100  # levels; deeper JSON is stored as text
 _plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
 _NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")

@@ -80,7 +80,7 @@ def _detected(url: str, host: str) -> tuple[str, str] | None:
     if wire == "gemini" and re.search("/publishers/google/|/endpoints/", parts.path):
         vendor = "vertex"
     if wire == "ollama":
-        vendor = wire  # whose machine it runs on is no one's business
+        vendor = wire  # the host does not matter
     return _spoken(wire, vendor), vendor
 
 

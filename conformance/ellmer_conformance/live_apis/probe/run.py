@@ -66,7 +66,7 @@ class Probe:
             if question.needs and self.able.get(question.needs) is False:
                 continue
             self._ask(self._goes_on(question) if question.after else question)
-            if not any(each.status for each in self.heard):  # nobody is there
+            if not any(each.status for each in self.heard):  # no server answers
                 return
         texts = {each.told.text for each in self.heard if each.told and each.question.name.startswith("text")}
         self.heard = [replace(each, steady=len(texts) == 1) for each in self.heard]

@@ -131,7 +131,7 @@ def _elements(text: bytes) -> list[Any]:
     if not text.lstrip(_BLANK).startswith(b","):
         return []
     try:
-        found = readers.parsed(b"[[%b]]" % text.lstrip(_BLANK)[1:])  # as deep as it is in a body
+        found = readers.parsed(b"[[%b]]" % text.lstrip(_BLANK)[1:])  # the same depth as in a body
     except (ValueError, RecursionError):
         return []
     inner: list[Any] = found[0] if len(found) == 1 else []

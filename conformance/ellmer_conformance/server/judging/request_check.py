@@ -31,7 +31,7 @@ from .verdict_cache import Judged, VerdictCache
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 
-#: What anybody is told whose request is legal.
+#: The reply to a valid request without a conversation.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
 #: What stands in the body of a request that sends signed thoughts back; an escape may hide it.

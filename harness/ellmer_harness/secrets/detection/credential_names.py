@@ -34,7 +34,7 @@ _END_OF_SECRETS = (
 _PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential")
 # What may follow the words without changing what the value is.
 _AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
-# A token of these is a place in a list, stands for a request, or is a part of a text.
+# In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "pagination", "sync", "start", "cursor"),
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),

@@ -247,7 +247,7 @@ def difference(plain: Run, other: Run) -> str:
     ran, ran_other = _ran(plain), _ran(other)
     alike = sorted(ran, key=repr) == sorted(
         ran_other, key=repr
-    )  # calls of one answer may run in threads of their own
+    )  # calls of one answer may run in several threads
     for name, before, after in (
         ("replies", _replies(plain), _replies(other)),
         ("tool runs", ran, ran if alike else ran_other),

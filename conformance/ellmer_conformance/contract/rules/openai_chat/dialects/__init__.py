@@ -16,7 +16,7 @@ from .._rulebook import ASK, IMAGE, body, book
 
 __all__ = ["blind", "compact", "elsewhere"]
 
-# What only OpenAI says of its own parameters and models: at another provider it means nothing.
+# Rules about OpenAI's own parameters and models, which do not apply to other providers.
 _OWN = (
     "REQ-001",
     "REQ-004",
