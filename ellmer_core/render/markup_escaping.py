@@ -46,7 +46,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 MARK = re.compile("`+")
-#: What may stand in front of a fence: quotes, items of lists, footnotes.
+#: Text that may precede a fence: quotes, items of lists, footnotes.
 BEFORE = re.compile(r"[ \t]*(?:(?:>|(?:[-*+]|\d+[.)])[ \t]|\[\^[^\]]*\]:)[ \t]*)*")
 
 

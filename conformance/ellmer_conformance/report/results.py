@@ -28,9 +28,9 @@ VERDICTS = (
     "pass",
     "not-applicable",  # the rule never met its subject
 )
-#: What fails a run. (A harness error makes it one that could not be run.)
+#: Results that make a run fail. (A harness error means that it could not be run.)
 FAILING = frozenset({"fail", "not-testable", "unexpected-pass"})
-#: What needs no explanation.
+#: Results that need no explanation.
 FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
 
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Bedrock"]
 
 
-#: What stands where the API wants a block or a turn that there is nothing to say in (a blank one is refused).
+#: The text of a block or turn that the API requires without content (it refuses a blank one).
 FILLER: Json = {"text": "."}
 
 

@@ -94,7 +94,7 @@ def _quoted(body: object) -> str:
     return f"with no message in its body: {json.dumps(body):.300}" if body else "without an explanation"
 
 
-#: How providers say that a conversation is too long (each text was recorded).
+#: The providers' errors for a conversation that is too long (each was recorded).
 _TOO_LONG = (
     r"(?i)prompt is too long|prompt too long|too many total text bytes|input is too long|input tokens exceeded"
     r"|maximum (?:context|prompt) length|maximum number of tokens allowed|context window|context size"

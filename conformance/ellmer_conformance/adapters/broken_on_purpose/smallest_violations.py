@@ -18,7 +18,7 @@ from .base import BrokenAdapter
 __all__ = ["Impostor", "impostors", "must"]
 
 
-#: What the smallest bodies break besides.
+#: Further rules that the smallest bodies break.
 _WITH_IT = {
     ("openai-chat", "IMG-008"): ("REQ-104",),
     ("openai-responses", "REQ-106"): ("PAIR-002", "PAIR-007"),

@@ -43,7 +43,7 @@ _UNREAD = {
     "ollama-generate": r"/api/generate/?$",
     "cohere-v1": r"/v1/chat/?$",
 }
-#: What clients do beside chatting: lists of models, token counts, files, batches.
+#: Paths of other services: lists of models, token counts, files, batches.
 _BESIDE = re.compile(
     r"/(models|files|batches|uploads)(/[^/:]+)*$|/(count_tokens|input_tokens|count-tokens|tokenize)$"
     r"|:(countTokens|batchGenerateContent)$|/api/(show|pull)$"

@@ -26,7 +26,7 @@ __all__ = ["Probe", "Target"]
 _TAKE_NOTHING = {"ollama", "bedrock"}  # Ollama loads the model; Bedrock may have the prompt elsewhere
 _WRONG_MODEL = "no-such-model-0000"
 
-#: What only the provider can make: a made one is refused by all that check it.
+#: Values that only the provider can create. A provider that checks them refuses invented ones.
 _SEALED = {"signature", "thoughtSignature", "encrypted_content", "redacted_thinking", "redactedContent"}
 _IMAGES = {"image_url", "input_image", "inlineData", "image", "images"}
 

@@ -16,7 +16,7 @@ from ...scenarios.case import Case, Mode
 
 __all__ = ["FEATURES", "NOTHING", "Declared", "DeclaredWrongly", "declared"]
 
-#: What a command may be able to do beyond one conversation in text: each opens cases.
+#: Optional capabilities of a command, beyond one conversation in text. Each enables cases.
 FEATURES = {
     "conversations": "several conversations at once (`who` in its steps)",
     "cancel": "requests that are given up (`cancelled` in its steps)",

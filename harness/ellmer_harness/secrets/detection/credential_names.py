@@ -32,7 +32,7 @@ _END_OF_SECRETS = (
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
 _PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential")
-# What may follow the words without changing what the value is.
+# Words that may follow without a change of meaning.
 _AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
 # In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {

@@ -15,7 +15,7 @@ from ....rule import Finding
 from ....transcripts import normalised
 from .._rulebook import LOSS, MUST, SHOULD, book, found
 
-#: What a provider sends when an answer is whole: until then it is not.
+#: The end marker of a complete answer.
 _ENDS = {
     "anthropic": rb'"stop_reason": ?"',
     "bedrock": rb"messageStop",

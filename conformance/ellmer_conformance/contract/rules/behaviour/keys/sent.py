@@ -16,7 +16,7 @@ from .._rulebook import LOSS, MUST, SHOULD, book, found
 
 _ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
 
-#: Where the key may be, where it is not `authorization` alone.
+#: The headers that may have the key, if there are others than `authorization`.
 _SCHEMES = {
     "anthropic": ("x-api-key", "authorization"),
     "gemini": ("x-goog-api-key", "authorization"),

@@ -44,7 +44,7 @@ _OPTIONS = frozenset(
         "service_tier",
     ]
 )
-#: Where an API does not answer without it.
+#: Options that an API requires.
 _REQUIRED = {"anthropic": {"max_tokens"}}
 #: Objects that hold the options, if they are not beside the messages.
 _HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
