@@ -37,6 +37,13 @@ def group(name: str) -> list[str]:
     return list(nox.project.dependency_groups(PYPROJECT, name))
 
 
+def traffic() -> list[str]:
+    """The folders in CONFORMANCE_TRAFFIC; without any, those of ../shared that are there."""
+    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
+    return [folder for folder in named if folder] or beside
+
+
 @nox.session
 def conformance(session: nox.Session) -> None:
     """Replay every case on every wire format, offline, and print the matrix."""
@@ -215,9 +222,7 @@ def calibrate(session: nox.Session) -> None:
     The folders in CONFORMANCE_TRAFFIC are judged, too. Its default is the existing folders of ../shared.
     """
     session.install("-e", ".[conformance]")
-    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
-    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
-    folders = [folder for folder in named if folder] or beside
+    folders = traffic()
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is judged
     if folders:
         session.run("conformance", "lint", *session.posargs, *folders)
@@ -233,9 +238,7 @@ def real(session: nox.Session) -> None:
     They come from the corpus, and from the folders that `calibrate` judges.
     """
     session.install("-e", ".[conformance]")
-    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
-    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
-    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(filter(None, named)) or os.pathsep.join(beside)}
+    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(traffic())}
     report = ("--report", "build/real")
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is played
     session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
@@ -264,9 +267,9 @@ def shapes(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Derive malformed requests by the official types, and count how many the strict server refuses."""
     session.install("-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
-    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
-    requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
-    session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
+    schemas = ("--schemas", "../shared/schemas") if Path("../shared/schemas").is_dir() else ()
+    requests = session.posargs or traffic() or ["cassettes"]
+    session.run("python", "conformance/shapes/mutants.py", "--missed", *schemas, *requests, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -345,7 +348,7 @@ def inspect(session: nox.Session) -> None:
 
 
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
-BENCHES = ["bench/core.py", "harness/bench.py", "conformance/bench.py"]
+BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
 
 
 @nox.session(default=False)

@@ -213,7 +213,7 @@ class Chat:
         try:
             value = json.loads(answer["message"].get("content") or "")
         except ValueError as error:
-            raise ApiError(f"the value is no JSON: {error}") from error
+            raise ApiError(f"the value is not JSON: {error}") from error
         kinds = {"string": str, "integer": int}
         wrong = [k for k, s in schema["properties"].items() if not isinstance(value.get(k), kinds[s["type"]])]
         if wrong:

@@ -131,7 +131,7 @@ def refresh_prices(source: str | Path | None, *, max_bytes: int = 10_000_000) ->
         The number of models that have a price.
 
     Raises:
-        UsageError: The file or URL cannot be read, or is no table of prices.
+        UsageError: The file or URL cannot be read, or is not a table of prices.
 
     Examples:
         >>> refresh_prices("prices.json")  # doctest: +SKIP
