@@ -1,5 +1,6 @@
-"""What holds for every test: none fails because the machine is slow, all heed Ctrl-C, and none reads the certificates of
-the world."""
+"""Settings for every test: no test depends on the machine's speed, Ctrl-C works, and system certificates are not
+read.
+"""
 
 import gc
 import os
@@ -33,15 +34,16 @@ if (
 
 
 def pytest_collection_finish() -> None:
-    """Runs of pytest within a test collect garbage: what is loaded by now is none, and is not searched each time."""
+    """Freezes loaded objects, because pytest runs inside tests collect garbage and would search them each time."""
     gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
 def few_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test speaks TLS with the world: reading its certificates is what takes longest when a client is made.
+    """Replaces the certificates, because reading them takes the most time of making a client, and no test uses TLS
+    with other hosts.
 
-    The processes that tests start read one certificate; this process reads none.
+    Processes of tests read one certificate; this process reads none.
     """
     bundle = Path(certifi.where()).read_text(encoding="utf-8")
     one = tmp_path_factory.mktemp("certificates") / "one.pem"

@@ -1,7 +1,7 @@
 # /// script
 # dependencies = ["nox>=2026.7"]
 # ///
-"""The whole vocabulary of working on this project: `nox -l` lists it, `nox -s NAME` runs one session."""
+"""The sessions for working on this project: `nox -l` lists them, `nox -s NAME` runs one."""
 
 import os
 import shutil
@@ -37,6 +37,13 @@ def group(name: str) -> list[str]:
     return list(nox.project.dependency_groups(PYPROJECT, name))
 
 
+def traffic() -> list[str]:
+    """The folders in CONFORMANCE_TRAFFIC; without any, those of ../shared that are there."""
+    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
+    return [folder for folder in named if folder] or beside
+
+
 @nox.session
 def conformance(session: nox.Session) -> None:
     """Replay every case on every wire format, offline, and print the matrix."""
@@ -49,7 +56,7 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def ways(session: nox.Session) -> None:
-    """Play every case in two workers against the strict server, through a command, and as an author of an adapter does."""
+    """Play every case with two workers against the strict server, through a command, and as a test class."""
     session.install("-e", ".[conformance]", "openai>=3", "pytest-xdist>=3.6")
     server = ("--against", "server", "--wire", "*", "--workers", "2")
     session.run("conformance", "run", *server, "--report", "build/ways/server", *session.posargs, env=OFFLINE)
@@ -86,7 +93,7 @@ def browser(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def services(session: nox.Session) -> None:
-    """Test what is shared through Redis and S3 against real servers; redis-server is Debian's."""
+    """Test shared stores with real Redis and S3 servers (apt-get install redis-server)."""
     session.install("-e", f".[{EXTRAS}]", *group("services"))
     session.run(
         "pytest", *(session.posargs or ["harness/tests/services"]), env={**OFFLINE, "SERVICES_REQUIRED": "1"}
@@ -95,7 +102,9 @@ def services(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def node(session: nox.Session) -> None:
-    """Judge the examples in Node.js, one of them through the official SDK (needs npm), and in Go, Java and Ruby if they are here."""
+    """Judge the examples in Node.js, one of them through the official SDK (needs npm), and in Go, Java and Ruby if
+    installed.
+    """
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
     session.run("pytest", "-n", "2", "conformance/tests/languages", *session.posargs, env=OFFLINE)
@@ -122,7 +131,7 @@ DRIVERS: dict[str, tuple[tuple[str, ...], str]] = {
 
 @nox.session(default=False)
 def drivers(session: nox.Session) -> None:
-    """Play every case with the examples in Go, Java, Ruby and Node.js; says which toolchain is not here."""
+    """Play every case with the examples in Go, Java, Ruby and Node.js. Missing toolchains are listed."""
     session.install("-e", ".[conformance]")
     missing = [tool for tool in DRIVERS if shutil.which(tool) is None]
     for tool, (build, command) in DRIVERS.items():
@@ -149,7 +158,7 @@ def drivers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
-    """Run the tests and the conformance suite where a stale recording is an error; nothing is recorded again."""
+    """Run the tests and the conformance suite with stale recordings as errors. Nothing is recorded again."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     strict = {**OFFLINE, "CASSETTE_STALE": "error"}
     session.run(
@@ -164,7 +173,7 @@ def nightly(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def exhaustive(session: nox.Session) -> None:
-    """Cut every recorded stream at every place, and in every other way; takes an hour (`-- -k anthropic`)."""
+    """Split every recorded stream at every place, and in every other way. It takes an hour (`-- -k anthropic`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     posargs = session.posargs or ["-n", "2"]
     session.run("pytest", "-v", "conformance/tests/runner/exhaustive.py", *posargs, env=OFFLINE)
@@ -172,7 +181,7 @@ def exhaustive(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`); the tests take a sample of them."""
+    """Mutate answers, requests and files, 50,000 of each kind (`-- -k anthropic`). The tests use a sample of them."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run(
         *("pytest", "-n", "auto", "tests/hostile/test_fuzz.py", "conformance/tests/test_fuzz.py"),
@@ -183,7 +192,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def audit(session: nox.Session) -> None:
-    """Look every dependency up in the database of known holes; skipped where that cannot be reached."""
+    """Look up every dependency in the database of vulnerabilities. It is skipped without a network."""
     try:
         urlopen("https://pypi.org/pypi/pip/json", timeout=10).close()
     except OSError as error:
@@ -194,28 +203,26 @@ def audit(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def sweep(session: nox.Session) -> None:
-    """Judge what the library would send for everything a user can ask for; minutes (`-- --page` writes the page)."""
+    """Judge the library's requests for all features. It takes minutes (`-- --page` writes the page)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("python", "-m", "sweep", *session.posargs, env={**OFFLINE, "PYTHONPATH": "tests"})
 
 
 @nox.session(default=False)
 def record(session: nox.Session) -> None:
-    """Record the cassettes again: live where a key is set, else from the strict server."""
+    """Record the cassettes again: live if a key is set, otherwise from the strict server."""
     session.install("-e", ".[conformance]")
     session.run("conformance", "record", *session.posargs)
 
 
 @nox.session
 def calibrate(session: nox.Session) -> None:
-    """Fetch the corpus of real traffic, and compare the rules with what the real APIs said to it.
+    """Fetch the corpus of real traffic, and compare the rules with the verdicts of the real APIs.
 
-    The folders in CONFORMANCE_TRAFFIC are judged beside it; without any, those of ../shared that are there.
+    The folders in CONFORMANCE_TRAFFIC are judged, too. Its default is the existing folders of ../shared.
     """
     session.install("-e", ".[conformance]")
-    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
-    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
-    folders = [folder for folder in named if folder] or beside
+    folders = traffic()
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is judged
     if folders:
         session.run("conformance", "lint", *session.posargs, *folders)
@@ -226,14 +233,12 @@ def calibrate(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def real(session: nox.Session) -> None:
-    """Play recorded conversations: what real APIs answered, to our client (`-- --adapter NAME` another one).
+    """Play recorded conversations with the answers of real APIs to our client (`-- --adapter NAME`: to another one).
 
-    They are those of the corpus, and of the folders that `calibrate` judges.
+    They come from the corpus, and from the folders that `calibrate` judges.
     """
     session.install("-e", ".[conformance]")
-    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
-    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
-    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(filter(None, named)) or os.pathsep.join(beside)}
+    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(traffic())}
     report = ("--report", "build/real")
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is played
     session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
@@ -250,7 +255,7 @@ MORE_SOURCES = (
 
 @nox.session(default=False)
 def shapes(session: nox.Session) -> None:
-    """Build the shapes of the wire formats again from the newest SDKs; read the diff (`-- --schemas FOLDER`)."""
+    """Build the shapes of the wire formats again from the newest SDKs. Read the diff (`-- --schemas FOLDER`)."""
     session.install("-U", "-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
     session.run("python", "conformance/shapes/build_shapes.py", *session.posargs)
     session.run(
@@ -262,9 +267,9 @@ def shapes(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Derive malformed requests by the official types, and count how many the strict server refuses."""
     session.install("-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
-    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
-    requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
-    session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
+    schemas = ("--schemas", "../shared/schemas") if Path("../shared/schemas").is_dir() else ()
+    requests = session.posargs or traffic() or ["cassettes"]
+    session.run("python", "conformance/shapes/mutants.py", "--missed", *schemas, *requests, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -277,7 +282,9 @@ def legal(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def oracles(session: nox.Session) -> None:
-    """Hold every recorded request and answer against the official types; play the official SDKs to the strict server."""
+    """Compare every recorded request and answer with the official types, and test the strict server with the official
+    SDKs.
+    """
     session.install("-e", f".[{EXTRAS}]", *group("tests"), *group("sdks"), *MORE_SOURCES)
     session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
     session.run("pytest", *WORKERS, "conformance/tests/oracles", "harness/tests/sdks", env=OFFLINE)
@@ -317,7 +324,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types, strictly: the sources by mypy; by pyright what users write, with the wheel as they install it."""
+    """Check types: the sources with mypy (strict), and users' code with pyright and the installed wheel."""
     session.install("-e", f".[{EXTRAS}]", *group("types"))
     session.run("mypy", *session.posargs)
     user = Path("build/types")
@@ -335,18 +342,18 @@ def types(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def inspect(session: nox.Session) -> None:
-    """Test the bridge to inspect-ai, by itself: it brings eighty packages."""
+    """Test the bridge to inspect-ai, which has eighty dependencies."""
     session.install("-e", ".[harness,inspect]")
     session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
 #: What is measured. Each script prints a table and exits with 1 if a target is missed.
-BENCHES = ["bench/core.py", "harness/bench.py", "conformance/bench.py"]
+BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
 
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure speed, each script of BENCHES in turn; arguments go to all of them (`--quick`)."""
+    """Measure speed with each script of BENCHES. Arguments go to all of them (`--quick`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     missed = []
     for script in BENCHES:
@@ -367,14 +374,16 @@ def bench_browser(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench_suites(session: nox.Session) -> None:
-    """Run public suites of vcrpy's users with vcrpy, with ours and with cassetter, unchanged (`-- openai` some)."""
+    """Run public suites of vcrpy's users with vcrpy, with ours and with cassetter, unchanged (`-- openai`: only
+    some).
+    """
     session.install("uv")
     session.run("python", "bench/suites/run.py", "--out", "build/suites/table.md", *session.posargs)
 
 
 @nox.session(default=False)
 def bench_peers(session: nox.Session) -> None:
-    """Measure other chat libraries beside ours, each in an environment of its own; `-- chatlas` only that."""
+    """Measure other chat libraries and ours, each in its own environment (`-- chatlas`: only that one)."""
     session.install("uv")
     session.run("python", "bench/peers.py", *session.posargs)
 
@@ -397,7 +406,7 @@ PACKAGED = (
 
 @nox.session(default=False)
 def package(session: nox.Session) -> None:
-    """Build wheel and sdist; test the wheel, without the sources, with the tests of the sdist."""
+    """Build wheel and sdist, and test the wheel, without the sources, with the tests of the sdist."""
     dist = Path("build/package").resolve()
     shutil.rmtree(dist, ignore_errors=True)
     session.install("build")
@@ -417,7 +426,7 @@ def package(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def reproducible(session: nox.Session) -> None:
-    """Build wheel and sdist twice, the second time from a copy elsewhere, and compare them byte by byte."""
+    """Build wheel and sdist twice, the second time from a copy, and compare them byte by byte."""
     session.install("build")
     folder = Path("build/reproducible").resolve()
     shutil.rmtree(folder, ignore_errors=True)
@@ -445,7 +454,7 @@ PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins"
 @nox.session(default=False)
 @nox.parametrize("peer", PEERS, ids=PEERS)
 def peers(session: nox.Session, peer: str) -> None:
-    """Play every case with another library, each in its pinned environment; make the pages of the results."""
+    """Play every case with another library in its pinned environment, and make the pages of the results."""
     collect, page = "conformance/peers/collect.py", "conformance/peers/page.py"
     try:
         if peer in COMMANDS:
@@ -484,28 +493,28 @@ def peers(session: nox.Session, peer: str) -> None:
 
 @nox.session(default=False)
 def pages(session: nox.Session) -> None:
-    """Follow the README and every page of the docs from the top: each code block does what it says."""
+    """Run the code blocks of the README and of every page of the docs, from the top of each page."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"), "openai>=3")
     session.run("pytest", *(session.posargs or [*WORKERS, "tests/pages"]), env=OFFLINE)
 
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """Build the site into site/; any warning is an error. `-- serve` shows it while you write."""
+    """Build the site into site/, with warnings as errors. `-- serve` shows it while you write."""
     session.install("-e", ".[conformance]", *group("docs"))
     session.run("mkdocs", *(session.posargs or ["build"]), env={"NO_MKDOCS_2_WARNING": "1"})
 
 
 @nox.session(default=False)
 def publish_docs(session: nox.Session) -> None:
-    """Put a version of the site on the branch gh-pages (`-- --push 0.1.0 latest`); mike keeps the others."""
+    """Add a version of the site to the branch gh-pages (`-- --push 0.1.0 latest`). mike keeps the others."""
     session.install("-e", ".[conformance]", *group("docs"), "mike>=2.1")
     session.run("mike", "deploy", *session.posargs, env={"NO_MKDOCS_2_WARNING": "1"})
 
 
 @nox.session(default=False)
 def picture(session: nox.Session) -> None:
-    """Make the moving picture of the README again, from the real server in a real browser (apt-get install chromium)."""
+    """Make the animation of the README again, from the real server in a real browser (apt-get install chromium)."""
     session.install("-e", ".[conformance,images]", *group("browser"))
     session.run("python", "docs/_picture.py")
 

@@ -42,7 +42,7 @@ FRAMES = """() => {
 
 
 def main() -> int:
-    """Prints one line; gives the exit code."""
+    """Prints one line and returns the exit code."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with serving(Starlette(routes=[Route("/chat/completions", answer, methods=["POST"])])) as model:
         chat = ec.chat_openai_completions(base_url=model, api_key="none", model="m", echo="none")
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def streamed(page: Page) -> list[float]:
-    """Milliseconds of each frame from the question to the end of the answer."""
+    """Returns the milliseconds of each frame from the question to the end of the answer."""
     box = page.get_by_role("textbox", name="Chat message")
     box.fill("Tell me all of it")
     page.evaluate(FRAMES)
@@ -78,7 +78,7 @@ async def answer(_request: Request) -> StreamingResponse:
 
 
 async def events() -> AsyncIterator[bytes]:
-    """What it says, a few characters at a time."""
+    """Yields the answer, a few characters at a time."""
     text = "".join(SECTION.format(n=n) for n in range(60))
     size = len(text) // CHUNKS
     for place in range(CHUNKS - 1):
@@ -97,7 +97,7 @@ def event(delta: dict[str, Any], finish: str | None = None) -> bytes:
 
 @contextmanager
 def serving(app: Any) -> Iterator[str]:
-    """Yields the app at an address of its own."""
+    """Yields the address of a served app."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

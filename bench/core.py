@@ -1,6 +1,7 @@
-"""Measures the library against programs on bare httpx that do the same, in one run, and prints one table.
+"""Measures the library against equivalent programs on plain httpx, in one run, and prints one table.
 
-`python bench/core.py [--quick]`. The servers are processes of their own. Exit code 1 if a target is missed.
+The command is `python bench/core.py [--quick]`. The servers are separate processes. The exit code is 1 if a target is
+missed.
 """
 
 # ruff: noqa: T201 - it prints
@@ -56,7 +57,7 @@ class Row:
 
 
 def main() -> int:
-    """Prints the table; gives the exit code."""
+    """Prints the table and returns the exit code."""
     quick, missed = "--quick" in sys.argv, 0
     print(f"{'':<60}{'bare httpx':>12}{'ellmer_core':>12}{'':>11}  target")
     with serving() as url:
@@ -80,7 +81,7 @@ def rows(url: str, times: int) -> Iterator[Row]:
 
 
 def imports(python: str, url: str, times: int) -> Iterator[Row]:
-    """Whole processes, less one that does nothing."""
+    """Measures whole processes, without the time of an empty one."""
     ours, post = OURS.format(url=f"{url}/v1"), f"client.post({url!r}, json={{}})"
     codes = {
         "": ("import httpx", "import ellmer_core; ellmer_core.Chat"),
@@ -107,7 +108,7 @@ def conversations(url: str, times: int) -> Iterator[Row]:
 
 
 def histories(url: str, times: int) -> Iterator[Row]:
-    """Yields one turn after many, against a program that posts the same bytes, which it has ready."""
+    """Yields the cost of one turn after many, against a program that posts the same prepared bytes."""
     client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
     chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
     for count in (100, 1000):
@@ -138,7 +139,9 @@ def asked(chat: Chat, turns: list[UserTurn | AssistantTurn]) -> dict[str, Any]:
 
 
 def scaling(python: str, url: str) -> Iterator[Row]:
-    """Processor time of many prompts: at 100 in work against 10, and of users on forks against users on chats."""
+    """Measures the processor time of many prompts: 100 in progress against 10, and users on forks against users on
+    chats.
+    """
     cost = scaled(python, "ellmer_core", url)
     for what, few, more in (
         ("CPU of 500 prompts, 100 at once against 10", "10", "100"),
@@ -148,13 +151,13 @@ def scaling(python: str, url: str) -> Iterator[Row]:
 
 
 def memories(python: str) -> Row:
-    """Returns the most memory of a process, interpreter included."""
+    """Returns the maximum memory of a process, including the interpreter."""
     theirs, mine = memory(python, "import httpx"), memory(python, "import ellmer_core; ellmer_core.Chat")
     return Row("memory after import", f"{theirs:.0f} MB", f"{mine:.0f} MB", mine, 30, " MB")
 
 
 def crowd(times: int) -> Row:
-    """Many chats at once on one thread, with our client's limits, against the strict server. None may be lost."""
+    """Runs many chats at once on one thread, with our client's limits, against the strict server. None may be lost."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     theirs, mine = [], []
@@ -168,7 +171,7 @@ def crowd(times: int) -> Row:
 
 
 async def chats(url: str) -> tuple[float, int]:
-    """Seconds, and how many had no answer."""
+    """Returns the seconds, and the number of chats without an answer."""
     root = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=url, echo="none")
     began = time.perf_counter()
     async with root:

@@ -1,4 +1,4 @@
-"""An environment for each library, with nothing else in it: httpx imports more where rich and click are there."""
+"""Makes a separate environment for each library, because httpx imports more modules if rich and click are installed."""
 
 # ruff: noqa: S603 - it installs what is measured
 from __future__ import annotations
@@ -12,8 +12,8 @@ ROOT = Path(__file__).parent.parent
 
 
 def python_of(name: str, package: str) -> str:
-    """Returns a Python that has `package` (a path is from the project's folder), in `build/bench/NAME`; made
-    when needed.
+    """Returns a Python with `package` (a path is relative to the project's folder), in `build/bench/NAME`. It is made
+    when it is needed.
     """
     folder = ROOT / "build" / "bench" / name
     python = folder / "bin" / "python"
@@ -35,7 +35,7 @@ def python_of(name: str, package: str) -> str:
 
 
 def distributions(python: str) -> list[str]:
-    """What is installed beside the installer."""
+    """Returns the number of installed distributions besides the installer."""
     code = "from importlib.metadata import distributions; print(*{d.name for d in distributions()})"
     names = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     return sorted({*names} - {"pip", "setuptools"})

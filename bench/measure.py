@@ -1,4 +1,4 @@
-"""Clocks, and what a process costs."""
+"""Clocks, and the cost of a process."""
 
 # ruff: noqa: S603 - it runs Python
 from __future__ import annotations
@@ -22,7 +22,7 @@ print(kilobytes[0] if kilobytes else resource.getrusage(resource.RUSAGE_SELF).ru
 
 
 def side_by_side(programs: list[Callable[[], object]], laps: int) -> list[float]:
-    """Median seconds of each, run in turns, so that what slows the machine slows all."""
+    """Returns the median seconds of each program. They run in turns, so that a slow machine affects all of them."""
     for program in programs:
         program()
     found: list[list[float]] = [[] for _ in programs]
@@ -35,17 +35,19 @@ def side_by_side(programs: list[Callable[[], object]], laps: int) -> list[float]
 
 
 def processes(python: str, codes: list[str], runs: int) -> list[float]:
-    """Median seconds of Python processes, started in turns; the first, unmeasured round compiles the files."""
+    """Returns the median seconds of Python processes, which are started in turns. The first, unmeasured round
+    compiles the files.
+    """
     return side_by_side([partial(child, python, code) for code in codes], runs)
 
 
 def memory(python: str, code: str) -> float:
-    """Megabytes that a process has needed at most, after `code`."""
+    """Returns the maximum memory of a process in megabytes, after `code`."""
     return int(child(python, f"{code}\n{MEMORY.format(mac=sys.platform == 'darwin')}").split()[-1]) / 1024
 
 
 def scaled(python: str, name: str, url: str) -> dict[str, float]:
-    """What `scaling.py` says of a library, in its environment."""
+    """Returns the result of `scaling.py` for a library, in its environment."""
     script = str(Path(__file__).with_name("scaling.py"))
     done = subprocess.run([python, script, name, url], check=True, capture_output=True, text=True)
     seconds: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
@@ -53,5 +55,5 @@ def scaled(python: str, name: str, url: str) -> dict[str, float]:
 
 
 def child(python: str, code: str) -> str:
-    """What a Python process of its own prints."""
+    """Returns the output of a separate Python process."""
     return subprocess.run([python, "-I", "-c", code], check=True, capture_output=True, text=True).stdout

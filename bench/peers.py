@@ -1,4 +1,4 @@
-"""Measures chat libraries, each in an environment of its own, and prints one table.
+"""Measures chat libraries, each in its own environment, and prints one table.
 
 `python bench/peers.py [NAME…] [--quick]`. All figures but memory and distributions are ratios to bare httpx, measured
 in the same run in the same environment. The environments are made in `build/bench/`, from the package index.
@@ -21,7 +21,7 @@ COLUMNS = ("import", "turn", "stream", "memory", "packages", "100 at once")
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the table; gives the exit code."""
+    """Prints the table and returns the exit code."""
     times = 1 if "--quick" in arguments else 5
     names = [name for name in arguments if not name.startswith("-")] or list(SUBJECTS)
     print(f"{'':<14}" + "".join(f"{column:>12}" for column in COLUMNS))
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
 
 
 def row(name: str, url: str, times: int) -> list[str]:
-    """What one library costs, as text."""
+    """Returns the costs of one library, as text."""
     subject = SUBJECTS[name]
     python = python_of(name, subject.package)
     nothing, httpx, library = processes(python, ["", "import httpx", subject.statement], 3 * times)
@@ -56,8 +56,8 @@ def row(name: str, url: str, times: int) -> list[str]:
 
 
 def many(name: str, python: str, url: str) -> str:
-    """Returns the processor time of 500 prompts with 100 in work, and how many times that of 10 it is; of who
-    has such a call.
+    """Returns the processor time of 500 prompts with 100 in progress, and its ratio to 10 in progress, for libraries
+    with such a call.
     """
     if name not in {"ellmer_core", "chatlas"}:
         return "–"

@@ -1,5 +1,7 @@
-"""What many prompts at once cost of the processor, with one library: `python bench/scaling.py NAME URL` prints the seconds
-at 10 and at 100 in work as JSON; with ellmer_core also those of 200 users, each on a fork or on a chat of its own."""
+"""Measures the processor time of many concurrent prompts with one library. `python bench/scaling.py NAME URL` prints
+the seconds for 10 and for 100 in progress as JSON; with ellmer_core also those of 200 users, each on a fork or on its
+own chat.
+"""
 
 # ruff: noqa: PLC0415, T201 - each runs where only its own library is installed, and prints
 from __future__ import annotations
@@ -36,7 +38,7 @@ def chatlas(url: str) -> Callable[[int], object]:
 
 
 def users(url: str, *, forks: bool) -> Callable[[], object]:
-    """Returns all of them at once, on forks of one chat or on chats of their own."""
+    """Runs all users at once, on forks of one chat or on their own chats."""
     from ellmer_core import chat_openai_completions
 
     def new() -> Any:
@@ -55,7 +57,7 @@ def users(url: str, *, forks: bool) -> Callable[[], object]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Returns the least that it took of three times; the machine may be busy."""
+    """Returns the minimum of three measurements, because the machine may be busy."""
     found = []
     for _ in range(3):
         began = time.process_time()

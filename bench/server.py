@@ -1,5 +1,6 @@
-"""A server that says the same to everybody, fast: an answer of OpenAI's, or a stream of one. `python bench/server.py`
-prints its URL; `serving()` runs it in a process of its own."""
+"""A fast server with one answer: an answer of OpenAI's, or a stream of one. `python bench/server.py` prints its URL;
+`serving()` runs it in a separate process.
+"""
 
 # ruff: noqa: S603, T201 - it runs itself, and prints
 from __future__ import annotations
@@ -25,7 +26,7 @@ HEAD = {
 
 
 def whole() -> bytes:
-    """Returns the answer at once: "Hello."."""
+    """Returns the whole answer: "Hello."."""
     message = {"role": "assistant", "content": "Hello.", "refusal": None, "annotations": []}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     body = json.dumps({**HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE}).encode()
@@ -34,7 +35,7 @@ def whole() -> bytes:
 
 
 def stream() -> bytes:
-    """`EVENTS` words, each an event and an HTTP chunk."""
+    """Yields `EVENTS` words, each as an event and an HTTP chunk."""
     deltas = [{"role": "assistant", "content": ""}, *({"content": word} for word in WORDS), {}]
     events: list[Any] = [chunk(delta) for delta in deltas]
     events[-1]["choices"][0]["finish_reason"] = "stop"
@@ -51,7 +52,7 @@ def chunk(delta: dict[str, Any]) -> dict[str, Any]:
 
 
 async def serve() -> None:
-    """Answers until it is ended."""
+    """Serves until it is stopped."""
     answers = {False: whole(), True: stream()}
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -78,7 +79,7 @@ async def head_of(reader: asyncio.StreamReader) -> bytes:
 
 @contextmanager
 def serving(*command: str) -> Iterator[str]:
-    """Yields the URL of this server, or of one that prints its URL as this one does."""
+    """Yields the URL of this server, or of another program that prints its URL in the same way."""
     asked = command or (sys.executable, str(Path(__file__)))
     with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

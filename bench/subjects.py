@@ -1,6 +1,6 @@
-"""The same two programs, written with each library: say something and get "Hello."; read a stream of words.
+"""The same two programs with each library: one sends a message and gets "Hello.", and one reads a stream of words.
 
-Each takes a server's URL and gives two functions, which return the text.
+Each takes a server's URL and returns two functions, which return the text.
 """
 
 # ruff: noqa: PLC0415 - each runs where only its own library is installed
@@ -18,7 +18,7 @@ HEADERS = {"authorization": "Bearer k"}
 
 
 def bare(url: str) -> Programs:
-    """What everybody would write without a library."""
+    """Returns the programs without a library."""
     import httpx
 
     client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
@@ -139,7 +139,7 @@ def litellm(url: str) -> Programs:
 
 @dataclass(frozen=True)
 class Subject:
-    """A library: what is installed, what is imported, its two programs."""
+    """A library: its packages, its imports, and its two programs."""
 
     package: str
     statement: str

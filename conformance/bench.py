@@ -42,7 +42,7 @@ StrictServer({{"slow": slow}}, port=int(sys.argv[1])).serve_forever(lambda: None
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the table; gives the exit code."""
+    """Prints the table and returns the exit code."""
     if arguments[:1] == ["load"]:
         print(load(*map(int, arguments[1:])))
         return 0
@@ -74,7 +74,7 @@ def _told(reached: bool) -> str:
 
 @contextmanager
 def running(command: list[str]) -> Iterator[int]:
-    """Runs a server whose last argument is its port, and gives the port when it listens."""
+    """Runs a server whose last argument is its port, and yields the port when it listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     process = subprocess.Popen([*command, str(port)], stdout=subprocess.DEVNULL)
@@ -88,7 +88,7 @@ def running(command: list[str]) -> Iterator[int]:
 
 @contextmanager
 def mocking(folder: Path) -> Iterator[int | None]:
-    """Runs aimock with one fixture that answers as the strict server does; None where it is not installed."""
+    """Runs aimock with one fixture that answers as the strict server does. It is `None` if aimock is not installed."""
     script = folder / "node_modules/@copilotkit/aimock/dist/cli.js"
     node = shutil.which("node")
     if not node or not script.is_file():
@@ -104,7 +104,7 @@ def mocking(folder: Path) -> Iterator[int | None]:
 
 
 def connect(port: int, *, patience: float = 1) -> socket.socket:
-    """Returns a connection; waits for a server that is about to start."""
+    """Returns a connection after waiting for a starting server."""
     end = time.monotonic() + patience
     while True:
         try:
@@ -119,7 +119,7 @@ def connect(port: int, *, patience: float = 1) -> socket.socket:
 
 
 def compared(what: str, ours: int, theirs: int | None, rounds: int, *, step: int) -> float:
-    """Loads both servers in turn, prints their medians and gives the ratio: infinite, where one is alone."""
+    """Loads both servers in turn, prints their medians and returns the ratio, which is infinite for one server alone."""
     rates: dict[int, list[float]] = {port: [] for port in (theirs, ours) if port}
     for turn in range(rounds + 1):
         for port, found in rates.items():
@@ -134,7 +134,7 @@ def compared(what: str, ours: int, theirs: int | None, rounds: int, *, step: int
 
 
 def load(port: int, first: int, step: int) -> float:
-    """Sends requests over a few connections, one after another on each; gives the requests a second."""
+    """Sends requests over a few connections, one after another on each. Returns the requests per second."""
     requests = iter([request(PATH, f"Hello, this is number {first + i * step}.") for i in range(REQUESTS)])
     connections = [connect(port) for _ in range(CONNECTIONS)]
     received = dict.fromkeys(connections, b"")
@@ -155,7 +155,7 @@ def exchange(
     received: dict[socket.socket, bytes],
     requests: Iterator[bytes],
 ) -> None:
-    """Reads what came; after a whole response it sends the next request, or the connection is done."""
+    """Reads a response. After a complete one, it sends the next request or ends the connection."""
     received[connection] += connection.recv(65536)
     if not whole(received[connection]):
         return
@@ -167,7 +167,7 @@ def exchange(
 
 
 def growth(port: int) -> float:
-    """How many times the time of a conversation's first request its last one takes, both at their medians."""
+    """Returns the ratio of the median times of a conversation's last and first request."""
     first, last = [], []
     for number in range(CONVERSATIONS):
         messages: list[dict[str, str]] = []
@@ -209,7 +209,7 @@ def posted(path: str, asked: dict[str, Any]) -> bytes:
 
 
 def whole(response: bytes) -> bool:
-    """Tells whether all of a response is here. It must be a completion."""
+    """Tells whether the response is complete. It must be a completion."""
     head, end, body = response.partition(b"\r\n\r\n")
     if not end:
         return False
@@ -222,7 +222,7 @@ def whole(response: bytes) -> bool:
 
 
 def streams(port: int) -> int:
-    """Opens streams all at once, and only then reads them; how many came to their end."""
+    """Opens streams all at once, and then reads them. Returns the number of complete ones."""
     connections = [connect(port) for _ in range(STREAMS)]
     for number, connection in enumerate(connections):
         connection.sendall(request(f"/c/slow/{number}{PATH}", TEXT, stream=True))

@@ -1,9 +1,9 @@
-"""Pages of the site that are made from the code when it is built, so that nothing generated is committed.
+"""Pages of the site that are generated from the code when it is built, so that they are not committed.
 
-A hook of mkdocs. `rules/` comes from the rule books (`_rules.py`), `providers.md` from the report of a run of the suite
-(`_providers.py`), `api/` from what each package offers, and `suite.md`,
-`harness.md`, `contributing.md` and `changelog.md` from the files beside the code. The comments that tell
-`tests/documentation/test_docs.py` how to run a block are shown to readers only where they say why one is not run.
+This is a hook of mkdocs. `rules/` comes from the rule books (`_rules.py`), `providers.md` from the report of a run of
+the suite (`_providers.py`), `api/` from the packages' public names, and `suite.md`, `harness.md`, `contributing.md`
+and `changelog.md` from the files beside the code. The comments for `tests/documentation/test_docs.py` are shown only
+if they say why a block is not run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Says under a block why it is not run; drops the other comments for the tests."""
+    """Adds the reason below a block that is not run, and removes the other comments for the tests."""
     told = re.sub(
         r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', markdown
     )
@@ -71,7 +71,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def linked(markdown: str) -> str:
-    """Links between the files of the repository, as links between pages; others become the file's name."""
+    """Returns the text with links between the repository's files as links between pages. Other links become the
+    file's name.
+    """
     places = {source: page for page, source in MIRRORED.items()}
 
     def moved(match: re.Match[str]) -> str:
@@ -86,7 +88,7 @@ def linked(markdown: str) -> str:
 
 
 def peer_pages() -> Iterator[tuple[str, str]]:
-    """Yields a page for each other library that the suite was run with; the overview is committed."""
+    """Yields a page for each other library that the suite tested. The overview is committed."""
     sys.path.append(str(ROOT / "conformance" / "peers"))  # scripts beside each other
     yield from list(import_module("page").pages())[1:]
 
@@ -95,7 +97,7 @@ def peer_pages() -> Iterator[tuple[str, str]]:
 
 
 def by_module(package: Any) -> dict[str, list[str]]:
-    """Returns the names a package offers, by the module that each lives in."""
+    """Returns the public names of a package by their modules."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in package.__all__:
         found[getattr(getattr(package, name), "__module__", package.__name__)].append(name)
@@ -107,7 +109,7 @@ def exported(module: str) -> list[str]:
 
 
 def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
-    """Returns every name, under the first sentence of its module."""
+    """Returns every name under the first sentence of its module."""
     parts = [f"# {title}", summary(title)]
     for module, names in offered.items():
         parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]

@@ -9,18 +9,18 @@ __all__ = ["cell", "linking", "prose", "table"]
 
 
 def prose(text: str) -> str:
-    """Text from a docstring or a provider, with what Markdown would take for HTML or emphasis kept as it is."""
+    """Returns text of a docstring or a provider, with characters escaped that Markdown would interpret."""
     return re.sub(r"(?<!`)([<>*_\[\]])(?!`)", r"\\\1", text) if "`" not in text else text.replace("<", "&lt;")
 
 
 def linking(text: str) -> str:
-    """Prose with its addresses as links."""
+    """Returns prose with its URLs as links."""
     parts = re.split(r"(https?://[^\s()]+)", text)
     return "".join(f"<{part}>" if part.startswith("http") else prose(part) for part in parts)
 
 
 def cell(text: str) -> str:
-    """Prose in a cell of a table."""
+    """Returns prose for a cell of a table."""
     return prose(text).replace("|", "\\|")
 
 

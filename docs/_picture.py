@@ -1,7 +1,7 @@
 """Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
 
 Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
-saved as strict-server.png, and, cut to its size, as social-card.png.
+saved as strict-server.png, and, cropped, as social-card.png.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def sent(page: Page, origin: str, messages: list[Message]) -> Image.Image:
 
 
 def frame(page: Page) -> Image.Image:
-    """What the page shows now."""
+    """Returns the current frame of the page."""
     return Image.open(BytesIO(page.screenshot())).convert("RGB")
 
 
 def save(frames: list[Image.Image]) -> None:
-    """The moving picture, the still one, and the card for links to the site."""
+    """Saves the animation, the still image, and the card for links to the site."""
     small = [each.quantize(64, dither=Image.Dither.NONE) for each in frames]
     small[0].save(
         IMAGES / "strict-server.gif",

@@ -1,7 +1,7 @@
-"""The page of providers: what each declares, beside what the suite saw of it in its last run.
+"""The page of providers: the declared features, and the results of the last run of the suite.
 
-Nothing here is typed: what is declared comes from the adapter that puts the library under test, what was seen from
-`build/conformance/report.json`, which a run of the suite leaves; where there is none, the suite is run.
+Nothing here is written manually. The declarations come from our adapter, and the results from
+`build/conformance/report.json`, which a run of the suite writes. Without that file, the suite is run.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ The profile of each default model, as `chat.profile` has it (of other models, to
 
 @dataclass
 class Seen:
-    """What the run showed of one vendor: its rows, and where its recordings came from."""
+    """The results of one provider: its rows, and the origin of its recordings."""
 
     rows: list[Row] = field(default_factory=list)
     origins: set[str] = field(default_factory=set)
@@ -88,7 +88,7 @@ def page() -> str:
 
 
 def profiled(vendor: Vendor) -> list[str]:
-    """What the profile of a vendor's default model says."""
+    """Returns the profile of a provider's default model as text."""
     wire = ec.Chat(vendor.wire(model=vendor.place.model)).wire
     return [
         f"`chat_{vendor.name}()`",
@@ -98,7 +98,7 @@ def profiled(vendor: Vendor) -> list[str]:
 
 
 def thinking(wire: Wire) -> str:
-    """How the model is asked to think."""
+    """Returns the parameters with which the model is asked to think."""
     profile = wire.profile
     words = dict.fromkeys([*(profile.efforts or ()), *profile.levels])
     budget = f"{profile.budget[0]:,} to {profile.budget[1]:,} tokens" if profile.budget else ""
@@ -106,14 +106,14 @@ def thinking(wire: Wire) -> str:
 
 
 def images(wire: Wire) -> str:
-    """Returns the media types that it takes of a user."""
+    """Returns the media types that it accepts from a user."""
     types = (*IMAGES, "image/heic", "image/heif")
     taken = [type for type in types if not wire.refuses(ec.ContentImageInline(type))]
     return ", ".join(type.removeprefix("image/") for type in taken)
 
 
 def largest(wire: Wire) -> str:
-    """Returns the most tokens that an answer may have."""
+    """Returns the maximum number of tokens of an answer."""
     _, most = wire.profile.ranges.get("max_tokens", (0, 0))
     return f"{most:,}" if most else ""
 
@@ -132,7 +132,7 @@ PROFILE_COLUMNS: Mapping[str, Callable[[Wire], str]] = {
 
 
 def line(vendor: Vendor, seen: Seen) -> list[str]:
-    """Returns a vendor's line of the first table."""
+    """Returns a provider's line of the first table."""
     return [
         f"`chat_{vendor.name}()`",
         f"`{vendor.wire.name}`",
@@ -143,7 +143,7 @@ def line(vendor: Vendor, seen: Seen) -> list[str]:
 
 
 def rules_kept(rows: Iterable[Row]) -> str:
-    """`41/41`: MUST rules that were met, and kept in every case and mode."""
+    """Returns `41/41`: the applicable MUST rules, and those that every case and mode keeps."""
     kept: dict[str, bool] = {}
     for row in rows:
         if row["level"] == "MUST" and not row.get("preview") and row["verdict"] in {"pass", "fail"}:
@@ -156,7 +156,7 @@ def rules_kept(rows: Iterable[Row]) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """Something that a vendor may take or give: whether it says so, which rows of the report show it, and how."""
+    """A feature of a provider: whether it is declared, the rows of the report that show it, and its text."""
 
     title: str
     declared: Callable[[Vendor], bool]
@@ -165,7 +165,7 @@ class Column:
     refusable: bool = True  # what it does not take is refused; what it does not give is not there
 
     def cell(self, vendor: Vendor, rows: Iterable[Row]) -> str:
-        """Tells whether it is as it was declared."""
+        """Returns the cell, which shows whether the rows agree with the declaration."""
         verdicts = {row["verdict"] for row in rows if self.shown(vendor, row)}
         if verdicts & FAILED:
             return "✗"
@@ -175,7 +175,7 @@ class Column:
 
 
 def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> Column:
-    """Returns a capability that cases rest on: those that show it need nothing else that is refused."""
+    """Returns a column for a capability of cases. Its cases need no other refused capability."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
         needs = all_cases()[row["case"]].needs
@@ -185,7 +185,7 @@ def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> 
 
 
 def support(title: str, name: str, shows: Callable[[Row], bool]) -> Column:
-    """What `Wire.supports` says, and no capability of a case is."""
+    """Returns a column for a field of `Wire.supports` that is not a capability of a case."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
         return shows(row) and not vendor.capabilities.refused(all_cases()[row["case"]].needs)
@@ -222,7 +222,7 @@ COLUMNS = (
 
 @cache
 def report() -> dict[str, Any]:
-    """What the last run of the suite found; the first one's, if there was none."""
+    """Returns the report of the last run of the suite, or of a first one."""
     if not REPORT.exists():
         run = f"from ellmer_conformance.cli.run import command; command(['--report', {str(REPORT.parent)!r}])"
         subprocess.run([sys.executable, "-c", run], cwd=ROOT, check=False, stdout=subprocess.DEVNULL)  # noqa: S603 - it is ours
@@ -231,7 +231,7 @@ def report() -> dict[str, Any]:
 
 
 def seen(told: Mapping[str, Any]) -> Mapping[Place, Seen]:
-    """By wire format and vendor, what the report says of our own adapter."""
+    """Returns the report's results for our own adapter, by wire format and provider."""
     found: dict[Place, Seen] = defaultdict(Seen)
     for row in told["results"]:
         if row["adapter"] == "ellmer-core" and row["verdict"] != "not-applicable":

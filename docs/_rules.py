@@ -1,7 +1,7 @@
 """The pages of the rules: an index with a search by error text, one page for each wire format and for each rule.
 
-The rules are published as data, too: `rules/rules.json` is what `conformance list --format json` prints, and
-`rules/error-texts.json` is what the search reads.
+The rules are published as data, too: `rules/rules.json` is the output of `conformance list --format json`, and the
+search reads `rules/error-texts.json`.
 """
 
 from __future__ import annotations
@@ -79,9 +79,10 @@ On the command line, `conformance explain "text of the error"` does the same.
 
 ## Rules as data
 
-[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources and error texts. The file is what
-`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when its
-form does, and `requirements` names the dated set of rules.
+[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence`
+is a list of pages that show what the rule rests on, those of its sources among them. The file is what
+`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when a
+field changes or goes; a new field does not change it. `requirements` names the dated set of rules.
 """
 
 
@@ -102,7 +103,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def index(books: Iterable[RuleBook]) -> str:
-    """How to read a rule, how to find one, and every rule by its group."""
+    """Returns the index: how to read a rule, how to find one, and every rule by its group."""
     groups: dict[str, list[list[str]]] = defaultdict(list)
     for book in books:
         for rule in book.rules.values():
@@ -140,7 +141,9 @@ def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
 
 
 def rule_page(book: RuleBook, rule: Rule) -> str:
-    """Returns one rule: the sentence, why, the source, the evidence, and the smallest request that breaks it."""
+    """Returns the page of one rule: the sentence, the reason, the source, the evidence, and the smallest request that
+    breaks it.
+    """
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
     facts = [rule.id, status(rule), *([f"models: {', '.join(rule.models)}"] if rule.models else [])]
@@ -189,7 +192,7 @@ def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
 
 
 def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:
-    """For the search: each rule with the texts of its refusal."""
+    """Returns data for the search: each rule with the texts of its refusal."""
     for book in books:
         for rule in book.rules.values():
             if texts := [*dict.fromkeys(known_texts(book, rule))] if rule.refusal else []:
@@ -204,7 +207,7 @@ def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:
 
 
 def preamble(book: RuleBook) -> str:
-    """What the page is about."""
+    """Returns the introduction of the page."""
     if book is behaviour.book:
         return "These rules are about whole conversations, over any wire format. No single request can show them."
     return f"These are the rules of the wire format `{book.wire}`, as {book.vendor} applies them."

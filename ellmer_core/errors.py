@@ -1,12 +1,12 @@
 """Every error that ellmer_core raises on purpose.
 
 EllmerError
-├── UsageError                 the caller's: a wrong argument, an unknown provider, a missing key
-│   ├── ContentError           a content that this wire format or model cannot take (before sending)
-│   │   └── ContentFieldError      a field of a content is not of its kind
-│   ├── ToolResultError        a tool returned what cannot be sent (names the tool and the path)
-│   └── AsyncToolError         an async tool or callback in a blocking call
-├── ToolReject                 raised by a tool or callback to refuse a call; never leaves the chat
+├── UsageError                 an error of the caller: a wrong argument, an unknown provider, a missing key
+│   ├── ContentError           this wire format or model does not accept a content (before sending)
+│   │   └── ContentFieldError      a field of a content has a wrong type
+│   ├── ToolResultError        a tool returned a value that cannot be sent (names the tool and the path)
+│   └── AsyncToolError         an async tool or callback was used in a blocking call
+├── ToolReject                 a tool or callback raises it to refuse a call; it never leaves the chat
 ├── ProviderError              the provider answered with an error
 │   ├── BadRequestError            400, 404, 413, 422, a redirect
 │   │   └── ContextWindowError         the conversation is longer than the model's context: see `chat.compact()`
@@ -18,11 +18,11 @@ EllmerError
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
 ├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
 ├── ApprovalRequiredError      tool calls wait for decisions that come later
-└── ResponseError              the provider's, but not said by it: the answer makes no sense
+└── ResponseError              the answer does not follow the wire format
     ├── IncompleteResponseError    the answer ended before its terminal marker
     └── ConversionError            a value does not fit the type that was asked for (names the path)
 
-EllmerWarning                  the answer is there, and something about it should be known (a `UserWarning`)
+EllmerWarning                  the answer is usable, with a caveat (a `UserWarning`)
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ __all__ = [
 ]
 
 
-#: Control characters, also those of 8 bits, but tab and the ends of lines. (Said as what they are not: `re` is faster so.)
-_OBEYED = re.compile("[^ -~\\t\\n\\xa0-\\U0010ffff](?<!\\r(?=\\n))")
+#: Control characters, also those of 8 bits, but tab and the ends of lines.
+_OBEYED = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]|\\r(?!\\n)")
 
 
 def printable(text: str) -> str:
     """Returns the text with terminal control characters and lone surrogates as escapes."""
-    if not text.isprintable():
+    if not text.replace("\n", "").replace("\t", "").isprintable():
         text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 

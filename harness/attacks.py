@@ -1,4 +1,5 @@
-"""Attacks on the files: processes killed while they record, disks that are full, many processes and one cassette.
+"""Attacks on the files: processes that are killed while they record, full disks, and many processes with one
+cassette.
 
 `python harness/attacks.py [kill|disk|together …] [--count N]` prints a line for each attack: cases, failures. Exit code 1
 if there was a failure. It needs `fork`, so Linux or macOS.
@@ -35,10 +36,10 @@ PICTURE = b"\x89PNG\r\n\x1a\n" + LOTS.randbytes(200_000)
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with the path, many words and a picture."""
+    """Answers with the path, many words and an image."""
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Prints nothing."""
 
     def do_GET(self) -> None:
         picture = b64encode(PICTURE + self.path.encode()).decode()
@@ -51,7 +52,7 @@ class Echo(BaseHTTPRequestHandler):
 
 
 def main() -> int:
-    """Prints the table; gives the exit code."""
+    """Prints the table and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("attacks", nargs="*", help=f"only these: {', '.join(ATTACKS)}")
     parser.add_argument("--count", type=int, default=100, help="cases of each attack")
@@ -68,7 +69,7 @@ def main() -> int:
 
 @contextlib.contextmanager
 def answering() -> Iterator[str]:
-    """Yields a server in a process of its own, so that this one has a single thread and may fork."""
+    """Yields a server in a separate process, so that this one has a single thread and may fork."""
     server = HTTPServer(("127.0.0.1", 0), Echo)
     server.socket.listen(64)
     child = forked(server.serve_forever)
@@ -81,9 +82,7 @@ def answering() -> Iterator[str]:
 
 
 def killed(folder: Path, url: str, case: int) -> bool:
-    """Returns a process that records the same cassette again and again is killed; the file is whole, and so
-    are its media.
-    """
+    """Kills a process that records the same cassette repeatedly. The file and its media are complete."""
     path = folder / "c.json"
     record(path, url, case, mode="rewrite")
     child = forked(lambda: [record(path, url, n, mode="rewrite") for n in range(10_000)])
@@ -94,7 +93,7 @@ def killed(folder: Path, url: str, case: int) -> bool:
 
 
 def disk_full(folder: Path, url: str, case: int) -> bool:
-    """Files of a process may only have so many bytes; it is told so, and the good file stays."""
+    """Limits the file size of a process. It gets an error, and the previous file stays."""
     path, limit = folder / "c.json", int(LOTS.uniform(0, 199_000))
     record(path, url, 0, mode="rewrite")
     before = path.read_bytes()
@@ -110,7 +109,7 @@ def disk_full(folder: Path, url: str, case: int) -> bool:
 
 
 def together(folder: Path, url: str, case: int) -> bool:
-    """Sixteen processes record into one cassette at the same time; it has all of their interactions."""
+    """Runs sixteen processes that record into one cassette at the same time. It has all of their interactions."""
     path, run = folder / "c.json", f"run-{case}-{time.time_ns()}"
     record(path, url, 99, mode="rewrite")
     children = [forked(lambda n=n: record(path, url, n, mode="rewrite", run=run)) for n in range(16)]
@@ -125,7 +124,7 @@ def record(path: Path, url: str, number: int, **options: str) -> None:
 
 
 def whole(path: Path) -> list[str]:
-    """Returns the URLs of a cassette of which every body can be read; `[]` if one cannot."""
+    """Returns the URLs of a cassette if every body can be read, else `[]`."""
     found = read(path)
     assert found is not None
     bodies = [json.loads(one.content or b"null") for one in found.interactions]
@@ -134,7 +133,7 @@ def whole(path: Path) -> list[str]:
 
 
 def forked(task: Callable[[], object]) -> int:
-    """Returns the id of a process that does this, and ends with 0 if it went well."""
+    """Returns the id of a process that runs a function, and ends with 0 if it succeeded."""
     child = os.fork()
     if child == 0:
         try:
@@ -147,7 +146,7 @@ def forked(task: Callable[[], object]) -> int:
 
 
 def exit_code(child: int) -> int:
-    """With what a child ended."""
+    """Returns the exit code of a child."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

@@ -1,9 +1,9 @@
 """Measures the harness against plain vcrpy and `httpx.MockTransport`, in one run, and prints one table.
 
 `python harness/bench.py [--quick]`. Both sides replay the same bodies and compare requests by method, URL and JSON
-body. Stock vcrpy takes minutes where we take fractions of a second: `--quick` gives it fewer interactions, which
-favours it. Its time grows with the square of their number and ours does not, so that the target of 300× for 1,000
-interactions is 30× for 100. Exit code 1 if a target is missed.
+body. `--quick` gives vcrpy fewer interactions, because it takes minutes. This favours vcrpy, whose time grows with
+the square of their number: the target of 300× for 1,000 interactions is 30× for 100. The exit code is 1 if a target
+is missed.
 """
 
 # ruff: noqa: PLC0415, S311, S603, T201
@@ -54,7 +54,7 @@ class Row:
 
 
 def main() -> int:
-    """Prints the table; gives the exit code."""
+    """Prints the table and returns the exit code."""
     quick = "--quick" in sys.argv
     print(f"{'':<52}{'other':>12}{'harness':>12}{'ratio':>10}  target")
     missed = 0
@@ -80,7 +80,7 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Row]:
 
 
 def imports() -> Row:
-    """How long the import takes until the first cassette, compared to that of vcrpy."""
+    """Measures the import up to the first cassette, compared with vcrpy."""
     ours = child(
         "import sys, time; t=time.perf_counter(); import ellmer_harness; t=time.perf_counter()-t;"
         "assert 'vcr' not in sys.modules; print(t)"
@@ -90,7 +90,7 @@ def imports() -> Row:
 
 
 def against_vcrpy(folder: Path, kilobytes: int, count: int) -> Row:
-    """Loading and replaying a cassette in recorded order."""
+    """Measures loading and replaying a cassette in recorded order, compared with vcrpy."""
     ours, theirs = cassettes(folder, kilobytes, count)
     bodies = [json.loads(body) for body in requests(kilobytes, count)]
     mine = min(replay_ours(ours, bodies)[0] for _ in range(REPEATS))
@@ -105,7 +105,7 @@ def against_vcrpy(folder: Path, kilobytes: int, count: int) -> Row:
 
 
 def flat(folder: Path, most: int) -> Row:
-    """What one request costs among many, compared to one among few."""
+    """Measures one request among many, compared with one among few."""
     few = per_request(folder, 1, 10)
     many = per_request(folder, 1, most)
     return Row(
@@ -114,7 +114,7 @@ def flat(folder: Path, most: int) -> Row:
 
 
 def against_mock(folder: Path, kilobytes: int) -> Row:
-    """What one request costs, compared to httpx's own mock."""
+    """Measures one request, compared with httpx's own mock."""
     bodies = [json.loads(body) for body in requests(kilobytes, 300)]
     answer = json.dumps(response(0)).encode()
     mock = httpx.MockTransport(
@@ -129,7 +129,7 @@ def against_mock(folder: Path, kilobytes: int) -> Row:
 
 
 def loading(folder: Path) -> Iterator[Row]:
-    """Loading a text cassette of 10 MB, in processes of their own: time, then the most memory (Python's part)."""
+    """Measures loading a text cassette of 10 MB in separate processes: the time, then the maximum memory (of Python)."""
     ours, theirs = cassettes(folder, 7, 1200)
     sides = [
         ("import vcr; from vcr.cassette import Cassette", f"Cassette.load(path={str(theirs)!r})"),
@@ -150,7 +150,7 @@ def loading(folder: Path) -> Iterator[Row]:
 
 
 def sizes(folder: Path) -> Row:
-    """Bytes on disk of a chat of 20 turns that sends the same image again each time."""
+    """Measures the bytes on disk of a chat of 20 turns that sends the same image each time."""
     image = {"type": "image", "data": b64encode(Random(1).randbytes(1 << 20)).decode()}
     turns = [
         {"role": "user", "content": [image]},
@@ -164,7 +164,7 @@ def sizes(folder: Path) -> Row:
 
 
 def recording(folder: Path, kilobytes: int, count: int, pause: float) -> Row:
-    """Recording from a server of this process that thinks for so many seconds: all of the run, import excepted."""
+    """Measures recording from a local server that waits some seconds: the whole run without the import."""
     bodies = requests(kilobytes, count)
     with answering(pause) as url:
         runs = [
@@ -177,7 +177,7 @@ def recording(folder: Path, kilobytes: int, count: int, pause: float) -> Row:
 
 
 def recorded(folder: Path, url: str, bodies: list[bytes], *, ours: bool) -> float:
-    """Seconds until the cassette is written."""
+    """Returns the seconds until the cassette is written."""
     import vcr
 
     from ellmer_harness import use_cassette
@@ -193,7 +193,7 @@ def recorded(folder: Path, url: str, bodies: list[bytes], *, ours: bool) -> floa
 
 @contextmanager
 def answering(pause: float) -> Iterator[str]:
-    """Yields a server of this process, by its address."""
+    """Yields the URL of a local server."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -212,7 +212,7 @@ def answering(pause: float) -> Iterator[str]:
 
 
 def per_request(folder: Path, kilobytes: int, count: int) -> float:
-    """Median seconds of a replayed request."""
+    """Returns the median seconds of a replayed request."""
     ours, _ = cassettes(folder, kilobytes, count, yaml=False)
     bodies = [json.loads(body) for body in requests(kilobytes, count)]
     return min(median(replay_ours(ours, bodies)[1]) for _ in range(REPEATS))
@@ -240,7 +240,7 @@ def replay_theirs(path: Path, bodies: list[Json]) -> tuple[float, list[float]]:
 
 
 def laps(client: httpx.Client, bodies: list[Json]) -> list[float]:
-    """Seconds of each request."""
+    """Returns the seconds of each request."""
     found = []
     for body in bodies:
         start = time.perf_counter()
@@ -250,7 +250,7 @@ def laps(client: httpx.Client, bodies: list[Json]) -> list[float]:
 
 
 def child(code: str) -> float:
-    """Returns the least number that the code prints, in several processes of its own."""
+    """Returns the minimum number that the code prints in several separate processes."""
     runs = [
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True) for _ in range(REPEATS)
     ]

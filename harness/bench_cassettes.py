@@ -1,4 +1,4 @@
-"""Recordings of made-up traffic: as ours and as vcrpy's."""
+"""Recordings of generated traffic, as ours and as vcrpy's."""
 
 # ruff: noqa: PLC0415, S311
 # Who measures an import must not find it done; lots are drawn for text.
@@ -59,7 +59,7 @@ x-processing-ms: 1234
 
 
 def requests(kilobytes: int, count: int) -> list[bytes]:
-    """Different chat requests of about the same size, in messages of 300 bytes."""
+    """Returns different chat requests of about the same size, in messages of 300 bytes."""
     lots, words, found = Random(kilobytes), TEXT.split(" "), []
     texts = [" ".join(lots.choices(words, k=60)) for _ in range(max(1, kilobytes * 3))]
     for number in range(count):
@@ -85,7 +85,7 @@ def cassettes(folder: Path, kilobytes: int, count: int, *, yaml: bool = True) ->
 
 
 def write(folder: Path, bodies: list[bytes], *, yaml: bool = True) -> tuple[Path, Path]:
-    """What each would have recorded of the same traffic: vcrpy all headers, we those of our list."""
+    """Writes the recordings of the same traffic: vcrpy's with all headers, ours with those of our list."""
     from vcr.serializers import yamlserializer
 
     from ellmer_harness.format.serializer import Serializer

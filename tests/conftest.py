@@ -1,5 +1,6 @@
-"""A real HTTP server on 127.0.0.1 that answers by script, chunk by chunk, and remembers what it was asked; and
-the fixtures that several files of tests share."""
+"""A real HTTP server on 127.0.0.1 that answers by script, chunk by chunk, and stores its requests; and shared
+fixtures.
+"""
 
 import json
 import socket
@@ -22,8 +23,9 @@ collect_ignore = ["browser", "pages"]  # sessions of their own: nox -s browser, 
 
 @dataclass
 class Reply:
-    """One answer. Each of `chunks` is one HTTP chunk; a function among them is called in its turn, with the
-    server (to wait for something, say). `end`: `whole`, `cut` (close without the last chunk), `reset`."""
+    """One answer. Each of `chunks` is one HTTP chunk; a function among them is called in its turn with the server
+    (for example to wait). `end`: `whole`, `cut` (close without the last chunk), `reset`.
+    """
 
     chunks: list = field(default_factory=list)
     status: int = 200
@@ -45,8 +47,9 @@ class Asked:
 
 
 class Server:
-    """`script` holds the answers to come; `asked` the requests that came. `left` is set when a client hangs up
-    in the middle of an answer that holds on `until_left`."""
+    """`script` holds the next answers, and `asked` the requests. `left` is set when a client disconnects during an
+    answer that waits in `until_left`.
+    """
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=2000)
@@ -109,7 +112,7 @@ class Server:
         return reply.end == "whole"
 
     def until_left(self, _server=None):
-        """A chunk of a `Reply`: waits until the client is gone."""
+        """Waits, as a chunk of a `Reply`, until the client disconnects."""
         if not self.local.connection.recv(1):
             self.left.set()
 
@@ -135,7 +138,7 @@ def reply():
 
 @pytest.fixture
 def no_tool_ran_yet():
-    """For the tests that play the world to a loop: they share one tool, which remembers its calls."""
+    """Clears the calls of the tool that the tests of the loop share."""
     ran.clear()
 
 
@@ -156,13 +159,13 @@ def make(server):
 
 @pytest.fixture(params=["blocking", "async"])
 def talk(request):
-    """`talk(chat, *inputs)` and `talk.stream(chat, *inputs)`: the whole answer, its pieces; blocking and async."""
+    """`talk(chat, *inputs)` returns the whole answer and `talk.stream(chat, *inputs)` its pieces, blocking and async."""
     return Blocking() if request.param == "blocking" else Async()
 
 
 @pytest.fixture
 def variables(monkeypatch):
-    """The environment variables of vendors: none but those of `PLACES`."""
+    """Removes the environment variables of providers, except those of `PLACES`."""
     for wire in WIRES:
         for name in (*wire.key_vars, wire.base_url_var or "-"):
             monkeypatch.delenv(name, raising=False)

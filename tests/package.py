@@ -1,4 +1,4 @@
-"""The base install, looked at from inside: `nox -s package` runs this where only the wheel was installed."""
+"""The base install: `nox -s package` runs this with only the wheel installed."""
 
 import sys
 from importlib.metadata import distributions

@@ -1,4 +1,4 @@
-"""What others build on: the GitHub Action and the hooks of pre-commit. Their shell runs here as it does there."""
+"""The parts for other projects: the GitHub Action and the hooks of pre-commit. Their shell commands run here."""
 
 import os
 import shutil
@@ -37,7 +37,7 @@ version: 1
 
 @pytest.fixture
 def step(tmp_path, monkeypatch):
-    """Runs a step of the action in an empty project, with inputs as given and defaults as declared."""
+    """Runs a step of the action in an empty project, with given inputs and declared defaults."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.chdir(tmp_path)

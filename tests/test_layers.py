@@ -16,7 +16,7 @@ FOLDERS = {
     "ellmer_harness": ROOT / "harness" / "ellmer_harness",
     "ellmer_conformance": ROOT / "conformance" / "ellmer_conformance",
 }
-VALUES = {"log", "schemas", "contents"}
+VALUES = {"log", "values", "schemas", "contents"}
 BELOW_CHAT = {
     *VALUES,
     "tools",
@@ -33,8 +33,9 @@ BELOW_CHAT = {
 CORE = {
     "log": set(),
     "version": set(),
-    "schemas": set(),
-    "contents": {"log", "schemas"},
+    "values": set(),
+    "schemas": {"values"},
+    "contents": {"log", "values", "schemas"},
     "tools": VALUES,
     "wire": {*VALUES, "tools"},
     "models": {*VALUES, "wire"},
@@ -133,9 +134,7 @@ def modules() -> dict[str, Path]:
 
 @cache
 def imported(module: str) -> frozenset[str]:
-    """Returns every module that a module imports, at any depth of its code; modules of ours by their full
-    names.
-    """
+    """Returns every imported module of a module, at any depth of its code. Modules of ours have their full names."""
     path = modules()[module]
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     names = set()
@@ -151,7 +150,7 @@ def imported(module: str) -> frozenset[str]:
 
 
 def room(module: str) -> str:
-    """Returns the folder, or the module, of its package's first level that a module is in."""
+    """Returns the folder or module of the first level of its package that contains a module."""
     return module.split(".")[1] if "." in module else ""
 
 
@@ -167,7 +166,7 @@ def test_every_module_imports_what_its_folder_may():
 
 
 def misplaced(module):
-    """A line for each room and each other package that the table does not allow this module."""
+    """Yields a line for each folder and each other package that the table does not allow this module."""
     package = module.split(".")[0]
     own = {room(name) for name in imported(module) if name.split(".")[0] == package}
     others = {name.split(".")[0] for name in imported(module)} & set(FOLDERS) - {package}

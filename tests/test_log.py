@@ -1,4 +1,4 @@
-"""What is logged, and what never is."""
+"""The content of the log, and what it never contains."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What `import ellmer_core` offers, and what it does not load."""
+"""The names of `import ellmer_core`, and the modules that it does not load."""
 
 import ast
 import subprocess

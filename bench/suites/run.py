@@ -1,4 +1,4 @@
-"""Public suites of pytest-recording, as their source distributions ship them, under three recorders, replaying.
+"""Runs public suites of pytest-recording, from their source distributions, with three recorders in replay mode.
 
 `python bench/suites/run.py [SUITE…] [--out FILE]` downloads the pinned distributions from PyPI, makes an environment for each in
 `build/suites`, runs each suite with vcrpy, with vcrpy guarded by `ellmer_harness.pytest.vcr`, and with cassetter, and
@@ -31,7 +31,7 @@ CASSETTER = ("cassetter==0.16.1",)
 
 @dataclass(frozen=True)
 class Suite:
-    """A distribution that holds its tests and their cassettes, and what they need."""
+    """A distribution with its tests and cassettes, and their dependencies."""
 
     name: str
     version: str
@@ -41,7 +41,7 @@ class Suite:
 
     @property
     def root(self) -> Path:
-        """Where it is unpacked."""
+        """The folder of the unpacked distribution."""
         return FOLDER / f"{self.name.replace('-', '_')}-{self.version}"
 
 
@@ -78,7 +78,7 @@ SUITES = (
 
 @dataclass(frozen=True)
 class Way:
-    """How a suite is run: what is installed beside it, and the options of pytest."""
+    """A way to run a suite: additional packages, and the options of pytest."""
 
     name: str
     installs: tuple[str, ...]
@@ -94,7 +94,7 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Converted:
-    """The suite's cassettes as ours: how many, how many of them could be imported, their bytes, and files with findings."""
+    """The suite's cassettes as ours: their number, the imported ones, their bytes, and the files with findings."""
 
     files: int
     imported: int
@@ -109,7 +109,7 @@ class Converted:
 
 @dataclass(frozen=True)
 class Result:
-    """The tests by their outcome, and how long all of it took."""
+    """The tests by their outcome, and the total time."""
 
     passed: frozenset[str]
     failed: frozenset[str]
@@ -117,7 +117,7 @@ class Result:
 
 
 def main() -> int:
-    """Prints the table; gives the exit code."""
+    """Prints the table and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", help="only those whose names contain this")
     parser.add_argument("--out", type=Path, help="write the table to a file, too")
@@ -155,7 +155,7 @@ def download(suite: Suite) -> None:
 
 
 def python_of(suite: Suite, way: Way) -> Path:
-    """Returns an environment for the suite with what the way needs; made once."""
+    """Returns an environment for the suite with the packages of the way. It is made once."""
     kind = "cassetter" if way.installs == CASSETTER else "vcrpy"
     folder = FOLDER / f"env-{suite.name}-{kind}"
     python = folder / "bin" / "python"
@@ -189,7 +189,7 @@ def converted(suite: Suite) -> Converted:
 
 
 def run(suite: Suite, way: Way) -> Result:
-    """Runs the tests, offline by their own cassettes."""
+    """Runs the tests offline with their own cassettes."""
     report = FOLDER / f"{suite.name}-{way.name}.xml"
     command = [
         str(python_of(suite, way)),

@@ -1,1 +1,1 @@
-"""Proves that a provider adapter, anyone's, speaks its provider's protocol."""
+"""Proves that any provider adapter follows its provider's protocol."""

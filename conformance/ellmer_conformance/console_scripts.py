@@ -1,4 +1,6 @@
-"""The console scripts. The base install has them, too, and not what they need: then they say what to install."""
+"""The console scripts. The base install has the scripts without their dependencies; they then print the package to
+install.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ __all__ = ["demo", "main"]
 
 
 def main() -> None:
-    """`conformance`."""
+    """Runs `conformance`."""
     with needing("conformance"):
         from .cli import main  # noqa: PLC0415  # may not be there
 
@@ -16,7 +18,7 @@ def main() -> None:
 
 
 def demo() -> None:
-    """`ellmer-demo`."""
+    """Runs `ellmer-demo`."""
     with needing("demo"):
         from .demo import main  # noqa: PLC0415  # may not be there
 

@@ -1,7 +1,7 @@
-"""`ellmer-demo`: the chat app with a scripted model, to see everything at work without a key.
+"""`ellmer-demo`: the chat app with a scripted model, which shows all features without a key.
 
-The model is the strict server: it plays a script in Anthropic's format, checks every request, and sees the
-images that the tools return. Whatever is said to it, the next scene follows.
+The model is the strict server: it plays a script in Anthropic's format, checks every request, and sees the images
+that the tools return. The next scene follows every message.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main(port: int, *, console: bool, no_launch: bool) -> None:
 
 
 def demo_chat(base_url: str, pause: float = 0.4) -> ec.Chat:
-    """Returns the chat, with its tools; `pause` is what a step of the slow ones takes, in seconds."""
+    """Returns the chat with its tools; `pause` is the duration of a step of the slow tools, in seconds."""
     chat = ec.chat_anthropic(
         base_url=f"{base_url}/v1",
         api_key="demo",
@@ -73,7 +73,7 @@ def demo_chat(base_url: str, pause: float = 0.4) -> ec.Chat:
 
 
 def script(delay: float = 0.02) -> Script:
-    """Five scenes and an end; `delay` is between the pieces of a stream, in seconds."""
+    """Returns five scenes and an end; `delay` is the time between the pieces of a stream, in seconds."""
     seen = Sees((sha256(sunset()).hexdigest(),), PAINTED)
     return Script([Delivery(step, delay=delay) for step in (*BEFORE, seen, *AFTER)])
 
@@ -105,7 +105,7 @@ def paint(scene: str) -> ec.ContentImageInline:
 
 
 def searching(pause: float) -> ec.ToolDef:
-    """Returns a slow tool, which says how far it is and shows what it found in its own way."""
+    """Returns a slow tool, which shows its progress and has its own display of the result."""
 
     @ec.tool(
         annotations=ec.tool_annotations("Search flights", icon="✈️", display="block", open_world_hint=True)

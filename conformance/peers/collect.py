@@ -1,10 +1,10 @@
 # ruff: noqa: INP001 - a script, not a package
-"""Makes `results/<peer>.json` of a report. A failing cell is shown again by its script first, or left out.
+"""Makes `results/<peer>.json` from a report. A failing cell is reproduced by its script, or left out.
 
     python conformance/peers/collect.py chatlas build/peers/chatlas
     python conformance/peers/collect.py chatlas --not-installed "no version for this Python"
 
-Runs in the peer's own environment: the scripts need the library and this package.
+It runs in the peer's own environment, because the scripts need the library and this package.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main(peer: str, *arguments: str) -> None:
 
 
 def dumped(result: dict[str, Any]) -> str:
-    """JSON with a line for each member, and one for each cell."""
+    """Returns JSON with a line for each member, and one for each cell."""
     lines = []
     for name, value in result.items():
         text = json.dumps(value, ensure_ascii=False)
@@ -77,7 +77,7 @@ def dumped(result: dict[str, Any]) -> str:
 
 
 def versions(peer: str) -> dict[str, str]:
-    """What is installed here, of what matters."""
+    """Returns the versions of the relevant installed packages."""
     if peer in LOCKS:
         locked = json.loads(LOCKS[peer].read_text("utf-8"))["packages"]
         names = sorted(locked[""]["dependencies"])
@@ -92,7 +92,7 @@ def versions(peer: str) -> dict[str, str]:
 
 
 def judged(report: Report) -> dict[str, Any]:
-    """Verdicts of all rules, and the failing cells that their scripts reproduce."""
+    """Returns the verdicts of all rules, and the failing cells that their scripts reproduce."""
     rows: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in report.rows:
         rows[row.wire, row.rule].append(row)
@@ -117,7 +117,7 @@ def judged(report: Report) -> dict[str, Any]:
 
 
 def refusals(rows: Iterable[Row]) -> dict[str, str]:
-    """Plays in which the API would have refused a request, with the rule that was broken first."""
+    """Returns the runs in which the API would have refused a request, with the first broken rule."""
     found: dict[str, str] = {}
     for row in rows:
         if row.verdict in FAILS and row.kind == "reject" and not row.preview:
@@ -126,7 +126,7 @@ def refusals(rows: Iterable[Row]) -> dict[str, str]:
 
 
 def reproduced(report: Report, failing: Sequence[Row]) -> Row | None:
-    """Returns the first row whose script shows the failure again; three are tried."""
+    """Returns the first row whose script reproduces the failure. At most three are run."""
     for row in failing[:3]:
         done = run(as_python(report, row, with_adapter=True))
         shown = any(line.startswith(f"{row.rule} ") for line in done.splitlines())
@@ -137,7 +137,7 @@ def reproduced(report: Report, failing: Sequence[Row]) -> Row | None:
 
 
 def run(script: str) -> str:
-    """What a script prints. Each runs in a process of its own, forked, so that nothing is imported anew."""
+    """Returns the output of a script. Each runs in a forked process, so that nothing is imported again."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -157,7 +157,7 @@ def run(script: str) -> str:
 
 
 def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str, str]) -> dict[str, Any]:
-    """Returns one rule at one wire format: where it fails, and the evidence."""
+    """Returns one rule with one wire format: the failing cases and the evidence."""
     after = [refused[each.place] for each in failing if each.place in refused and each.kind != "reject"]
     follows = Counter(after).most_common(1)[0][0] if len(after) == len(failing) else ""
     return {
@@ -178,7 +178,7 @@ def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str,
 
 
 def exchange(kept: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Returns the exchange without what is long."""
+    """Returns the exchange with long values shortened."""
     if kept is None:
         return {}
     short = {"method": kept["method"], "path": kept["url"].split("/", 6)[-1], "body": shortened(kept["body"])}
@@ -188,7 +188,7 @@ def exchange(kept: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def shortened(value: Any) -> Any:
-    """Returns the JSON value, long strings cut."""
+    """Returns the JSON value with long strings shortened."""
     if isinstance(value, dict):
         return {key: shortened(each) for key, each in value.items()}
     if isinstance(value, list):

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - beside the script that imports it
-"""The page of one library: every failing cell with its exchange, and a script that shows it again."""
+"""The page of one library: every failing cell with its exchange, and a script that reproduces it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Returns the score in words."""
+    """Returns the score as text."""
     return (
         f"MUST {counts['must_passed']} of {counts['must_applicable']}, "
         f"SHOULD {counts['should_passed']} of {counts['should_applicable']}"
@@ -50,24 +50,24 @@ def section(cell: Json) -> str:
 
 
 def kind(cell: Json) -> str:
-    """Returns the kind of failure, and why; or what the kind is."""
+    """Returns the kind of failure with its reason, or with the description of the kind."""
     name, _, meaning = CAUSES[cell["cause"]].partition(": ")
     return f"**{name.capitalize()}.** {cell['why'] or f'{meaning[0].upper()}{meaning[1:]}.'}"
 
 
 def titled(cell: Json) -> str:
-    """What the exchange is: of a variation, the report has the one that was varied."""
+    """Returns the title of the exchange. For a variation, the report has the varied exchange."""
     return "The exchange, as it was before the variation" if varied(cell) else "The exchange"
 
 
 def unsent(cell: Json) -> str:
-    """Says so where the pointer leads to a request that should have been."""
+    """Returns a note if the pointer leads to a request that was not sent."""
     missing = cell["shown"]["pointer"].startswith("/exchanges/") and not cell["exchange"]
     return ", a request that was never sent" if missing else ""
 
 
 def exchanged(kept: Json) -> str:
-    """Request and answer."""
+    """Returns the request and the answer as text."""
     body = json.dumps(kept["body"], indent=1, ensure_ascii=False)
     parts = [f"`{kept['method']} /{kept['path']}`", fenced("json", body)]
     if "status" in kept:

@@ -1,7 +1,7 @@
 # ruff: noqa: INP001 - beside the script that imports it
-"""The failing cells of the libraries' results, each with its cause: what is the library's own, what its SDK's, what follows.
+"""The failing cells of the libraries' results with their causes: the library, its SDK, or another failure.
 
-Causes that somebody looked into are in `causes.toml`.
+Investigated causes are in `causes.toml`.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Json = dict[str, Any]
 
 
 def loaded(peer: str) -> Json:
-    """Returns the result of a peer; nothing where there is none yet."""
+    """Returns the result of a peer, or nothing if there is none yet."""
     file = HERE / "results" / f"{peer}.json"
     found: Json = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return found
 
 
 def placed(result: Json, results: Mapping[str, Json]) -> dict[tuple[str, str], Json]:
-    """Returns the failing cells, each with its cause, and with the SDK that fails alike."""
+    """Returns the failing cells, each with its cause and with the SDK that has the same failure."""
     entries, cells = causes(), {}
     for cell in result["cells"]:
         cause, why = caused(result["peer"], cell, entries)
@@ -52,20 +52,20 @@ def placed(result: Json, results: Mapping[str, Json]) -> dict[tuple[str, str], J
 
 
 def after_error(cell: Json, text: Json | None) -> Json:
-    """Nothing is lost on its own where the library raised in all the same plays: no text came either."""
+    """Tells whether the library raised in all the same runs. The missing text is then a consequence."""
     raised = bool(text and text["cause"] == "error" and set(cell["plays"]) <= set(text["plays"]))
     loss = cell["cause"] == "loss" and not varied(cell)
     return {"cause": "follows", "why": "See TXT-005."} if raised and loss else {}
 
 
 def causes() -> list[Json]:
-    """What somebody wrote down."""
+    """Returns the causes in the file."""
     entries: list[Json] = tomllib.loads((HERE / "causes.toml").read_text("utf-8"))["cause"]
     return entries
 
 
 def caused(peer: str, cell: Json, entries: Sequence[Json]) -> tuple[str, str]:
-    """Returns the kind of failure, and why where somebody wrote it down."""
+    """Returns the kind of failure, and the reason if the file has one."""
     cases = {play.partition("[")[0] for play in cell["plays"]}
     for entry in entries:
         here = fits(peer, entry, "peer") and fits(cell["rule"], entry, "rule")
@@ -85,7 +85,7 @@ def fits(value: str, entry: Json, name: str) -> bool:
 
 
 def inherited(peer: str, cell: Json, results: Mapping[str, Json]) -> str:
-    """Returns the raw SDK, where it breaks the same rule in one of the same plays, of its own doing."""
+    """Returns the raw SDK that breaks the same rule in one of the same runs, if it is the cause."""
     control = CONTROL[cell["wire"]]
     if control == peer or (peer, cell["wire"]) in OWN:
         return ""

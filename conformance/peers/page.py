@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script, not a package
-"""Makes `docs/peers.md` of `results/*.json`: `python conformance/peers/page.py`.
+"""Makes `docs/peers.md` from `results/*.json`: `python conformance/peers/page.py`.
 
 The pages of the libraries, with all the evidence, are made when the site is built (docs/_generate.py).
 """
@@ -22,19 +22,19 @@ PEERS = (
 
 
 def main() -> None:
-    """Writes the page that is committed."""
+    """Writes the committed page."""
     path, text = next(pages())
     (DOCS / path).write_text(text, "utf-8")
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Yields every page: its path below docs/, and its Markdown, half characters in it as escapes."""
+    """Yields every page: its path below docs/, and its Markdown, with lone surrogates as escapes."""
     for path, text in written():
         yield path, text.encode("utf-8", "backslashreplace").decode()
 
 
 def written() -> Iterator[tuple[str, str]]:
-    """Yields every page, as it comes."""
+    """Yields every page one by one."""
     results = {peer: result for peer in PEERS if (result := loaded(peer))}
     known = {name: placed(result, results) for name, result in results.items()}
     yield "peers.md", overview(results, known)

@@ -1,9 +1,9 @@
-"""Builds the shapes of the wire formats from the official sources, and shows what has changed.
+"""Builds the shapes of the wire formats from the official sources, and shows the changes.
 
     python conformance/shapes/build_shapes.py [--schemas DIR] [--traffic DIR …] [WIRE …]
 
-Without `--schemas` it runs from the packages that are installed alone (`nox -s shapes` installs them). With `--traffic`
-it lists what really accepted requests contradict, in the form of `corrections.json`.
+Without `--schemas`, it uses only the installed packages (`nox -s shapes` installs them). With `--traffic`, it lists
+the contradictions with accepted requests, in the form of `corrections.json`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def build(wire: str, sources: list[Source], corrections: Json) -> Json:
-    """Returns one shape, as it is stored."""
+    """Returns one shape in its stored form."""
     root = Joiner().node((source, source.schema) for source in sources)
     mine = corrections.get(wire, [])
     for correction in mine:
@@ -50,7 +50,7 @@ def build(wire: str, sources: list[Source], corrections: Json) -> Json:
 
 
 def apply(root: Json, correction: Json) -> None:
-    """What really accepted requests, or the provider's pages, contradict is taken out of the shape."""
+    """Removes the parts of the shape that accepted requests, or the provider's pages, contradict."""
     node = at(root, correction["at"])
     match correction:
         case {"accept": dict(more)}:
@@ -102,7 +102,7 @@ def _shared(node: Json, name: str) -> Json:
 
 
 class _Named:
-    """Names what is used more than once."""
+    """Names the nodes that are used several times."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Json] = {}
@@ -111,7 +111,7 @@ class _Named:
         self._taken: Counter[str] = Counter()
 
     def count(self, node: Json) -> None:
-        """Counts how often each node is used."""
+        """Counts the uses of each node."""
         self._seen[id(node)] += 1
         if self._seen[id(node)] > 1:
             return
@@ -132,7 +132,7 @@ class _Named:
             self.count(each)
 
     def stored(self, node: Any) -> Any:
-        """Returns the node, with references to what has a name."""
+        """Returns the node with references to named nodes."""
         if id(node) in self._names:
             return {"ref": self._names[id(node)]}
         if self._seen[id(node)] > 1 and len(json.dumps(_flat(node))) > 60:
@@ -179,7 +179,7 @@ def _flat(node: Json) -> Any:
 
 
 def _pretty(shape: Json) -> str:
-    """Indented, with what fits on a line on one line."""
+    """Returns indented JSON. A value that fits on a line stays on one line."""
     return _lines(shape, 0) + "\n"
 
 

@@ -1,4 +1,5 @@
-"""Legal variations of accepted requests, by the official types: which of them the strict server refuses.
+"""Derives legal variations of accepted requests from the official types, and lists those that the strict server
+refuses.
 
     python conformance/shapes/legal.py [--schemas DIR] [--seed N] [--each N] [--most N] [--refused] REQUESTS …
 
@@ -28,7 +29,7 @@ from ellmer_conformance.contract.verdict import Violation, objection
 
 
 class Variation(NamedTuple):
-    """A legal request, and the place by the shape where it differs from an accepted one."""
+    """A legal request, and the place in the shape at which it differs from an accepted one."""
 
     place: str
     body: Json
@@ -36,19 +37,19 @@ class Variation(NamedTuple):
 
 @dataclass
 class Count:
-    """What became of the variations of one shape. `refused` are the places for each rule."""
+    """The variations of one shape by result. `refused` are the places for each rule."""
 
     derived: int = 0
     refused: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def by_shape(self) -> int:
-        """How many a rule about shapes refuses."""
+        """The number of variations that a rule about shapes refuses."""
         return sum(len(self.refused.get(id, ())) for id in IDS)
 
 
 def variations(body: Json, node: Json) -> Iterator[Variation]:
-    """Yields each legal change of one thing."""
+    """Yields each legal change of one part."""
     for place, path, value in _changes(body, node, "", ()):
         changed = copy.deepcopy(body)
         holder: Any = changed
@@ -87,7 +88,7 @@ def _of_object(value: Json, spec: Json, place: str, path: Path_) -> Iterator[tup
 
 
 def _least(node: Json) -> Any:
-    """Returns the smallest legal value of a node; None where there is none but null."""
+    """Returns the smallest legal value of a node, or `None` if it has only null."""
     if "object" in node:
         spec = node["object"]
         inner = next(iter(spec["variants"].values())) if "tag" in spec else spec
@@ -107,7 +108,7 @@ def _least(node: Json) -> Any:
 
 
 def judged(requests: Sequence[Request], root: Json, most: int, seed: int) -> Count:
-    """Returns the variations of some requests, one for each place, and what the rules say to them."""
+    """Returns the variations of some requests, one for each place, and the rules' verdicts."""
     found: dict[str, tuple[Request, Json]] = {}
     for request in requests:
         for variation in variations(request.body, root):

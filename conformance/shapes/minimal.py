@@ -1,4 +1,4 @@
-"""Merges equal nodes of a shape: all nodes are refined by what they lead to, until nothing tells them apart."""
+"""Merges equal nodes of a shape: nodes are refined by their children until they no longer differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nodes import Json
 
 
 def minimal(root: Json) -> Json:
-    """Returns the same shape with each part that is alike only once."""
+    """Returns the same shape with each equal part only once."""
     parts = list(_parts(root))
     colours = {id(part): 0 for part in parts}
     count = 0

@@ -1,4 +1,5 @@
-"""Malformed requests, derived from accepted ones by the official types: how many of them the strict server refuses.
+"""Derives malformed requests from accepted ones with the official types, and counts those that the strict server
+refuses.
 
     python conformance/shapes/mutants.py [--schemas DIR] [--seed N] [--most N] [--markdown] REQUESTS …
 
@@ -39,7 +40,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Count:
-    """What became of the mutants of one wire format."""
+    """The mutants of one wire format by result."""
 
     derived: int = 0
     agreed: int = 0
@@ -49,7 +50,7 @@ class Count:
 
 
 class Official:
-    """What the official sources of a shape say, together and each alone."""
+    """The official sources of a shape, together and each alone."""
 
     def __init__(self, name: str, folder: Path | None) -> None:
         sources = [each for each in SOURCES[name](folder) if each is not None]
@@ -64,20 +65,18 @@ class Official:
         self.checkers.append(Checker({"root": corrected, **reader}))
 
     def agree(self, body: Json) -> bool:
-        """Tells whether every source refuses a request, and so does what is left of all of them by real
-        traffic.
-        """
+        """Tells whether every source refuses a request, and the shape without contradicted parts does, too."""
         return all(checker.faults(body) for checker in self.checkers)
 
 
 def _alone(sources: Iterable[Source], package: str) -> Json:
-    """What the types of one package say, streaming or not, beta or not."""
+    """Returns the types of one package, with streams or not, beta or not."""
     own = [source for source in sources if source.name.startswith(package)]
     return Joiner().node((source, source.schema) for source in own)
 
 
 def judged(requests: Sequence[Request], official: Official, most: int, seed: int) -> Count:
-    """Returns the mutants of some requests, one for each kind and place, and what the rules say to them."""
+    """Returns the mutants of some requests, one for each kind and place, and the rules' verdicts."""
     found: dict[tuple[FaultKind, str], tuple[Request, Mutant]] = {}
     for request in requests:
         for mutant in mutants(request.body, official.root):
@@ -97,7 +96,7 @@ _ANSWERED = re.compile(r"\.(messages\[\]<assistant>|input\[\]<(?!message>|item_r
 
 
 def _goes_back(mutant: Mutant) -> bool:
-    """Tells whether an SDK may have added the field, or left it out, of what the API answered."""
+    """Tells whether an SDK may have added the field to an answer of the API, or left it out."""
     added = mutant.kind in {FaultKind.UNKNOWN_FIELD, FaultKind.MISSING_FIELD}
     return added and bool(_ANSWERED.match(mutant.place))
 
@@ -116,7 +115,7 @@ def _count(count: Count, request: Request, mutant: Mutant) -> None:
 
 
 def shape_of(request: Request) -> str:
-    """Returns the shape that a request is judged by; "" where it is none of ours."""
+    """Returns the shape for a request, or `""` if it has none."""
     own = {
         "openai-chat": "openai",
         "openai-responses": "openai",
@@ -129,7 +128,7 @@ def shape_of(request: Request) -> str:
 
 
 def accepted(paths: Iterable[Path]) -> Iterator[Request]:
-    """Yields the requests that were answered with 200, today's."""
+    """Yields the requests that were answered with 200 and are valid today."""
     for path in find(paths):
         try:
             recordings = list(read(path) or ())
@@ -142,7 +141,7 @@ def accepted(paths: Iterable[Path]) -> Iterator[Request]:
 
 
 def picked(requests: Iterable[Request], each: int, seed: int) -> dict[str, list[Request]]:
-    """Some requests of each shape, the ones that have most in them first among a random many."""
+    """Returns some requests of each shape, the most complete of a random sample first."""
     found: dict[str, list[Request]] = {}
     for request in requests:
         found.setdefault(shape_of(request), []).append(request)

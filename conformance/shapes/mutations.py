@@ -1,4 +1,4 @@
-"""Makes one thing of a request wrong, at each place and in each way that its shape knows."""
+"""Changes one part of a request to an error, at each place and in each way of its shape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANOTHER: Sequence[tuple[str, Any]] = (
 
 
 class Mutant(NamedTuple):
-    """A request with one fault, and where by the shape: `messages[]<user>.content`."""
+    """A request with one fault, and its place in the shape: `messages[]<user>.content`."""
 
     kind: FaultKind
     place: str
@@ -28,7 +28,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(body: Json, node: Json, place: str = "") -> Iterator[Mutant]:
-    """Yields each way to make one thing wrong; places that the shape does not know stay as they are."""
+    """Yields each request with one error. Places that the shape does not know are not changed."""
     for kind, where, path, change in _changes(body, node, place, ()):
         changed = copy.deepcopy(body)
         yield Mutant(kind, where, _changed(changed, path, change))

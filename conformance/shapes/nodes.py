@@ -1,8 +1,8 @@
 """Converts JSON Schemas to a shape, which forbids exactly what every source of a wire format forbids.
 
-A schema is taken apart into leaves (no reference, no union); the leaves of all sources at one place are joined, as the
-branches of a union are: fields, types and values are added up, required is what all require, and a bound is the widest.
-A source that cannot say a bound (Python's types have none) is silent on it, and does not lift it.
+A schema is split into leaves (without references and unions). The leaves of all sources at one place are joined like
+the branches of a union: fields, types and values are added, a field is required if all require it, and the widest
+bound counts. A source that cannot express a bound (Python's types have none) does not remove it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One official description of a request: a schema, where it is from, and what it can say."""
+    """One official description of a request: its schema, its origin, and its expressiveness."""
 
     name: str
     schema: Json
@@ -45,7 +45,7 @@ class Leaf:
 
 
 class Joiner:
-    """Joins the leaves of several sources to the nodes of one shape; a place that comes again is the same node."""
+    """Joins the leaves of several sources to the nodes of one shape. A place that appears again gets the same node."""
 
     def __init__(self) -> None:
         self._nodes: dict[frozenset[int], Json] = {}
@@ -53,7 +53,7 @@ class Joiner:
         self._kept: list[Any] = []  # ids are only good as long as what they stand for lives
 
     def node(self, found: Iterable[tuple[Source, Json]]) -> Json:
-        """Returns the node of a place that these schemas describe."""
+        """Returns the node of the place that these schemas describe."""
         leaves = [leaf for source, schema in found for leaf in self.leaves(source, schema)]
         key = frozenset(map(id, leaves))
         if key not in self._nodes:
@@ -148,7 +148,7 @@ _NULL: Json = {"type": "null"}
 
 
 def _inheriting(schema: Json, branch: Any) -> Any:
-    """Returns a branch of a union that has fields of its own around it (OpenAPI's way of sharing them)."""
+    """Returns a branch of a union with the fields around the union (OpenAPI shares fields in this way)."""
     if "properties" not in schema or not isinstance(branch, dict) or "properties" in branch:
         return branch
     own = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
@@ -192,7 +192,7 @@ def _values(schema: Json) -> list[Any] | None:
 
 
 def _others(leaf: Leaf) -> tuple[Source, Any] | None:
-    """What other fields of an object may be; None where it has no others."""
+    """Returns the node of other fields of an object, or `None` if it allows none."""
     more = leaf.schema.get("additionalProperties")
     if isinstance(more, dict | bool):
         return (leaf.source, more) if more is not False else None
@@ -201,7 +201,7 @@ def _others(leaf: Leaf) -> tuple[Source, Any] | None:
 
 
 def _tag_values(leaf: Leaf, tag: str) -> list[str]:
-    """Returns the values of a tag that mark this object; none where it has no such field."""
+    """Returns the values of a tag that identify this object, or nothing if it has no such field."""
     found = leaf.schema.get("properties", {}).get(tag)
     while isinstance(found, dict) and "$ref" in found:
         found = leaf.source.defs[found["$ref"].rpartition("/")[2]]
@@ -211,7 +211,7 @@ def _tag_values(leaf: Leaf, tag: str) -> list[str]:
 
 
 def _told_apart(leaves: Sequence[Leaf], tag: str) -> bool:
-    """Tells whether a field tells these objects apart: wherever there is one, its values are listed."""
+    """Tells whether a field distinguishes these objects: each object with the field lists its values."""
     marked = [leaf for leaf in leaves if tag in leaf.schema.get("properties", {})]
     sets = {frozenset(_tag_values(leaf, tag)) for leaf in marked}
     open_ones = [leaf for leaf in leaves if _others(leaf) is not None and leaf not in marked]
@@ -219,7 +219,7 @@ def _told_apart(leaves: Sequence[Leaf], tag: str) -> bool:
 
 
 def _bounds(type: str, leaves: Sequence[Leaf]) -> Json:
-    """Returns the widest bounds of those sources that would name one."""
+    """Returns the widest bounds of the sources that can express one."""
     found: Json = {}
     speaking = [leaf for leaf in leaves if leaf.source.bounds]
     for key, widest in _BOUNDS.get(type, ()):

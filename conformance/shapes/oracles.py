@@ -1,4 +1,4 @@
-"""The official types as the third author: recorded requests and answers, against what the SDKs parse, strictly.
+"""Compares recorded requests and answers with the types of the official SDKs, strictly.
 
     python conformance/shapes/oracles.py CASSETTES …
 
@@ -55,21 +55,21 @@ _INDEX = re.compile(r"/\d+(?=/|$)")
 
 
 class Oracles:
-    """What each official type says, compiled when it is asked first."""
+    """The official types, which are compiled at their first use."""
 
     def __init__(self) -> None:
         self._requests: dict[str, Official] = {}
         self._types: dict[tuple[str, str], Checker | None] = {}
 
     def of_request(self, name: str, body: Any) -> list[Fault]:
-        """What all sources of a shape complain about."""
+        """Yields the complaints of all sources of a shape."""
         if name not in self._requests:
             self._requests[name] = Official(name, None)
         found = self._requests[name]
         return found.checkers[-1].faults(body) if found.agree(body) else []
 
     def of_answer(self, named: tuple[str, str] | None, value: Any) -> list[Fault]:
-        """What a type of an SDK complains about; nothing where it is not installed."""
+        """Yields the complaints of an SDK's type, or nothing if the SDK is not installed."""
         if named is None:
             return []
         if named not in self._types:
@@ -91,7 +91,7 @@ def _checker(module: str, name: str) -> Checker | None:
 
 
 def _parsed(text: str) -> Any:
-    """Returns a whole answer; None for a stream, and for what breaks off on purpose."""
+    """Returns a whole answer, or `None` for a stream or a truncated answer."""
     try:
         return json.loads(text)
     except ValueError:
@@ -106,7 +106,7 @@ def events(text: str) -> Iterator[Any]:
 
 
 def complaints(oracles: Oracles, recording: Recording) -> Iterator[str]:
-    """What the official types say of one recorded exchange."""
+    """Yields the complaints of the official types about one recorded exchange."""
     request = request_of(recording)
     name = "" if isinstance(request, Skip) else shape_of(request)
     if isinstance(request, Skip) or not name or recording.status != 200:
@@ -129,7 +129,7 @@ def _said(fault: Fault) -> str:
 
 
 def said(paths: list[str]) -> tuple[int, Counter[str], dict[str, str]]:
-    """How many exchanges were judged, how often each complaint was made, and where it was made first."""
+    """Returns the number of judged exchanges, and each complaint with its count and its first place."""
     oracles, found, judged, where = Oracles(), Counter[str](), 0, dict[str, str]()
     for path in find([Path(each) for each in paths]):
         try:
@@ -145,7 +145,7 @@ def said(paths: list[str]) -> tuple[int, Counter[str], dict[str, str]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints what is not tolerated; gives the exit code."""
+    """Prints the complaints that are not tolerated, and returns the exit code."""
     if absent := missing():
         print(  # noqa: T201  # where a command says how it is used
             f"The official types of {', '.join(absent)} are not installed. "

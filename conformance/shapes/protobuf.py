@@ -1,6 +1,7 @@
-"""Messages of Google's APIs as JSON schemas, as lenient as protobuf's JSON reader is.
+"""Converts messages of Google's APIs to JSON schemas, as lenient as protobuf's JSON parser.
 
-It takes numbers as text and enums as numbers or in small letters, one element in place of a list, and null anywhere.
+The parser accepts numbers as text, enums as numbers or in lower case, one element instead of a list, and null
+anywhere.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _TEXT = {"Timestamp", "Duration", "FieldMask"}
 
 
 def as_read(defs: Mapping[str, Json]) -> dict[str, Json]:
-    """Schemas of messages, with all that the reader takes beside."""
+    """Returns schemas of messages with all forms that the parser accepts."""
     return {
         name: _wide(schema) for name, schema in defs.items() if not name.startswith("google.protobuf.")
     } | {name: _well_known(name.rpartition(".")[2]) for name in defs if name.startswith("google.protobuf.")}
@@ -56,7 +57,7 @@ def of_discovery(document: Json) -> dict[str, Json]:
 
 
 def _free(schema: Any) -> Any:
-    """Returns a schema of a discovery document without what is Google's own way to say `anything`."""
+    """Returns a schema of a discovery document, with Google's form of `anything` removed."""
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "any":
@@ -69,7 +70,7 @@ def _free(schema: Any) -> Any:
 
 
 def of_message(root: Any) -> tuple[Json, dict[str, Json]]:
-    """Returns the schemas of a protobuf message and of all that it is made of."""
+    """Returns the schemas of a protobuf message and of all nested messages."""
     defs: dict[str, Json] = {}
     _message(root, defs)
     return {"$ref": root.full_name}, as_read(defs)
@@ -107,9 +108,7 @@ def _one(field: Any, defs: dict[str, Json]) -> Json:
 
 
 def of_sdk(schema: Callable[[Any], Json]) -> tuple[Json, dict[str, Json]]:
-    """Returns the messages that google-genai has types for. Its own request is another one: the parts are put
-    together here.
-    """
+    """Returns the messages that google-genai has types for. Its own request differs, so its parts are combined here."""
     types = import_module("google.genai.types")
     one = ("Content", "ToolConfig", "GenerationConfig")
     many = ("Content", "Tool", "SafetySetting")
@@ -127,13 +126,19 @@ def of_sdk(schema: Callable[[Any], Json]) -> tuple[Json, dict[str, Json]]:
         "generationConfig": {"$ref": "GenerationConfig"},
         "cachedContent": {"type": "string"},
         "model": {"type": "string"},
+        "serviceTier": {"type": "string"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "store": {"type": "boolean"},
+        "continuationToken": {"type": "string"},
     }
     defs = {name: _wide(_pydantic(each)) for name, each in defs.items()}
     return _wide({"type": "object", "title": "Request", "properties": fields}), defs
 
 
 def _pydantic(schema: Json) -> Json:
-    """Returns a schema of pydantic's with unions of one type and null, which null is anyway, as that type."""
+    """Returns a schema of pydantic's in which a union of a type and null is the type, because null is always
+    accepted.
+    """
     if not isinstance(schema, dict):
         return schema
     made = {key: _pydantic(value) if isinstance(value, dict) else value for key, value in schema.items()}

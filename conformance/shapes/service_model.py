@@ -1,4 +1,4 @@
-"""Bedrock's service model, as botocore ships it, as JSON schemas."""
+"""Converts Bedrock's service model, which botocore includes, to JSON schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes import Json
 
 
 def converse() -> tuple[Json, dict[str, Json]]:
-    """Returns the body of a request to Converse, and the shapes it is made of."""
+    """Returns the body of a request to Converse, and its nested shapes."""
     from botocore.loaders import Loader  # type: ignore[import-untyped]  # it has no types
 
     shapes = Loader().load_service_model("bedrock-runtime", "service-2")["shapes"]

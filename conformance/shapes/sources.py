@@ -23,7 +23,7 @@ from service_model import converse
 
 @cache
 def sdk(package: str, module: str, type: str, lenient: str = "", *, open: bool = False) -> Source | None:
-    """Returns the types of a Python SDK; None where it is not installed."""
+    """Returns the types of a Python SDK, or `None` if it is not installed."""
     if not _installed(module):
         return None
     schema = _schema(getattr(import_module(module), type))
@@ -46,7 +46,7 @@ def _schema(type: Any) -> Json:
 
 
 def _closed(schema: Any) -> Any:
-    """Returns a schema without the fields that an SDK's models keep of answers that are newer than they are."""
+    """Returns a schema without additional fields, which an SDK's models accept in newer answers."""
     if not isinstance(schema, dict):
         return [_closed(each) for each in schema] if isinstance(schema, list) else schema
     made = {key: _closed(value) for key, value in schema.items()}
@@ -57,7 +57,7 @@ def _closed(schema: Any) -> Any:
 
 @cache
 def cohere_call() -> Source | None:
-    """Cohere's SDK has no type for a request: the parameters of its method are one."""
+    """Returns the parameters of a method of Cohere's SDK, which has no type for a request."""
     if not _installed("cohere"):
         return None
     method = import_module("cohere.v2.client").V2Client.chat
@@ -73,7 +73,7 @@ def cohere_call() -> Source | None:
 
 @cache
 def service_model() -> Source | None:
-    """Bedrock's, from botocore."""
+    """Returns Bedrock's service model from botocore."""
     if not _installed("botocore"):
         return None
     schema, defs = converse()
@@ -82,7 +82,7 @@ def service_model() -> Source | None:
 
 @cache
 def discovery() -> Source | None:
-    """Vertex AI's discovery document, from google-api-python-client."""
+    """Returns Vertex AI's discovery document from google-api-python-client."""
     if not _installed("googleapiclient"):
         return None
     folder = Path(import_module("googleapiclient").__file__ or "").parent
@@ -95,7 +95,7 @@ def discovery() -> Source | None:
 
 @cache
 def protos() -> Source | None:
-    """Gemini's protos, from google-ai-generativelanguage."""
+    """Returns Gemini's protos from google-ai-generativelanguage."""
     if not _installed("google.ai.generativelanguage_v1beta"):
         return None
     package = "google-ai-generativelanguage"
@@ -118,7 +118,7 @@ def google_genai() -> Source | None:
 def document(
     folder: Path | None, name: str, root: str, lenient: str = "", *, open: bool = False
 ) -> Source | None:
-    """Returns a prepared document of a folder of schemas; None where there is no such folder."""
+    """Returns a prepared document of a folder of schemas, or `None` if there is no such folder."""
     file = folder / f"{name}.json.gz" if folder else None
     if file is None or not file.is_file():
         return None
@@ -199,16 +199,14 @@ def _cohere(folder: Path | None) -> Iterator[Source | None]:
 
 
 def _typed(schema: Any) -> Any:
-    """Returns a schema without the mapping that a Python SDK takes in place of any of its types."""
+    """Returns a schema without the mapping that a Python SDK accepts instead of any of its types."""
     if isinstance(schema, list):
         return [_typed(each) for each in schema if each != _MAPPING or len(schema) == 1]
     return {key: _typed(value) for key, value in schema.items()} if isinstance(schema, dict) else schema
 
 
 def _listed(schema: Any) -> Any:
-    """Returns a schema without what an SDK takes beside a list of values, so as not to break when the list
-    grows.
-    """
+    """Returns a schema with only the listed values. An SDK accepts others, so that it works when the list grows."""
     if isinstance(schema, list):
         values = any(isinstance(each, dict) and ("enum" in each or "const" in each) for each in schema)
         return [_listed(each) for each in schema if not values or each not in ({}, {"type": "string"})]
@@ -216,7 +214,7 @@ def _listed(schema: Any) -> Any:
 
 
 def _tagged(schema: Any) -> Any:
-    """Returns a schema of models that put a tag where it is missing: what they send always has it."""
+    """Returns a schema of models that add a missing tag, so their requests always have it."""
     if not isinstance(schema, dict):
         return [_tagged(each) for each in schema] if isinstance(schema, list) else schema
     made = {key: _tagged(value) for key, value in schema.items()}

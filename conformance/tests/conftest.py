@@ -1,4 +1,4 @@
-"""What several files of tests are given: the strict server and its clients, an index of packages, a report."""
+"""Shared fixtures: the strict server and its clients, an index of packages, a report."""
 
 from hashlib import sha256
 
@@ -31,7 +31,7 @@ def client():
 
 @pytest.fixture
 def post(server, client):
-    """Posts to a case in a conversation of its own, or in a given one."""
+    """Posts to a case in a new conversation, or in a given one."""
 
     def post(provider, case, body=None, *, nonce=None, stream=False, server=server, **headers):
         path = provider.stream_path() if stream else provider.path
@@ -45,7 +45,7 @@ def post(server, client):
 
 @pytest.fixture
 def played(monkeypatch, tmp_path):
-    """An index with one archive, and an empty cache: a function from the archive's bytes to its pin."""
+    """An index with one archive, and an empty cache. The fixture is a function from the archive's bytes to its pin."""
     pages, name = {}, f"{TOP}.tar.gz"
     monkeypatch.setenv("CONFORMANCE_CORPUS", str(tmp_path / "cache"))
     with served(pages) as url:
@@ -74,7 +74,9 @@ def played(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def report():
-    """Ours, with the user's words before the results of the tools, in one case; and a case that is fine."""
+    """A report of our adapter with the user's text before the tool results in one case, and without errors in
+    another.
+    """
     right = OpenAIChat.message
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(

@@ -1,6 +1,6 @@
-"""Mutated requests to the strict server, and mutated files for lint: whatever comes, neither fails.
+"""Mutated requests to the strict server, and mutated files for lint: neither fails.
 
-`nox -s fuzz` takes tens of thousands, a run of the tests some. The seed is fixed: each run does the same.
+`nox -s fuzz` uses tens of thousands, the tests some. The seed is fixed, so that each run is the same.
 """
 
 import json
@@ -117,7 +117,7 @@ HEADERS = {
 
 
 def mutated(data, chance):
-    """The bytes with one thing wrong."""
+    """Returns the bytes with one error."""
     at, size = chance.randrange(len(data) + 1), chance.choice([1, 1, 8, 64])
     match chance.randrange(6):
         case 0:
@@ -167,7 +167,7 @@ def test_a_mutated_request_is_answered(path, mode):
 
 
 class Told:
-    """What a reader says of what it reads."""
+    """Records the calls of a reader."""
 
     def __init__(self):
         self.said = []
@@ -176,7 +176,7 @@ class Told:
         self.said.append(request)
 
     def waits(self):
-        """The client may go on."""
+        """Notes that the client may continue."""
 
     def too_large(self, request):
         self.said.append(request)

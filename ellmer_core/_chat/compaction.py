@@ -25,7 +25,7 @@ PROMPT = (
 def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], list[Turn]]:
     """Returns the system prompt, the older rounds and the last `keep` of them."""
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
-        raise UsageError(f"keep= must be the number of the last rounds that stay, 0 or more, not {keep!r}.")
+        raise UsageError(f"keep= must be the number of rounds to keep, 0 or more, not {keep!r}.")
     system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
     said = [turn for turn in turns if not isinstance(turn, SystemTurn)]
     starts = [place for place, turn in enumerate(said) if _starts(turn)]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..errors import ContentFieldError
+from ..values import Value
 from .display import Displayed
 from .field_types import misfits
 
@@ -33,8 +34,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Content(Displayed):
+@dataclass(frozen=True, eq=False, repr=False)
+class Content(Displayed, Value):
     """Base class of everything that a turn can contain. `str()` gives its printed form.
 
     Examples:
@@ -51,7 +52,7 @@ class Content(Displayed):
         return printed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentCitation(Content):
     """A citation: the source of a text, or of a part of it.
 
@@ -78,7 +79,7 @@ class ContentCitation(Content):
     end: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentText(Content):
     """Text, often Markdown. It is the content that is shown while it streams.
 
@@ -103,7 +104,7 @@ class ContentText(Content):
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentImage(Content):
     """Base class of images: `ContentImageInline` and `ContentImageRemote`.
 
@@ -113,7 +114,7 @@ class ContentImage(Content):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentImageRemote(ContentImage):
     """An image by its address: the provider fetches it.
 
@@ -133,7 +134,7 @@ class ContentImageRemote(ContentImage):
     detail: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentImageInline(ContentImage):
     """An image whose bytes are sent with the request. `content_image_file()` makes one from a path.
 
@@ -155,7 +156,7 @@ class ContentImageInline(ContentImage):
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentPDF(Content):
     """A PDF whose bytes are sent with the request. `content_pdf_file()` makes one from a path.
 
@@ -177,7 +178,7 @@ class ContentPDF(Content):
     filename: str = "document.pdf"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentJson(Content):
     """Structured data, from the model or for it.
 
@@ -192,7 +193,7 @@ class ContentJson(Content):
     value: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentFile(Content):
     """A document, audio or video file that is sent with the request. `content_file()` makes one from a path.
 
@@ -216,7 +217,7 @@ class ContentFile(Content):
     text: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentUploaded(Content):
     """A file that the provider already stores. `chat.upload()` makes one.
 
@@ -246,7 +247,7 @@ class ContentUploaded(Content):
     source: Content | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentThinking(Content):
     """The model's reasoning, as far as the provider shows it.
 
@@ -267,7 +268,7 @@ class ContentThinking(Content):
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentUnknown(Content):
     """A block that this version of the library does not know. It is kept and sent back to the wire it came from.
 

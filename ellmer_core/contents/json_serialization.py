@@ -83,7 +83,7 @@ def contents_replay(
         The content, the turn, the list of those, or `chat`.
 
     Raises:
-        UsageError: The value is no record, or names a class that is not listed.
+        UsageError: The value is not a record, or names a class that is not listed.
 
     Examples:
         >>> contents_replay(contents_record(ContentText("Hello")))

@@ -1,4 +1,4 @@
-"""The text of the bytes of a file; `None` where they are no text."""
+"""Decodes the text in the bytes of a file, or returns `None` if they are not text."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def decoded_as_windows(data: bytes) -> str | None:
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether the bytes are text in UTF-8."""
+    """Tells whether the bytes are text in UTF-8."""
     return _text(data, "utf-8") is not None
 
 
 def _text(data: bytes, encoding: str) -> str | None:
-    """The text, if there is any; control characters say that it is none."""
+    """Returns the text, or `None` if it is empty or has control characters."""
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..log import logger
-from ..schemas.type_classes import TypeObject
+from ..values import Value
 from .content import Content, ContentUnknown, replaced
 from .display import Displayed
+
+if TYPE_CHECKING:
+    from ..schemas.type_classes import TypeObject
 
 __all__ = [
     "ContentProviderCall",
@@ -23,7 +26,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentToolRequest(Content):
     """The model's request to call a tool.
 
@@ -54,7 +57,7 @@ class ContentToolRequest(Content):
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentToolResult(Content):
     """The outcome of a tool call: a value or an error.
 
@@ -88,7 +91,7 @@ class ContentToolResult(Content):
         return decision if decision in {"approved", "edited", "denied"} else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentProviderCall(ContentUnknown):
     """A tool call that the provider ran itself, such as a web search or its code interpreter.
 
@@ -128,7 +131,7 @@ class ContentProviderCall(ContentUnknown):
         return ContentToolResult(self.value, self.error, request=self.request)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ContentProviderResult(ContentProviderCall):
     """The result of a tool call that the provider ran itself, where the provider reports it as a block of its own.
 
@@ -147,8 +150,8 @@ class ContentProviderResult(ContentProviderCall):
     """
 
 
-@dataclass(frozen=True, repr=False)
-class ToolDef(Displayed):
+@dataclass(frozen=True, eq=False, repr=False)
+class ToolDef(Displayed, Value):
     """A tool: a function with what the model needs to know. `tool()` makes one. Calling it calls the function.
 
     Args:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from ..errors import UsageError
+from ..values import Value
 from .content import Content, ContentText
 from .display import RENDERERS, Displayed
 from .tool_requests_and_results import ContentToolRequest, ContentToolResult
@@ -27,8 +28,8 @@ FinishReason = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Tokens:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tokens(Value):
     """The token counts of one answer. Each is `None` where the provider did not report it.
 
     Args:
@@ -50,8 +51,8 @@ class Tokens:
     reasoning: int | None = None
 
 
-@dataclass(frozen=True)
-class Turn(Displayed):
+@dataclass(frozen=True, eq=False, repr=False)
+class Turn(Displayed, Value):
     """Base class of turns: contents in order. `str()` gives its printed form.
 
     Args:
@@ -91,7 +92,7 @@ def are_plain(turns: Iterable[Turn]) -> list[bool]:
     return [len(said := turn.contents) == 1 and type(said[0]) is ContentText for turn in turns]
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class SystemTurn(Turn):
     """The system prompt as a turn.
 
@@ -106,7 +107,7 @@ class SystemTurn(Turn):
     role: ClassVar[str] = "system"
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class UserTurn(Turn):
     """A turn of the user, or the tool results that are sent in the user's name.
 
@@ -126,7 +127,7 @@ class UserTurn(Turn):
         return tuple(c for c in self.contents if isinstance(c, ContentToolResult))
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class AssistantTurn(Turn):
     """An answer of the model.
 
@@ -184,7 +185,7 @@ class AssistantTurn(Turn):
         return tuple([c for c in self.contents if isinstance(c, ContentToolRequest)])
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class AssistantPartialTurn(AssistantTurn):
     """An answer that stopped before its end.
 

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from ..contents.content import replaced
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..errors import UsageError
+from ..values import Value
 
 __all__ = [
     "DEFER",
@@ -34,8 +35,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, eq=False, repr=False)
+class Decision(Value):
     """A person's decision about a tool call.
 
     Args:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..contents.content import Content
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
+from ..values import Value
 from ..wire.request_and_stream_merger import Request
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ T = TypeVar("T")
 Callback = Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
-class Send:
+@dataclass(frozen=True, eq=False, repr=False)
+class Send(Value):
     """Posts `body`; the outcome is an `Answer`. An answer that is still open is dropped first. `provider` is the
     index of the provider whose connections are used.
     """
@@ -47,8 +48,8 @@ class Send:
     provider: int = 0
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Value):
     """The beginning of an answer. Header names are in lower case, and `at` is in Unix time."""
 
     status: int

@@ -39,7 +39,7 @@ def answered(
 def _next(settings: Settings, error: EllmerError) -> Settings:
     following, *rest = settings.fallbacks
     logger.warning(
-        "%s/%s: %s; going on with %s/%s",
+        "%s/%s: %s; continuing with %s/%s",
         *(settings.wire.vendor, settings.wire.model, type(error).__name__),
         *(following.wire.vendor, following.wire.model),
     )

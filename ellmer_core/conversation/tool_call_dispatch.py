@@ -34,7 +34,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
     if waiting := history.waiting:
         names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
         raise ApprovalRequiredError(
-            f"Tool calls wait for a decision: {names}. Give it to chat.decide(), then go on with chat.chat().",
+            f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
             waiting,
         )
 

@@ -8,12 +8,13 @@ from typing import Literal
 
 from ..contents.turns import AssistantTurn, Turn
 from ..errors import UsageError, UsageLimitError
+from ..values import Value
 
 __all__ = ["UsageLimits"]
 
 
-@dataclass(frozen=True)
-class UsageLimits:
+@dataclass(frozen=True, eq=False, repr=False)
+class UsageLimits(Value):
     """The most that a call of `chat()` may use, all its tool rounds included. `None` (default) means no limit.
 
     No request is sent and no tool is called once a limit is reached. `UsageLimitError` names the limit, and the history
@@ -73,7 +74,7 @@ class UsageLimits:
         if self.tool_calls is not None and calls > self.tool_calls:
             raise UsageLimitError(
                 f"The model asked for {calls} tool calls, and the limit is tool_calls={self.tool_calls}. The last "
-                "requests were not run; the next chat() says so to it."
+                "calls were not run. The next chat() tells the model so."
             )
 
 

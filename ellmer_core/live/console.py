@@ -124,7 +124,7 @@ class Screen:
                     self.show(content)
         except KeyboardInterrupt:
             self.finish()
-            self.note("Stopped. What was received is kept.")
+            self.note("Stopped. The received part is kept.")
         except EllmerError as error:
             self.finish()
             self.console.print(Text(safe(str(error)), style="red"))

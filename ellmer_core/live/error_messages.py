@@ -28,7 +28,7 @@ WORDS: tuple[tuple[type[BaseException], str], ...] = (
     (ServerError, "The provider has a problem. Retry in a moment."),
     (TimeoutError, "The provider did not answer in time."),
     (ConnectError, "The provider cannot be reached. Check the network, then retry."),
-    (IncompleteResponseError, "The answer broke off. What was received is kept."),
+    (IncompleteResponseError, "The answer was cut off. The received part is kept."),
     (ToolRoundsError, "The model called tools too often and was stopped."),
     (ContentError, "The model does not accept what was sent."),
     (UsageError, "This could not be sent."),

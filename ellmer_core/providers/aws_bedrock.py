@@ -77,7 +77,9 @@ def chat_aws_bedrock(
         options: The keyword arguments of `Options`.
     """
     if isinstance(options.get("profile"), str):
-        raise UsageError("profile= is what the model takes; the profile of AWS's own tools is aws_profile=.")
+        raise UsageError(
+            "profile= is for the model's capabilities. Use aws_profile= for a profile of AWS's own tools."
+        )
     if not options.get("base_url"):
         region = setting("region", region, "AWS_REGION", "AWS_DEFAULT_REGION")
         options["base_url"] = f"https://bedrock-runtime.{region}.amazonaws.com"

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..values import Value
+
 __all__ = ["Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject"]
 
 
-@dataclass(frozen=True)
-class Type:
+@dataclass(frozen=True, eq=False, repr=False)
+class Type(Value):
     """Base class of types of arguments and structured data.
 
     Args:
@@ -26,7 +28,7 @@ class Type:
     required: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TypeBasic(Type):
     """The type of a single value. `type_string()` and its like make one.
 
@@ -43,7 +45,7 @@ class TypeBasic(Type):
     type: Literal["boolean", "integer", "number", "string"] = "string"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TypeEnum(Type):
     """The type of one of several strings. `type_enum()` makes one.
 
@@ -60,7 +62,7 @@ class TypeEnum(Type):
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TypeArray(Type):
     """The type of a list. `type_array()` makes one.
 
@@ -77,7 +79,7 @@ class TypeArray(Type):
     items: Type = field(default_factory=TypeBasic)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TypeObject(Type):
     """The type of an object with named properties. `type_object()` makes one.
 
@@ -96,7 +98,7 @@ class TypeObject(Type):
     additional_properties: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TypeJsonSchema(Type):
     """A type as JSON Schema. `type_from_schema()` makes one.
 

@@ -19,7 +19,7 @@ __all__ = ["ToolBuiltIn", "tool_web_fetch", "tool_web_search"]
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, repr=False, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class ToolBuiltIn(ToolDef):
     """A tool that the provider runs itself.
 

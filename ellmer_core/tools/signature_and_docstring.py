@@ -78,7 +78,7 @@ class Signature:
         return any(p.kind is Parameter.VAR_KEYWORD for p in parameters(self.function).values())
 
     def hints(self) -> dict[str, Any]:
-        """Type hints of the named parameters that have one."""
+        """Returns the type hints of the named parameters that have one."""
         hints = self._all_hints()
         return {name: _hint(hints[name], p) for name, p in self.named.items() if name in hints}
 

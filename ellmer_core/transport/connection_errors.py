@@ -34,7 +34,7 @@ class ConnectionMonitor:
 
     @property
     def left(self) -> float | None:
-        """Returns the seconds until the answer must be complete."""
+        """The seconds until the answer must be complete."""
         return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
 
     def check(self) -> None:

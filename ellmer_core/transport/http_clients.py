@@ -44,7 +44,7 @@ class Connection:
             )
         if self.proxy is not None and (self.given is not None or "://" not in str(self.proxy)):
             raise UsageError(
-                f'proxy= is a URL ("http://localhost:3128"), where no client= is given; not {self.proxy!r}.'
+                f'proxy= must be a URL ("http://localhost:3128") and excludes client=; it is {self.proxy!r}.'
             )
         if self.given is None:
             self.timeouts = self.timeouts or Timeouts()

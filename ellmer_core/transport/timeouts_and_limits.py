@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..values import Value
+
 __all__ = ["Limits", "Timeouts"]
 
 
-@dataclass(frozen=True)
-class Timeouts:
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeouts(Value):
     """How long to wait for an answer, in seconds. `None` means no limit.
 
     Args:
@@ -27,8 +29,8 @@ class Timeouts:
     total: float | None = 3600.0
 
 
-@dataclass(frozen=True)
-class Limits:
+@dataclass(frozen=True, eq=False, repr=False)
+class Limits(Value):
     """Limits on how much of an answer is read. An answer above a limit raises a `ResponseError` that names the limit.
 
     Args:

@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..values import Value
+
 __all__ = ["Profile"]
 
 #: The media types of images that nearly every model takes.
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Value):
     """What a model accepts. `chat.profile` shows the profile of a chat, and `profile=` overrides fields of it.
 
     `None` stands for "not known", and an empty tuple for "none".

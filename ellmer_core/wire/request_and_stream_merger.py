@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ..contents.content import Content
+from ..values import Value
 
 __all__ = ["Json", "Merger", "Request", "Supports"]
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Request:
+@dataclass(frozen=True, eq=False, repr=False)
+class Request(Value):
     """An HTTP request, ready to send. `framing` says how the answer of a stream is split into events.
 
     `raw` is the body if it is not JSON. For providers with signatures, `sign` makes further headers from the body's

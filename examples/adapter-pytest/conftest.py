@@ -1,4 +1,4 @@
 # ruff: noqa: INP001 - a project's test folder, not a package
-"""The suite's parameters, options and report."""
+"""Loads the suite's parameters, options and report."""
 
 pytest_plugins = ["ellmer_conformance.pytest.plugin"]

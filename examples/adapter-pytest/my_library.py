@@ -1,8 +1,7 @@
 # ruff: noqa: INP001 - a project's module, not a package
-"""An adapter of one page: a chat over the `openai` SDK, with tools and images, put under test.
+"""An adapter on one page: a chat over the `openai` SDK, with tools and images.
 
-The first half stands for the library, the second is what the suite asks for. It imports nothing of the suite but
-values.
+The first half is the library, and the second half is the adapter. It imports only values of the suite.
 """
 
 import base64
@@ -18,14 +17,14 @@ from ellmer_conformance.scenarios.messages import Image, Reply, Text, ToolCall, 
 
 
 class Chat:
-    """A conversation: keeps the messages, runs the tools."""
+    """A conversation, which keeps the messages and runs the tools."""
 
     def __init__(self, client: Any, model: str, system: str | None, tools: dict[str, Any]) -> None:
         self.client, self.model, self.tools = client, model, tools
         self.messages: list[Any] = [{"role": "system", "content": system}] if system else []
 
     def say(self, content: list[Any], stream: bool) -> Any:
-        """Asks until no tool is called; returns the last completion."""
+        """Sends requests until no tool is called, and returns the last completion."""
         self.messages += [{"role": "user", "content": content}] if content else []
         while True:
             completion = self.ask(stream)
@@ -52,7 +51,7 @@ class Chat:
             return events.get_final_completion()
 
     def call(self, call: Any) -> tuple[Any, list[Any]]:
-        """Runs a tool: its message, and the media that do not fit into it."""
+        """Runs a tool. Returns its message, and the media that a tool message cannot contain."""
         try:
             value = self.tools[call.function.name]["run"](**json.loads(call.function.arguments or "{}"))
             return answered(call.id, value)
@@ -61,7 +60,7 @@ class Chat:
 
 
 def answered(id: str, value: Any) -> tuple[Any, list[Any]]:
-    """Returns a tool's value: text and JSON in its message, images behind all messages."""
+    """Returns a tool's value: text and JSON in its message, and images after all messages."""
     items = value if isinstance(value, list) else [value]
     media = [image(item) for item in items if isinstance(item, Image)]
     tag = text(f'<content tool-call-id="{id}">')
@@ -82,7 +81,7 @@ def text(value: str) -> Any:
 
 
 def image(value: Image) -> Any:
-    """Another one."""
+    """Returns an image part of a message."""
     url = value.url or f"data:{value.type};base64,{base64.b64encode(value.data).decode()}"
     return {"type": "image_url", "image_url": {"url": url}}
 
@@ -91,13 +90,15 @@ def image(value: Image) -> Any:
 
 
 class MyLibrary:
-    """What it is called, and which formats it speaks with whom."""
+    """The adapter: its name, and its formats with their providers."""
 
     name = "my-library"
     wires = {"openai-chat": ["openai"]}  # noqa: RUF012 - as short as can be
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """No async half; documents, and histories with open calls, are refused, with an error."""
+        """Returns the capabilities. There is no async half. Documents, and histories with open calls, are refused
+        with an error.
+        """
         return Capabilities(
             modes=("sync", "stream"),
             pdf_in_user="refused",
@@ -106,7 +107,7 @@ class MyLibrary:
         )
 
     def session(self, endpoint: Any, *, system: Any = None, tools: Any = (), history: Any = ()) -> Any:
-        """Returns a fresh conversation with that endpoint."""
+        """Returns a new conversation with that endpoint."""
         client = openai.OpenAI(
             base_url=endpoint.base_url, api_key=endpoint.api_key, max_retries=endpoint.max_retries
         )
@@ -117,13 +118,13 @@ class MyLibrary:
 
 
 class Session:
-    """A conversation, as the suite has it."""
+    """A conversation in the form of the suite."""
 
     def __init__(self, chat: Chat) -> None:
         self.chat = chat
 
     def send(self, parts: Any, *, stream: bool = False) -> Reply:
-        """What the user says; what comes of it. What it raises is judged, too."""
+        """Sends the user's message and returns the reply. An exception is judged, too."""
         results = [result(part.id, part.value) for part in parts if isinstance(part, ToolResult)]
         if self.chat.messages and self.chat.messages[-1].get("tool_calls") and not results:
             raise ValueError("answer the open calls first")
@@ -138,7 +139,7 @@ class Session:
         )
 
     def transcript(self) -> str:
-        """It prints none."""
+        """Returns nothing, because the library prints no transcript."""
         return ""
 
     def close(self) -> None:
@@ -147,7 +148,7 @@ class Session:
 
 
 def content_of(part: Any) -> Any:
-    """Returns a part of what the user says."""
+    """Returns a part of the user's message."""
     if isinstance(part, Text):
         return text(part.text)
     if isinstance(part, Image):
@@ -169,6 +170,6 @@ def given(turn: Any) -> list[Any]:
 
 
 def schema(tool: Any) -> Any:
-    """Returns a tool, as the library wants it."""
+    """Returns a tool in the library's form."""
     function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
     return {"type": "function", "function": function}

@@ -25,7 +25,7 @@ MODEL = {
 
 
 def main() -> int:
-    """Records each test with its own script; the exit code is pytest's."""
+    """Records each test with its own script, and returns pytest's exit code."""
     codes = []
     with StrictServer(MODEL) as server:
         for name in MODEL:

@@ -1,10 +1,10 @@
 # ruff: noqa: INP001 - a script, not a package
-"""A driver for `conformance run --command`: OpenAI Chat Completions with nothing but the standard library.
+"""A driver for `conformance run --command`: OpenAI Chat Completions with only the standard library.
 
     conformance run --command "python examples/driver-python/driver.py" --wire openai-chat
 
-The suite starts it once per case and mode. It reads the conversation, talks to CONFORMANCE_BASE_URL, runs the
-tools that the model asks for, and prints one JSON line for each thing the user says.
+The suite starts it once for each case and mode. It reads the conversation, sends its requests to
+CONFORMANCE_BASE_URL, runs the tools that the model calls, and prints one JSON line for each message of the user.
 """
 
 import json
@@ -26,7 +26,7 @@ ACCEPTED = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/p
 
 
 def part(value: Json) -> Json:
-    """Returns a part of what the user says."""
+    """Returns a part of the user's message."""
     if value["type"] == "text":
         return {"type": "text", "text": whole_characters(value["text"])}
     if value["type"] == "image":
@@ -37,17 +37,17 @@ def part(value: Json) -> Json:
 
 
 def whole_characters(text: str) -> str:
-    """Returns the text, half of a surrogate pair replaced."""
+    """Returns the text with lone surrogates replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def image(url: str) -> Json:
-    """Returns an image in a message, by its address."""
+    """Returns an image of a message, by URL."""
     return {"type": "image_url", "image_url": {"url": url}}
 
 
 def inline_image(media_type: str, data: str) -> Json:
-    """Returns an image in a message, its bytes in it."""
+    """Returns an image of a message, with its bytes."""
     return image(f"data:{media_type};base64,{data}")
 
 
@@ -58,7 +58,7 @@ def pdf(filename: str, data: str) -> Json:
 
 
 def user(parts: list[Json]) -> list[Json]:
-    """Returns a user turn: results first, each a message of its own, then what the user says."""
+    """Returns a user turn: first the results, each as a message, then the user's message."""
     results = [p for p in parts if p["type"] == "tool_result"]
     said = [part(p) for p in parts if p["type"] != "tool_result"]
     messages, media = answered([(p["id"], p["value"]) for p in results])
@@ -66,7 +66,7 @@ def user(parts: list[Json]) -> list[Json]:
 
 
 def answered(results: list[tuple[str, Any]]) -> tuple[list[Json], list[Json]]:
-    """Tool messages, and the media that do not fit into them, each between tags that name its call."""
+    """Returns tool messages, and the media that they cannot contain, each between tags with its call."""
     messages, media = [], []
     for id, value in results:
         text, found = described(value)
@@ -89,8 +89,8 @@ def described(value: Any) -> tuple[str, list[Json]]:
 
 
 def checked(name: str, value: Any) -> Any:
-    """Returns the value, or an error where media in it cannot be sent: they are too deep, or of a type that
-    is refused.
+    """Returns the value, or an error if its media cannot be sent: they are nested too deeply, or their type is
+    refused.
     """
     for n, item in enumerate(value if isinstance(value, list) else [value]):
         if isinstance(item, list) and "$media" in json.dumps(item):
@@ -110,7 +110,7 @@ def medium(value: Json) -> Json:
 
 
 def settings(step: Json) -> Json:
-    """What holds for this step alone."""
+    """Returns the settings of this step."""
     options = dict(step.get("options", {}))
     if options.pop("json", False):
         options["response_format"] = {"type": "json_object"}
@@ -133,7 +133,7 @@ def assistant(parts: list[Json]) -> Json:
 
 
 def history(conversation: Json) -> list[Json]:
-    """Returns the messages that came before."""
+    """Returns the earlier messages."""
     system = conversation["system"]
     messages = [{"role": "system", "content": system}] if system else []
     for turn in conversation["history"]:
@@ -160,12 +160,12 @@ class Chat:
         self.pieces: list[str] = []
 
     def reloaded(self) -> "Chat":
-        """Returns a fresh conversation, from what was saved of this one."""
+        """Returns a new conversation from the saved data of this one."""
         return Chat(self.conversation, json.loads(json.dumps(self.messages)))
 
     def say(self, step: Json) -> Json:
-        """Returns a user turn, to its final answer: what is printed. The history stays as it was if that
-        fails.
+        """Runs a user turn to its final answer, and returns the line to print. A failure leaves the history
+        unchanged.
         """
         self.ran, self.pieces, before = [], [], list(self.messages)
         try:
@@ -178,7 +178,7 @@ class Chat:
             return told | {"complete": False, "status": error.status, "ran": self.ran, "pieces": self.pieces}
 
     def answer(self, step: Json, more: Json | None = None) -> Json:
-        """Asks until no tool is called: the last answer. `more` is sent with each request."""
+        """Sends requests until no tool is called, and returns the last answer. `more` is added to each request."""
         declared = [tool(value) for value in self.tools.values()]
         while True:
             sent = (more or {}) | settings(step) | ({"tools": declared} if declared else {})
@@ -204,7 +204,7 @@ class Chat:
             self.messages += [*results, *([{"role": "user", "content": media}] if media else [])]
 
     def value(self, step: Json) -> Json:
-        """Asks for a value that fits the step's schema; tools may be called before it is given."""
+        """Asks for a value that matches the step's schema. Tools may be called before."""
         schema = step["schema"]
         form = {"type": "json_schema", "json_schema": {"name": "value", "schema": schema, "strict": True}}
         answer = self.answer(step, {"response_format": form})
@@ -213,7 +213,7 @@ class Chat:
         try:
             value = json.loads(answer["message"].get("content") or "")
         except ValueError as error:
-            raise ApiError(f"the value is no JSON: {error}") from error
+            raise ApiError(f"the value is not JSON: {error}") from error
         kinds = {"string": str, "integer": int}
         wrong = [k for k, s in schema["properties"].items() if not isinstance(value.get(k), kinds[s["type"]])]
         if wrong:
@@ -221,7 +221,7 @@ class Chat:
         return reply(answer) | {"value": value}
 
     def run(self, function: Json) -> Any:
-        """What a tool gives for a call: the conversation has it by arguments."""
+        """Runs a tool. The conversation has its results by arguments."""
         name = function["name"]
         try:
             arguments = json.loads(function["arguments"])
@@ -236,7 +236,7 @@ class Chat:
         return "Error: unexpected arguments"
 
     def unanswered(self, parts: list[Json]) -> list[Json]:
-        """Error results for calls at the end of the history that nobody answers."""
+        """Returns error results for unanswered calls at the end of the history."""
         given = {p["id"] for p in parts if p["type"] == "tool_result"}
         calls = (self.messages[-1].get("tool_calls") or []) if self.messages else []
         open_calls = [(c["id"], "Error: the call was not run") for c in calls if c["id"] not in given]
@@ -244,7 +244,7 @@ class Chat:
 
 
 def reply(answer: Json) -> Json:
-    """Returns the line that is printed for an answer."""
+    """Returns the printed line for an answer."""
     usage = answer["usage"] or {}
     read, wrote = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
     return {
@@ -260,7 +260,7 @@ def reply(answer: Json) -> Json:
 
 
 def main() -> None:
-    """Every step of the conversation, a line each; without steps, what it can do."""
+    """Prints a line for every step of the conversation. Without steps, it prints the driver's features."""
     conversation = json.loads(Path(os.environ["CONFORMANCE_CONVERSATION"]).read_text("utf-8"))
     chats: dict[int, Chat] = {}
     for step in conversation["steps"]:

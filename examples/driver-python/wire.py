@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - beside the script that imports it
-"""One request to Chat Completions with the standard library: tried again where that helps, its stream read as it comes."""
+"""One request to Chat Completions with the standard library, with retries and streams."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HEADERS = {
 
 
 class ApiError(Exception):
-    """The provider refused or failed. `status` is HTTP's, `text` what had come of an answer."""
+    """The provider refused or failed. `status` is the HTTP status, and `text` is the received part of an answer."""
 
     def __init__(self, message: str, status: int | None = None, text: str = "") -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class ApiError(Exception):
 
 
 class TooLong(ApiError):
-    """The prompt is longer than the model reads."""
+    """The prompt is longer than the model's context."""
 
 
 class RateLimited(ApiError):
@@ -43,11 +43,11 @@ class RateLimited(ApiError):
 
 
 class Incomplete(ApiError):
-    """The answer broke off."""
+    """The answer was truncated."""
 
 
 class GivenUp(ApiError):
-    """The caller did not wait for the answer."""
+    """The caller cancelled the answer."""
 
 
 def ask(messages: list[Json], more: Json, *, give_up: bool = False) -> Json:
@@ -82,7 +82,7 @@ def sent(body: bytes) -> Any:
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Follows nobody: the key is for one host."""
+    """Follows no redirect, because the key is for one host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -92,14 +92,14 @@ _OPENER = urllib.request.build_opener(_StayHere)
 
 
 def pause(headers: Any) -> float:
-    """Seconds until the provider wants to be asked again."""
+    """Returns the seconds after which the provider wants a retry."""
     if "retry-after-ms" in headers:
         return float(headers["retry-after-ms"]) / 1000
     return float(headers.get("retry-after", 0.1))
 
 
 def refused(status: int, body: bytes) -> ApiError:
-    """Returns the provider's error, as what it is."""
+    """Returns the provider's error in its own class."""
     text = body.decode("utf-8", "replace")
     try:
         error = json.loads(text)["error"]
@@ -111,7 +111,7 @@ def refused(status: int, body: bytes) -> ApiError:
 
 
 def whole(response: Any) -> Json:
-    """Returns an answer that is no stream."""
+    """Returns an answer without a stream."""
     try:
         body = response.read()
         answer = json.loads(body)
@@ -119,7 +119,7 @@ def whole(response: Any) -> Json:
             raise ApiError(str(answer["error"].get("message")), answer["error"].get("code"))
         choice = answer["choices"][0]
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise Incomplete(f"the answer is no answer: {error}") from error
+        raise Incomplete(f"the answer is invalid: {error}") from error
     return {
         "message": choice["message"],
         "stop": choice.get("finish_reason"),
@@ -129,7 +129,7 @@ def whole(response: Any) -> Json:
 
 
 def lines(response: Any) -> Iterator[str]:
-    """Yields the lines of a stream, whichever way they end, wherever the network cut them."""
+    """Yields the lines of a stream, for every line ending and any chunks."""
     rest = b""
     while chunk := response.read1(65536):
         rest += chunk
@@ -155,7 +155,7 @@ def events(response: Any) -> Iterator[Json]:
 
 
 class Folded:
-    """A stream, folded into one answer."""
+    """A stream that is merged into one answer."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
@@ -164,7 +164,7 @@ class Folded:
         self.usage: Json | None = None
 
     def add(self, event: Json) -> None:
-        """Takes an event. Raises Incomplete for an error in it."""
+        """Adds an event. Raises Incomplete for an error in it."""
         if "error" in event:
             raise Incomplete(event["error"]["message"], text=self.text)
         self.usage = event.get("usage") or self.usage
@@ -176,7 +176,7 @@ class Folded:
                 self.call(delta)
 
     def call(self, delta: Json) -> None:
-        """Takes a part of a call: a new one where its id is new, else the last one at its index."""
+        """Adds a part of a call: to a new call for a new id, else to the last one at its index."""
         known = [call for index, call in self.calls if index == delta["index"]]
         if not known or (delta.get("id") and delta["id"] not in {"", known[-1]["id"]}):
             known = [{"id": delta.get("id"), "type": "function", "function": {"name": "", "arguments": ""}}]
@@ -186,12 +186,12 @@ class Folded:
 
     @property
     def text(self) -> str:
-        """What was said."""
+        """The text so far."""
         return "".join(self.pieces)
 
 
 def folded(response: Any) -> Json:
-    """Returns a stream as one answer. Raises Incomplete where it ends too early."""
+    """Returns a stream as one answer. Raises Incomplete if it ends too early."""
     found = Folded()
     try:
         for event in events(response):

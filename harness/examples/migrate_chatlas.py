@@ -1,10 +1,10 @@
-"""Moves a real suite from vcrpy to ellmer_harness, and measures before and after: the numbers of docs/migrate.md.
+"""Moves a real suite from vcrpy to ellmer_harness, and measures before and after, for docs/migrate.md.
 
     python harness/examples/migrate_chatlas.py            # the cassettes: a minute
     python harness/examples/migrate_chatlas.py --suite    # and the tests themselves, in an environment of their own
 
-The suite is that of chatlas 0.23.0 (MIT), whose source distribution on PyPI ships its 192 cassettes. It is
-downloaded, not part of this repository; everything happens in a temporary folder.
+The suite is that of chatlas 0.23.0 (MIT), whose source distribution on PyPI includes its 192 cassettes. It is
+downloaded into a temporary folder, and is not part of this repository.
 """
 
 # ruff: noqa: INP001, S603, T201  # a script, which runs pip and pytest and prints what it measures
@@ -81,12 +81,12 @@ def stock(path: Path) -> AbstractContextManager[Any]:
 
 
 def ours(path: Path) -> AbstractContextManager[Any]:
-    """Returns the same in the harness; loading alone is no fault here."""
+    """Returns the same cassette in the harness. Unused recordings are allowed."""
     return use_cassette(path, allow_idle=True, allow_unused=True, secrets={"DATABRICKS_HOST": WORKSPACE})
 
 
 def cassettes(folder: Path) -> dict[Path, list[Interaction]]:
-    """Returns every cassette of a folder, and what is in it."""
+    """Returns every cassette of a folder with its content."""
     found = {path: read(path) for path in sorted(folder.rglob("*")) if path.suffix in {".yaml", ".json"}}
     return {path: each.interactions for path, each in found.items() if each}
 
@@ -102,14 +102,14 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def load(found: dict[Path, list[Interaction]], opened: Opened) -> None:
-    """Opens and closes each."""
+    """Opens and closes each cassette."""
     for path in found:
         with opened(path):
             pass
 
 
 def replay(found: dict[Path, list[Interaction]], opened: Opened) -> list[Answer]:
-    """Sends all that was recorded, in order, and gives what came back."""
+    """Sends all recorded requests in order, and returns the answers."""
     got = []
     with httpx.Client() as client:  # one for all: making one takes longer than all of this
         for path, interactions in found.items():
@@ -119,7 +119,7 @@ def replay(found: dict[Path, list[Interaction]], opened: Opened) -> list[Answer]
 
 
 def answer(client: httpx.Client, it: Interaction) -> Answer:
-    """Status and body; None if vcrpy does not find what it recorded."""
+    """Returns status and body, or `None` if vcrpy does not find its own recording."""
     headers = {name: value for name, value in it.sent if name == "content-type"}
     url = it.url.replace("<DATABRICKS_HOST>", WORKSPACE)
     try:
@@ -130,12 +130,12 @@ def answer(client: httpx.Client, it: Interaction) -> Answer:
 
 
 def size(folder: Path) -> int:
-    """Bytes of all files."""
+    """Returns the bytes of all files."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def measured(folder: Path, opened: Opened) -> tuple[dict[str, float], list[Answer]]:
-    """Returns the numbers of one side, and the answers it gave."""
+    """Returns the numbers and the answers of one side."""
     found = cassettes(folder)
     answers = replay(found, opened)
     numbers = {
@@ -157,7 +157,7 @@ def download(folder: Path) -> Path:
 
 
 def scan(folder: Path) -> None:
-    """What the scan finds, by kind."""
+    """Returns the findings of the scan by kind."""
     with redirect_stdout(StringIO()) as out:
         ellmer_harness(["scan", str(folder)])
     *lines, last = out.getvalue().splitlines()
@@ -166,7 +166,7 @@ def scan(folder: Path) -> None:
 
 
 def compare(before: Path, after: Path) -> None:
-    """The table, and whether both sides give the same answers."""
+    """Prints the table, and tells whether both sides give the same answers."""
     old, answers_before = measured(before, stock)
     new, answers_after = measured(after, ours)
     print(f"\n| | vcrpy {vcr.__version__} | ellmer_harness | |\n|---|---:|---:|---:|")
@@ -180,7 +180,7 @@ def compare(before: Path, after: Path) -> None:
 
 
 def run_suite(root: Path, folder: Path) -> None:
-    """chatlas' own tests that have cassettes, with pytest-recording and then with the harness."""
+    """Runs chatlas' own tests with cassettes, with pytest-recording and then with the harness."""
     subprocess.run((sys.executable, "-m", "venv", str(folder / "venv")), check=True)
     python = folder / "venv" / "bin" / "python"
     subprocess.run(
@@ -216,7 +216,7 @@ def pytest(python: Path, root: Path, *arguments: str) -> str:
 
 
 def main() -> None:
-    """All of it."""
+    """Runs all steps."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that sends exactly the bytes a test wants, when it wants, and breaks off as told."""
+"""A server on 127.0.0.1 that sends exactly the bytes of a test, at its time, and breaks off as told."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RESET = object()
 
 
 def pytest_ignore_collect(collection_path, config):
-    """The tests with real services and official SDKs run where they are asked for: `nox -s services`, `nox -s oracles`."""
+    """Leaves out the tests with real services and official SDKs, which `nox -s services` and `nox -s oracles` run."""
     name = collection_path.name
     asked = any(name in argument for argument in config.args)
     return True if name in {"services", "sdks"} and not asked else None
@@ -62,7 +62,9 @@ def body_of(lines, headers):
 
 @dataclass
 class Server:
-    """Answers with what was queued: bytes to send, events to wait for (`over`: for ever), RESET; an echo when nothing is queued."""
+    """Answers with queued items: bytes to send, events to wait for (`over`: for ever), RESET. Without items, it
+    echoes.
+    """
 
     listener: socket.socket
     replies: deque = field(default_factory=deque)
@@ -82,13 +84,13 @@ class Server:
         self.replies.append([head(*fields, status=status) + body])
 
     def chunked(self, chunks, content_type=SSE, *headers, end=True):
-        """Queues an answer in chunks, each sent by itself; events among them are waited for."""
+        """Queues an answer in chunks, each sent separately. Events among them are waited for."""
         frames = [b"%x\r\n%s\r\n" % (len(c), c) if isinstance(c, bytes) else c for c in chunks]
         fields = [f"content-type: {content_type}", "transfer-encoding: chunked", *headers]
         self.replies.append([head(*fields), *frames, *([b"0\r\n\r\n"] if end else [])])
 
     def raw(self, *parts):
-        """Queues exactly this, after which the connection is closed."""
+        """Queues exactly these bytes, after which the connection is closed."""
         self.replies.append([*parts, None])
 
     @property
@@ -140,7 +142,7 @@ def server():
 
 @pytest.fixture(params=[httpx, httpx2], ids=lambda module: module.__name__)
 def http(request):
-    """Each test on both clients."""
+    """Runs each test with both clients."""
     return request.param
 
 
@@ -152,7 +154,7 @@ def record(server, tmp_path):
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
-    """The environment of whoever runs this has no say."""
+    """Removes keys from the environment, so that it does not affect the tests."""
     for name in os.environ:
         if any(
             word in name.upper() for word in ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "CASSETTE")
@@ -162,7 +164,7 @@ def no_keys(monkeypatch):
 
 @pytest.fixture
 def suite(pytester, server, monkeypatch):
-    """Runs a test file; `suite(None, …)` runs again what is there. `plugins` are those beside ours."""
+    """Runs a test file; `suite(None, …)` runs the existing files again. `plugins` are further plugins."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     for name in [name for name in os.environ if name.startswith("PYTEST_XDIST")]:
         monkeypatch.delenv(name)  # who runs us is no worker's business

@@ -1,5 +1,6 @@
-"""A real browser (Debian's chromium, driven by Playwright) before the real app, whose model is a script of the
-strict server. Nothing sleeps: tools wait for the test, and the test for the page."""
+"""A real browser (Debian's chromium, driven by Playwright) with the real app, whose model is a script of the strict
+server. Nothing sleeps: tools wait for the test, and the test waits for the page.
+"""
 
 import os
 import shutil
@@ -47,7 +48,7 @@ def chromium():
 
 @pytest.fixture
 def page(chromium):
-    """An empty page. What its scripts complain of fails the test."""
+    """An empty page. Errors of its scripts fail the test."""
     context = chromium.new_context(viewport={"width": 900, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     page, problems = context.new_page(), []
@@ -59,7 +60,7 @@ def page(chromium):
 
 @contextmanager
 def serving(app, port=0):
-    """The app at an address of its own, or at this port."""
+    """Yields the address of the app, on a free port or on this one."""
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", timeout_graceful_shutdown=1))
     up = threading.Event()
     started = server.startup
@@ -81,8 +82,9 @@ def serving(app, port=0):
 
 @pytest.fixture
 def picture():
-    """`picture(part, name)` makes a picture of the docs anew, of a page or a part of it, if `DOCS_PICTURES` is set;
-    else it has to be there."""
+    """`picture(part, name)` makes a picture of a page or a part of it for the docs, if `DOCS_PICTURES` is set.
+    Otherwise, the picture must exist.
+    """
 
     def take(part, name):
         path = Path(__file__).parents[2] / "docs" / "images" / name
@@ -95,13 +97,13 @@ def picture():
 
 @pytest.fixture
 def server_of():
-    """`server_of(app, port)` is a server that can be left: its address."""
+    """`server_of(app, port)` yields the address of a server that can be stopped."""
     return serving
 
 
 @pytest.fixture
 def served():
-    """`served(app)`: its address."""
+    """`served(app)` returns its address."""
     with ExitStack() as stack:
         yield lambda app: stack.enter_context(serving(app))
 
@@ -129,7 +131,7 @@ class Talk:
         self.page.keyboard.press("Enter")
 
     def ask(self, text):
-        """Says it and waits for the end of the answer."""
+        """Sends a message and waits for the end of the answer."""
         self.say(text)
         self.settled()
 
@@ -162,7 +164,7 @@ def talk(page):
 
 @pytest.fixture(scope="session")
 def axe():
-    """`axe(page)`: what is wrong for people who cannot see, or have no mouse."""
+    """`axe(page)` returns the accessibility problems of the page."""
 
     def check(page):
         found = Axe().run(page).response["violations"]

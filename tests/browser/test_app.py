@@ -1,4 +1,4 @@
-"""The chat app as people meet it: tool calls that start, speak, end, fail, are stopped, and come back."""
+"""The chat app for its users: tool calls that start, report progress, end, fail, are stopped, and are restored."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def print_report() -> str:
 
 
 class Slow:
-    """A tool that goes on when the test says so."""
+    """A tool that continues when the test says so."""
 
     def __init__(self):
         self.steps = threading.Semaphore(0)
@@ -64,7 +64,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class Boarding(ec.ContentToolResult):
-    """A result that looks like nothing else."""
+    """A result with its own display."""
 
     seat: str = "7A"
 
@@ -83,7 +83,7 @@ def calls(*calls, say="I look."):
 
 
 def told(talk):
-    """What the model was told by tools."""
+    """Returns the tool results that the model got."""
     return [c.value for t in talk.chat.get_turns() for c in t.contents if isinstance(c, ec.ContentToolResult)]
 
 
@@ -251,7 +251,7 @@ def test_an_error_of_the_provider_is_shown(talk):
 
 
 def shape(talk):
-    """What the page tells screen readers and eyes. How long a thought took is known only while it is thought."""
+    """Returns the page's accessibility tree and its visible text. The duration of a thought varies."""
     texts = [talk.log.aria_snapshot(), talk.log.inner_text()]
     return [re.sub("Thought for [a-z0-9 ]+|Thinking", "Thought", text) for text in texts]
 
@@ -353,7 +353,7 @@ def test_nothing_makes_the_conversation_wider_than_a_phone(talk, text):
 
 
 def test_calls_of_one_id_in_several_answers_are_told_apart(talk):
-    """Some servers begin to count anew with each answer."""
+    """Some servers restart their ids with each answer."""
     weather = [Call("get_weather", {"city": city}, id="toolu_0") for city in ("Duluth", "Köln", "Bonn")]
     steps = [calls(weather[0]), calls(weather[1], say="And:"), Answer((Say("Mild."),)), calls(weather[2]),
              Answer((Say("Warm."),))]  # fmt: skip

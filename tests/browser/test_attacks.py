@@ -1,4 +1,4 @@
-"""What a model or a tool writes may not cover the page, run, or load anything: three attacks that once worked."""
+"""Text of a model or a tool may not cover the page, run, or load anything: three attacks that once worked."""
 
 import pytest
 from playwright.sync_api import expect

@@ -1,5 +1,4 @@
-"""`ellmer-demo` as a newcomer runs it: the tour by mouse and by keyboard, in light and dark, for eyes and for
-screen readers."""
+"""`ellmer-demo` for a newcomer: the tour with mouse and keyboard, in light and dark mode, with a screen reader."""
 
 import re
 import shutil
@@ -37,7 +36,7 @@ def touring(page, demo):
 
 
 def tour(page, choose):
-    """Takes each suggestion in turn, by `choose(suggestion)`."""
+    """Follows each suggestion in turn, with `choose(suggestion)`."""
     for suggestion, last_words in SCENES:
         choose(page.get_by_role("button", name=f"Use chat suggestion: {suggestion}"))
         expect(page.get_by_role("log")).to_contain_text(last_words)

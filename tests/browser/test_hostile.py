@@ -1,5 +1,6 @@
-"""Twenty-odd hostile strings, each in every slot that a model or a tool fills, wherever a conversation is shown:
-nothing runs, nothing loads, nothing is covered."""
+"""Hostile strings in every slot that a model or a tool fills, in every view of a conversation: nothing runs, loads,
+or covers the page.
+"""
 
 import httpx
 import pytest
@@ -54,7 +55,7 @@ HOSTILE = (
 
 
 def turns():
-    """A conversation that says each string in every slot."""
+    """Returns a conversation with each string in every slot."""
     contents, results = [], []
     for number, text in enumerate(HOSTILE):
         request = ec.ContentToolRequest(f"c{number}{text}", text, {"a": text, text: 1, "_intent": text})
@@ -83,7 +84,7 @@ def chat():
 
 @pytest.fixture
 def guarded(page):
-    """A page that knows where it went, and afterwards that nothing ran, loaded, or lies above it."""
+    """Yields a page, and checks afterwards that nothing ran, loaded, or covered it."""
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: asked.append(dialog.message))
@@ -100,12 +101,12 @@ SLOTS = ("text", "thinking", "citation", "argument", "name", "title", "label", "
 
 
 def said_in(slot, text):
-    """A hostile string with a word by which the test finds its slot."""
+    """Returns a hostile string with a word by which the test finds its slot."""
     return f"{text}\n\nslot-{slot}"
 
 
 def blocks(number, text):
-    """What a model says, and calls, with the string in it."""
+    """Returns a model's blocks and calls with the string in them."""
     source = {"type": "web_search_result_location", "encrypted_index": "E", "cited_text": text}
     cited = [
         {**source, "url": "https://a.test", "title": said_in("citation", text)},
@@ -120,7 +121,7 @@ def blocks(number, text):
 
 
 def hostile_tools():
-    """Tools whose titles, labels, results, errors and files are what the model gave them."""
+    """Returns tools whose titles, labels, results, errors and files come from the model."""
     looks = ec.tool_annotations(lambda given: said_in("title", given["text"]))
 
     def show(text):

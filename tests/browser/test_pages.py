@@ -1,4 +1,4 @@
-"""A conversation outside of the app: the exported page and the notebook show the cards that the app shows."""
+"""A conversation outside the app: the exported page and the notebook show the same cards."""
 
 import pytest
 from playwright.sync_api import expect
@@ -46,7 +46,7 @@ def exported(chat, page, tmp_path):
 
 
 def check_cards(page):
-    """Folded or open as in the app, with what is in them."""
+    """Checks that cards are folded or open as in the app, with the right content."""
     weather = page.get_by_text("Get weather in Duluth, MN")
     expect(page.get_by_text('"celsius": 3.2')).to_be_hidden()
     weather.click()

@@ -1,4 +1,4 @@
-"""The chat app when things go wrong, when somebody is to decide, and what it shows of a conversation."""
+"""The chat app after errors, during decisions, and its view of a conversation."""
 
 import re
 
@@ -34,7 +34,7 @@ def other_page(it):
 
 
 def typed(page, text):
-    """What a user typed, as the page shows it."""
+    """Returns the user's text on the page."""
     return page.locator(".shiny-chat-user-message .content-type-text", has_text=text)
 
 
@@ -141,7 +141,7 @@ def pick(page, files):
 
 
 def bring(page, files, event):
-    """Drops files on the input, or pastes them there."""
+    """Drops files on the input, or pastes them."""
     page.get_by_role("textbox", name="Chat message").evaluate(
         """(box, [event, files]) => {
             const data = new DataTransfer();

@@ -1,4 +1,4 @@
-"""`live_browser()` from a script and from a notebook: it serves until Ctrl-C, and the program goes on."""
+"""`live_browser()` from a script and from a notebook: it serves until Ctrl-C, and the program continues."""
 
 import re
 import signal

@@ -1,4 +1,4 @@
-"""The pages of the suite: the report of a run, and what the strict server shows of the requests it gets."""
+"""The pages of the suite: the report of a run, and the strict server's view of its requests."""
 
 import shlex
 import subprocess
@@ -32,7 +32,7 @@ REFUSED = {
 
 
 def conformance(folder, *arguments):
-    """The command, as a person types it in the folder."""
+    """Runs the command in the folder."""
     command = "from ellmer_conformance.console_scripts import main; main()"
     return subprocess.run(
         [sys.executable, "-c", command, *arguments], cwd=folder, capture_output=True, text=True, check=False
@@ -56,7 +56,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """The folder of a run of an adapter that sends no result for a call that nobody answered: the API refuses it."""
+    """The folder of a run of an adapter that sends no result for an unanswered call, which the API refuses."""
     cases = ("--case", "dangling_call", "--case", "plain_text", "--wire", "openai-chat", "--mode", "sync")
     bug = "ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_dangling_calls"
     return run(tmp_path_factory.mktemp("planted"), bug, *cases)

@@ -1,4 +1,6 @@
-"""An answer is shown once: in a console while it comes, in a notebook as Markdown; rounds of text are apart in streams."""
+"""An answer is shown once: in a console while it arrives, in a notebook as Markdown. Answers between tool rounds are
+separate.
+"""
 
 import json
 import pickle

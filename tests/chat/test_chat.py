@@ -1,4 +1,4 @@
-"""`Chat`, as a user meets it. The provider is a real server, or none is needed."""
+"""`Chat` for its users. The provider is a real local server."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A chat with DeepSeek, which takes text only."""
+"""A chat with DeepSeek, which accepts only text."""
 
 import json
 

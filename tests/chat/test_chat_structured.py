@@ -1,4 +1,4 @@
-"""Structured output: what is asked for, what comes back, and what does not fit."""
+"""Structured output: requests, values, and values that do not match."""
 
 import asyncio
 import json

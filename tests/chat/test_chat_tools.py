@@ -1,4 +1,4 @@
-"""The tools of a chat and its callbacks, as a user registers them."""
+"""The tools and callbacks that a user registers with a chat."""
 
 import pytest
 from chat_answers import answer, calls, f, named_tool

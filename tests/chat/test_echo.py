@@ -1,4 +1,4 @@
-"""What a chat shows while it runs. The first test is the example that the format was asked for in."""
+"""The output of a chat while it runs. The first test is the format's original example."""
 
 import io
 import re

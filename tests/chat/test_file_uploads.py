@@ -1,4 +1,4 @@
-"""Files that providers keep: uploaded, named in requests, deleted; sent along to another provider."""
+"""Files that providers store: they are uploaded, used in requests, deleted, and sent themselves to another provider."""
 
 import asyncio
 import json

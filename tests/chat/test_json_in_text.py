@@ -1,4 +1,4 @@
-"""Data in what models say around them, and data that are not whole yet."""
+"""Data inside a model's text, and incomplete data."""
 
 import pytest
 

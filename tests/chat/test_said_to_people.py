@@ -1,4 +1,4 @@
-"""What a chat tells its user: whose error it is and what to do, results that wait, failures of tools, fetched images."""
+"""A chat's messages for its user: errors with hints, waiting results, failures of tools, fetched images."""
 
 import json
 import logging
@@ -99,7 +99,7 @@ def test_a_replayed_chat_keeps_the_model_of_the_chat_it_is_given():
 
 
 def sent(chat, *inputs, fetched=()):
-    """The request that goes out first, and the URLs that were fetched for it."""
+    """Returns the first request, and the URLs that were fetched for it."""
     answers, asked = dict(fetched), []
     loop = chat._converse(chat._contents(inputs), chat._plan(stream=False, tool_mode="sequential"))
     effect = next(loop)

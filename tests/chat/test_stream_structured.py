@@ -1,4 +1,4 @@
-"""`stream_structured()`: data while they come, as objects of their class."""
+"""`stream_structured()`: data while they arrive, as objects of their class."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""In which way structured output is asked for, what comes back, and what is asked again."""
+"""The modes of structured output, their values, and repeated requests."""
 
 import asyncio
 import json

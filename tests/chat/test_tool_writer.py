@@ -1,4 +1,4 @@
-"""`create_tool_def()`: what the model is told of a function, and what comes back."""
+"""`create_tool_def()`: the description of a function for the model, and the result."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Files of any kind: sent as they are where the API takes them, else as their text, else refused before anything is sent."""
+"""Files of any kind: they are sent if the API accepts them, else as their text, else refused before the request."""
 
 import json
 from base64 import b64decode, b64encode
@@ -111,7 +111,7 @@ def test_text_is_read_in_the_encodings_of_common_programs_and_sent_as_utf8(made,
 
 def test_what_is_named_text_and_is_none_is_an_error(made):
     for data in (b"a\0b", b"\x81\x8d", b"caf\xe9\x01"):
-        with pytest.raises(ec.UsageError, match="is no text, although its type is text/csv"):
+        with pytest.raises(ec.UsageError, match="is not text, although its type is text/csv"):
             made("a.csv", data)
     with pytest.raises(ec.UsageError, match="is empty"):
         made("a.csv", b"")

@@ -1,4 +1,4 @@
-"""Images and PDFs: the bytes that are sent, the type they really are, and addresses that are not fetched."""
+"""Images and PDFs: the bytes that are sent, their real type, and addresses that are refused."""
 
 import re
 import socket
@@ -178,7 +178,7 @@ def test_detail_is_one_of_three():
 
 
 class Figure:
-    """The part of matplotlib's figure that counts here."""
+    """The relevant part of matplotlib's figure."""
 
     def __init__(self):
         self.size = [6.4, 4.8]
@@ -252,7 +252,7 @@ def test_a_pdf_in_a_data_url():
 
 
 def web(pages):
-    """A client for a web of these pages: URL to status, body or location."""
+    """Returns a client for these pages: URL to status, body or location."""
 
     def answer(request):
         page = pages[str(request.url)]

@@ -1,4 +1,4 @@
-"""Saving a conversation as plain JSON and going on with it: nothing lost, nothing run."""
+"""A conversation is saved as plain JSON and continued: nothing is lost, and nothing is run."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def through_json(value):
 
 
 def fields_of(value):
-    """Everything in a value, what does not count for `==` included."""
+    """Returns all fields of a value, also those that `==` ignores."""
     return (
         repr(value),
         getattr(value, "json", None),

@@ -1,4 +1,4 @@
-"""Answers at the door of the history: strange values in them, halves of characters, and what must not get in."""
+"""Sanitized answers: unusual values, half characters, and parts that must not enter a history."""
 
 import json
 
@@ -34,7 +34,7 @@ def call(arguments="{}", name="draw", id="c"):
     [
         (CHAT, answer(tool_calls=[call(name=1)]), "ContentToolRequest.name is int, not str"),
         (CHAT, answer(refusal=[1]), "ContentText.text is list, not str"),
-        (CHAT, answer(finish={"a": 1}), "is a word"),
+        (CHAT, answer(finish={"a": 1}), "is a string"),
         (
             AnthropicMessages(model="m"),
             {"content": [{"type": "thinking", "thinking": 1.5}]},

@@ -1,4 +1,4 @@
-"""A tool call that somebody is asked about: approved, edited, denied, or nobody is there."""
+"""A tool call that needs a decision: approved, edited, denied, or without anybody to ask."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Who is asked about which tool calls, as the chat says: a function, the console, or somebody who decides later."""
+"""The chat's settings for approvals: a function, the console, or a later decision."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A file that the provider has deleted: the turn has the file itself in its place, and keeps all else."""
+"""A file that the provider has deleted: the turn gets the file itself, and keeps the rest."""
 
 from ellmer_core import AssistantPartialTurn, AssistantTurn, ContentPDF, ContentUploaded, Tokens, UserTurn
 from ellmer_core.conversation.request.expired_uploads import expiring, sent_along

@@ -1,4 +1,4 @@
-"""The conversation without any outside: `next()`, `.send()`, `.throw()` and `.close()` are all there is."""
+"""The conversation without I/O: only `next()`, `.send()`, `.throw()` and `.close()`."""
 
 import json
 from dataclasses import replace
@@ -204,7 +204,7 @@ def test_structured_data_that_was_cut_is_an_error(finish, words):
 
 
 def a_conversation():
-    """One with a bit of everything: a retry, a stream, tools, callbacks."""
+    """Returns a conversation with a retry, a stream, tools and callbacks."""
     outside = Outside(
         status(503), tools_streamed("a", "b"), [[piece("All ")], [piece("done.", "stop"), "[DONE]"]]
     )

@@ -1,4 +1,4 @@
-"""Requests for tools that nobody answered: who answers them, and when."""
+"""Unanswered tool requests, and the turns that answer them."""
 
 from dataclasses import replace
 

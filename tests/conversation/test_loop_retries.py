@@ -1,4 +1,4 @@
-"""What the loop tries again, how often, and when."""
+"""The loop's retries: conditions, number and waits."""
 
 from dataclasses import replace
 

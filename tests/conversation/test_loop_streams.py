@@ -1,4 +1,4 @@
-"""The loop at the end of a stream: one that is cut, one that is abandoned, one that is cancelled."""
+"""The end of a stream in the loop: truncated, abandoned, or cancelled."""
 
 from dataclasses import replace
 

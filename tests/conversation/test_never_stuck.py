@@ -1,4 +1,4 @@
-"""Whatever is in a history, the next request is legal for the present model, or nothing is sent and the chat goes on."""
+"""For any history, the next request is valid for the current model, or nothing is sent and the chat can continue."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The next provider, where one is overloaded or out of order; never after something was shown."""
+"""The next provider, if one is overloaded or unavailable, but never after a part of an answer was shown."""
 
 import asyncio
 
@@ -60,7 +60,7 @@ def test_the_next_provider_answers_where_one_is_overloaded(server, way, caplog):
 
     assert chat.get_system_prompt() == "Be brief."
     assert [turn.role for turn in chat.get_turns()] == ["user", "assistant"]
-    assert "going on with OpenAI/gpt-5" in caplog.text
+    assert "continuing with OpenAI/gpt-5" in caplog.text
 
 
 def test_history_with_its_tools_is_carried_over(server):

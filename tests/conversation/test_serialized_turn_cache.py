@@ -1,4 +1,4 @@
-"""What was written is used again, and nobody can tell by the bytes."""
+"""Cached JSON is reused, with identical bytes."""
 
 import json
 from dataclasses import replace
@@ -55,7 +55,7 @@ values = words | st.integers() | pictures | st.lists(words | pictures, max_size=
 
 @st.composite
 def conversations(draw):
-    """Turns as they come: a question or answers to calls, then an answer, which may call; with any neighbours."""
+    """Generates turns: a question or results, then an answer, which may have calls."""
     turns, calls = draw(st.lists(texts.map(SystemTurn), max_size=1)), []
     for _ in range(draw(st.integers(1, 5))):
         results = [ContentToolResult(draw(values), request=call) for call in draw(st.permutations(calls))]

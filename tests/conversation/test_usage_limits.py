@@ -1,4 +1,4 @@
-"""A conversation ends at its limits: with a typed error, and a history that can go on."""
+"""A conversation ends at its limits with a typed error and a valid history."""
 
 from dataclasses import replace
 

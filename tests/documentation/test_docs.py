@@ -1,6 +1,6 @@
-"""The README and the pages: how wide their code is, how they are written, and that their figures are true.
+"""The README and the pages: their code width, their style, and their figures.
 
-`nox -s pages` follows them.
+`nox -s pages` runs their code.
 """
 
 import re
@@ -76,7 +76,7 @@ def test_prose_has_none_of_the_patterns_that_we_avoid():
 
 
 def prose_of(page):
-    """The lines of a page, those of code blanked."""
+    """Returns the lines of a page, with code left blank."""
     code = False
     for line in (ROOT / page).read_text("utf-8").splitlines():
         code ^= line.lstrip().startswith("```")

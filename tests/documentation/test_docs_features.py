@@ -1,4 +1,4 @@
-"""docs/features.md: every feature that it claims for us leads to an example that a test runs, or to the tests."""
+"""docs/features.md: every claimed feature links to a tested example, or to the tests."""
 
 import re
 from functools import cache

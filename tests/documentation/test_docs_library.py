@@ -60,7 +60,7 @@ USED = {"input_tokens": 1, "output_tokens": 1}
 
 @contextmanager
 def openai_that_says_hello():
-    """The endpoints of OpenAI that the guide uses. Data that has to fit a schema is made from the schema."""
+    """The endpoints of OpenAI in the guide. Data for a schema is generated from the schema."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -115,7 +115,7 @@ def openai_that_says_hello():
 
 
 def order(body):
-    """A call of the tool that orders books, where the user has just asked for one."""
+    """Returns a call of the tool that orders books, if the user has just asked for one."""
     last = body["input"][-1]
     ordered = last.get("role") == "user" and "Order" in json.dumps(last)
     if not ordered or "order" not in json.dumps(body.get("tools", [])):
@@ -125,7 +125,7 @@ def order(body):
 
 
 def run_by_us(body):
-    """The items of the provider's own tools: a picture, a search."""
+    """Returns the items of the provider's own tools: an image, a search."""
     tools = [tool["type"] for tool in body.get("tools", [])]
     if "image_generation" in tools:
         yield {
@@ -155,7 +155,7 @@ def example(schema):
 
 
 def stream_from(url):
-    """httpx's `stream()`, for which example.com is at this URL."""
+    """Returns httpx's `stream()`, with example.com at this URL."""
     real = httpx.stream
     return lambda method, place, **how: real(method, place.replace("https://example.com", url), **how)
 

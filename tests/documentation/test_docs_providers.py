@@ -1,4 +1,4 @@
-"""The page of providers says what a run of the suite found, and lists every vendor."""
+"""The page of providers agrees with a run of the suite, and lists every provider."""
 
 import importlib.util
 from pathlib import Path

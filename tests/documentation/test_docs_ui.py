@@ -1,4 +1,4 @@
-"""docs/ui.md: its examples run, its pictures are there and small."""
+"""docs/ui.md: its examples run, and its pictures exist and are small."""
 
 import re
 from pathlib import Path

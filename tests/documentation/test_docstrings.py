@@ -70,7 +70,7 @@ STREAM = {
 
 
 def documented(module=ellmer_core):
-    """What the reference shows: public names, and the public methods of their classes, by qualified name."""
+    """Yields the names of the reference: public names, and the public methods of their classes, by qualified name."""
     for name in module.__all__:
         value = getattr(module, name)
         if callable(value) and not isinstance(value, ALIAS):
@@ -80,7 +80,7 @@ def documented(module=ellmer_core):
 
 
 def methods(name, cls):
-    """The methods that the class or one of its private bases defines."""
+    """Yields the methods of the class and of its private bases."""
     for base in cls.__mro__:
         if base is cls or (base.__module__.startswith("ellmer_core._chat") and name == "Chat"):
             for key, value in vars(base).items():
@@ -90,7 +90,7 @@ def methods(name, cls):
 
 
 def fields(cls):
-    """The fields of a dataclass, whose defaults may be functions."""
+    """Yields the fields of a dataclass, whose defaults may be functions."""
     return getattr(cls, "__dataclass_fields__", {})
 
 
@@ -111,7 +111,7 @@ DOCUMENTED = OF_CORE | OF_HARNESS | OF_CONFORMANCE
 
 
 def parameters(value):
-    """What a caller may pass, by name."""
+    """Yields the parameters by name."""
     if is_typeddict(value):
         return [*value.__annotations__]
     if getattr(value, "_is_protocol", False) or (inspect.isclass(value) and issubclass(value, Enum)):
@@ -122,13 +122,13 @@ def parameters(value):
 
 
 def is_explained_by_its_base(value):
-    """Whether a class takes what a public base class takes."""
+    """Tells whether a class has the parameters of a public base class."""
     own = inspect.isclass(value) and not {"__init__", "__new__"} & vars(value).keys()
     return own and value.__mro__[1].__name__ in {*ellmer_core.__all__, "Exception"}
 
 
 def explains_its_parameters(value):
-    """Whether the section `Args:` has each parameter, in order, or the base class explains them."""
+    """Tells whether the section `Args:` has each parameter in order, or the base class explains them."""
     args = re.search(r"^Args:\n((?:    .*\n?|\n)+)", inspect.getdoc(value) or "", re.MULTILINE)
     explained = re.findall(r"^    \*{0,2}(\w+): \S", args[1] if args else "", re.MULTILINE)
     return explained == parameters(value) or (not explained and is_explained_by_its_base(value))
@@ -140,7 +140,7 @@ def test_every_parameter_is_explained():
 
 
 def needs_an_example(value):
-    """Whether it is a class or function with parameters, not a method."""
+    """Tells whether it is a class or function with parameters, not a method."""
     return value.__qualname__ == value.__name__ and bool(parameters(value))
 
 

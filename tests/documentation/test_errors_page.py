@@ -1,4 +1,4 @@
-"""The page of errors shows the tree that the module draws."""
+"""The page of errors has the same tree as the module."""
 
 from pathlib import Path
 

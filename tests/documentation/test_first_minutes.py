@@ -1,4 +1,4 @@
-"""The first ten minutes with every provider at whom a format is at home: its default model, and what a newcomer tries."""
+"""The first minutes with every format's own provider: its default model, and a newcomer's first calls."""
 
 import warnings
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""The notebook of the examples gives what is stored in it, in a real kernel, against the strict server."""
+"""The notebook of the examples gives its stored outputs, in a real kernel, against the strict server."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ NOTEBOOK = Path(__file__).parents[2] / "examples" / "first-chat.ipynb"
 
 
 def outputs(notebook):
-    """What each code cell shows: its printed text, or its value in every form."""
+    """Returns the output of each code cell: its printed text, or its value in every form."""
     cells = (cell for cell in notebook.cells if cell.cell_type == "code")
     return [[output.get("text") or output.get("data") for output in cell.outputs] for cell in cells]
 

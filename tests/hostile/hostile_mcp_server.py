@@ -1,4 +1,4 @@
-"""An MCP server over stdio that means harm; `python hostile_mcp_server.py mute|pages|crowd|bomb`."""
+"""A hostile MCP server over stdio; `python hostile_mcp_server.py mute|pages|crowd|bomb`."""
 
 import json
 import sys

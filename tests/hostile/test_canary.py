@@ -1,4 +1,4 @@
-"""A key that is easy to find goes through everything the library shows or keeps, from a server that says it back."""
+"""A recognizable key goes through all output and storage of the library, with a server that repeats it."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ VENDORS = ["openai_completions", "anthropic", "google_gemini", "mistral", "coher
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Refuses a wrong key in words that name it; answers all else."""
+    """Refuses a wrong key with an error that repeats it, and answers other requests."""
 
     def do_POST(self):
         self.rfile.read(int(self.headers["content-length"]))
@@ -42,7 +42,7 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        """Nothing."""
+        """Prints nothing."""
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def server():
 
 @pytest.fixture
 def heard(monkeypatch, caplog, capsys):
-    """What was logged, printed, and exported as spans."""
+    """Returns the logged, printed and exported text."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
@@ -73,7 +73,7 @@ def places(monkeypatch):
 
 
 def talk(chat):
-    """A few turns that go well, or wrong; what the error says, with its causes."""
+    """Runs a few successful and failed turns. Returns the errors with their causes."""
     said = []
     for _ in range(2):
         try:
@@ -84,7 +84,7 @@ def talk(chat):
 
 
 def outputs(chat, folder):
-    """Everything that shows or keeps a chat."""
+    """Yields all output and saved forms of a chat."""
     wire = chat.wire
     yield from (repr(chat), str(chat), repr(wire), str(wire), repr(vars(wire)), repr(chat.get_turns()))
     yield json.dumps(chat.record())

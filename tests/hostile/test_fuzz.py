@@ -1,8 +1,8 @@
-"""Mutated answers, in bytes, through a whole chat: the text of real answers where there are recordings, else of our own.
+"""Mutated answers through a whole chat: real answers if there are recordings, else our own.
 
-What holds, whatever comes: a typed error or a turn; no cut answer counts as whole; no call of one runs; the next request
-breaks no rule of its provider; all in a bounded time. `nox -s fuzz` takes 50,000, a run of the tests a few of each wire format.
-The seed is fixed: each run does the same.
+For any bytes, the result is a typed error or a turn, no truncated answer counts as complete, no call of one runs, the
+next request breaks no rule of its provider, and the time is bounded. `nox -s fuzz` uses 50,000, the tests a few of
+each wire format. The seed is fixed, so that each run is the same.
 """
 
 import json
@@ -134,7 +134,7 @@ SEEDS = seeds()
 
 
 def mutated(body, name, chance):  # noqa: PLR0911 - one return per kind of damage
-    """The bytes with one thing wrong: cut, lost, doubled, moved, flipped, strange, or another reason to end."""
+    """Returns the bytes with one error: cut, lost, doubled, moved, flipped, strange, or another finish reason."""
     at, size = chance.randrange(len(body) + 1), chance.choice([1, 1, 8, 64, 512])
     match chance.randrange(8):
         case 0:
@@ -159,7 +159,7 @@ def mutated(body, name, chance):  # noqa: PLR0911 - one return per kind of damag
 
 
 def value_replaced(body, chance):
-    """Some value after a colon is something strange."""
+    """Returns the text with a value after a colon replaced."""
     colons = [i for i, byte in enumerate(body) if byte == 58]
     if not colons:
         return body
@@ -169,7 +169,7 @@ def value_replaced(body, chance):
 
 
 def talk(name, body, streamed, ran):
-    """A chat that is given these bytes, and then a legal answer; and what it asked."""
+    """Runs a chat with these bytes and then a legal answer. Returns its requests."""
     wire, whole, _ = FORMATS[name]
     asked = []
     good = json.dumps(whole(next(iter(wire.endings.whole)))).replace('"wipe"', '"nothing"').encode()
@@ -194,7 +194,7 @@ def talk(name, body, streamed, ran):
 
 
 def given(found, name, body, said):
-    """Whether a rule objects to what the provider said itself: an id, a kind of block, a field that no real answer has."""
+    """Tells whether a rule objects to a value of the provider itself: an id, a kind of block, an unusual field."""
     field = found.pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
     match found.rule.id:
         case id if id in FIELDS:
@@ -207,7 +207,7 @@ def given(found, name, body, said):
 
 
 def known(name, word):
-    """Whether a real answer of the format has the word."""
+    """Tells whether a real answer of the format has the word."""
     quoted = json.dumps(word).encode()
     return any(quoted in body for body, _ in SEEDS[name])
 
@@ -219,7 +219,7 @@ def value_at(body, pointer):
 
 
 def words_of(value):
-    """All names and texts in a JSON value, and each text with its name."""
+    """Yields all names and texts in a JSON value, and each text with its name."""
     if isinstance(value, str):
         return {value}
     fields = value.items() if isinstance(value, Mapping) else ()
@@ -231,7 +231,7 @@ def words_of(value):
 
 
 def illegal(request, name, said):
-    """What the provider would refuse in a request: it is not JSON, or it breaks a rule or the official shape."""
+    """Returns the provider's objections to a request: invalid JSON, a broken rule, or the wrong official shape."""
     try:
         json.loads(request.content, parse_constant=not_json, parse_float=finite)
     except ValueError as error:

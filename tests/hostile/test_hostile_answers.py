@@ -1,4 +1,4 @@
-"""What a hostile or broken server sends: errors are ours, and no chat is poisoned."""
+"""Answers of hostile or broken servers: errors are ours, and no chat becomes unusable."""
 
 import asyncio
 import json

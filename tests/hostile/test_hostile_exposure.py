@@ -1,4 +1,4 @@
-"""Where requests go and what is seen: no key goes elsewhere, and no terminal obeys what came."""
+"""No key goes to another host, and terminals do not interpret received text."""
 
 import json
 import pickle

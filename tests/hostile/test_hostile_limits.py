@@ -1,4 +1,4 @@
-"""What has no end, or grows without measure, is left at a limit that has a name."""
+"""Data without an end, or with excessive growth, is stopped at a named limit."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ from ellmer_core.wire.shared.provider_errors import error_of
 
 
 class Endless(httpx.SyncByteStream):
-    """Goes on for ever; fails the test where more is read than anybody should."""
+    """Continues without end, and fails the test if too much is read."""
 
     def __init__(self, chunk, most):
         self.chunk, self.left = chunk, most

@@ -1,4 +1,4 @@
-"""MCP servers that mean harm: they say nothing, list tools without an end, and send schemas that grow when they are read."""
+"""Hostile MCP servers: they are silent, list tools without an end, and send schemas that grow when they are read."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Saved chats that somebody damaged or made to harm: each is restored, or is an `EllmerError` that says what is wrong."""
+"""Damaged and hostile saved chats: each is restored, or raises an `EllmerError` with the reason."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def saved():
 
 
 def places(value, at=()):
-    """Every place in a record, as the keys that lead there."""
+    """Yields every place in a record, as a path of keys."""
     if at:
         yield at
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

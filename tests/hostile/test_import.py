@@ -1,4 +1,4 @@
-"""Importing touches no network, and starts no process: an audit hook of the interpreter would tell."""
+"""Importing uses no network and starts no process: an audit hook of the interpreter checks it."""
 
 import subprocess
 import sys

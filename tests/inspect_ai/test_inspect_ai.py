@@ -1,4 +1,4 @@
-"""Evaluations by inspect-ai itself, over a server on 127.0.0.1. (Its dependencies are many: see `nox -s inspect`.)"""
+"""Evaluations with inspect-ai itself, with a server on 127.0.0.1. (It has many dependencies: see `nox -s inspect`.)"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Batches at a local server that answers in the shapes of recorded batch APIs. None of it was run live."""
+"""Batches with a local server that answers in the shapes of recorded batch APIs. They were not run live."""
 
 import json
 import warnings
@@ -233,7 +233,7 @@ def test_errors_of_single_prompts_stand_in_their_places(server, say, path):
 
 
 def outcomes(api, server, path):
-    """Errors, and the texts of those that answered."""
+    """Returns the errors and the texts of the answers."""
     path.unlink(missing_ok=True)
     with pytest.warns(EllmerWarning, match="3 of 4 prompts failed"):
         found = batch_chat(chat_of(api, server), ["a", "b", "c", "d"], path)

@@ -1,4 +1,4 @@
-"""Many prompts at once: order, errors, tools, limits, the bar. The provider is a real server."""
+"""Many prompts at once: order, errors, tools, limits, the progress bar. The provider is a real local server."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of many prompts: what was answered, and paid for, is returned."""
+"""Ctrl-C during many prompts: the paid answers are returned."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ PROMPTS = [f"{n}?" for n in range(20)]
 
 
 class Interrupting:
-    """Answers; the prompt after so many is interrupted by Ctrl-C, and gets no answer until the caller has returned."""
+    """Answers. One prompt is interrupted by Ctrl-C, and gets no answer until the caller has returned."""
 
     def __init__(self, after):
         self.after, self.asked, self.returned = after, [], threading.Event()
@@ -42,7 +42,7 @@ def test_ctrl_c_returns_what_was_answered():
 
 
 def test_ctrl_c_in_a_notebook_too():
-    """There, an event loop is running in this thread already."""
+    """In a notebook, an event loop is running in this thread."""
     answer = Interrupting(after=3)
 
     async def cell(url):

@@ -1,4 +1,4 @@
-"""Who may talk to the chat app, and what people attach."""
+"""The clients that may use the chat app, and the users' attachments."""
 
 import asyncio
 import socket
@@ -15,7 +15,7 @@ from ellmer_core.live.page import attached
 
 
 async def hello(scope, receive, send):
-    """An app that says ok to whatever gets through."""
+    """Returns an app that answers ok to every request that reaches it."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
     else:

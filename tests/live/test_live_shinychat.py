@@ -1,4 +1,4 @@
-"""What shinychat is given of a conversation: blocks for tool calls, one message for each side's words."""
+"""shinychat's input for a conversation: blocks for tool calls, one message for the texts of each side."""
 
 # ruff: noqa: E402 - what is imported first decides whether there is anything to test
 
@@ -40,7 +40,7 @@ def request(id="c1", name="get_current_weather", annotations=None, cls=ContentTo
 
 
 def block(content):
-    """The one block that shinychat is given of a content, as a chunk of a stream and as a whole."""
+    """Returns the only block for a content, as a chunk of a stream and as a whole."""
     [as_chunk] = shinychat.message_content_chunk(content).blocks
     [whole] = shinychat.message_content(content).blocks
     assert as_chunk == whole

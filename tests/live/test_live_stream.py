@@ -1,4 +1,4 @@
-"""What a Shiny app of one's own is given while a chat answers: contents in order, and what tools say meanwhile."""
+"""The stream for a user's own Shiny app: contents in order, with the progress of tools."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ async def wait() -> str:
 
 
 class ChatBase:
-    """A chat whose model plays `steps`, and what it was sent."""
+    """A chat whose model plays `steps`, with its requests."""
 
     def __init__(self, server, *tools):
         self.server = server
@@ -75,7 +75,7 @@ def talk():
 
 @pytest.fixture
 def said(monkeypatch):
-    """What tools said, on the page: call and text."""
+    """Yields the progress of tools on the page: call and text."""
     said = []
 
     async def tell(self):

@@ -1,4 +1,4 @@
-"""An MCP server written with the SDK alone; `python mcp_peer.py [PORT]`: over stdio, or over HTTP."""
+"""An MCP server with only the SDK; `python mcp_peer.py [PORT]`: over stdio, or over HTTP."""
 
 import os
 import sys

@@ -48,7 +48,7 @@ SERVE = [sys.executable, "-c", OURS]
 
 @contextmanager
 def over_http(command):
-    """The URL of a server that gets its port as last argument."""
+    """Yields the URL of a server that gets its port as last argument."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = subprocess.Popen([*command, str(port)], stderr=subprocess.DEVNULL)
@@ -146,7 +146,7 @@ async def test_async_tools_do_not_block(peer):
 
 
 def asks(reply, *messages):
-    """What a provider says that wants these calls, then is content."""
+    """Returns a provider's answers: these calls, then a text."""
     for message in messages:
         body = {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": "stop"}]}
         yield reply([json.dumps(body).encode()])

@@ -1,4 +1,4 @@
-"""Prices that a user brings along."""
+"""Prices that a user loads."""
 
 import json
 

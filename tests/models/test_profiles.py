@@ -1,4 +1,4 @@
-"""What a model takes: the tables, `thinking=`, and parameters that are left out with one warning."""
+"""The capabilities of a model: the tables, `thinking=`, and parameters that are left out with one warning."""
 
 import re
 from urllib.parse import urlsplit

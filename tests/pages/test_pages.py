@@ -1,6 +1,6 @@
-"""Every code block of the README and of the pages does what it says, played against the strict server.
+"""Every code block of the README and of the pages runs as shown, against the strict server.
 
-`nox -s pages` follows each page from its top. What the comment before a block can say: `tests/support/code_blocks.py`.
+`nox -s pages` runs each page from its top. `tests/support/code_blocks.py` describes the comments before blocks.
 """
 
 import json
@@ -55,7 +55,7 @@ _SECRET = re.compile("(_API_KEY|_TOKEN|_SECRET)$")
 
 
 class Reader:
-    """Someone who follows a page from the top: one namespace, one folder, a strict server for all models."""
+    """A reader who runs a page from the top: one namespace, one folder, a strict server for all models."""
 
     def __init__(self, page, folder, server, monkeypatch):
         self.page, self.folder, self.server, self.monkeypatch = page, folder, server, monkeypatch
@@ -133,14 +133,16 @@ class Reader:
 
 
 def fits(printed, shown):
-    """Whether it was printed as shown; `…` on a line of its own stands for any lines, at its end for any rest."""
+    """Tells whether the output agrees with the page. `…` on a separate line matches any lines, and at the end any
+    rest.
+    """
     pattern = re.sub(r"\[", "[[]", shown.strip()).replace("…", "*")
     return not shown or fnmatchcase(printed.strip(), pattern)
 
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """Makes the reader of a page, in a folder with a picture, with keys that nobody has."""
+    """Makes the reader of a page, in a folder with a picture, with invalid keys."""
     for name in filter(_SECRET.search, list(os.environ)):
         monkeypatch.delenv(name)
     for name in KEYS:

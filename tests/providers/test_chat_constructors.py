@@ -1,4 +1,4 @@
-"""The constructors of a chat: vendors by name, options, keys."""
+"""The constructors of a chat: providers by name, options, keys."""
 
 import pytest
 
@@ -27,7 +27,7 @@ KEYS = {variable for _, _, variable, _ in VENDORS.values()} | {"GEMINI_API_KEY"}
 
 @pytest.fixture
 def keys(monkeypatch):
-    """A different key for every vendor."""
+    """Sets a different key for every provider."""
     for variable in KEYS:
         monkeypatch.setenv(variable, f"key-of-{variable}")
     for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):

@@ -1,4 +1,4 @@
-"""`chat_openai_compatible()` asks in the plainest words, and has switches for the others."""
+"""`chat_openai_compatible()` sends only common fields, and has options for the others."""
 
 import json
 

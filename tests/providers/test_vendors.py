@@ -1,4 +1,4 @@
-"""Vendors: where they are, what their keys are called, and what they declare."""
+"""Providers: their addresses, their key variables, and their declared features."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Vendors in a cloud: the URLs of Vertex AI, and credentials that clouds keep."""
+"""Providers in a cloud: the URLs of Vertex AI, and the clouds' credentials."""
 
 import json
 from types import SimpleNamespace

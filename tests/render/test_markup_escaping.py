@@ -1,4 +1,4 @@
-"""Markup that a model writes is text in the chat app, whatever it stands in, whole or in pieces."""
+"""Markup of a model is text in the chat app, in any context, whole or in pieces."""
 
 import re
 

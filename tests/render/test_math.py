@@ -1,4 +1,4 @@
-"""Formulas in what a model writes, in each place where it is shown."""
+"""Formulas of a model, in each place that shows them."""
 
 import io
 

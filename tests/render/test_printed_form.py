@@ -1,4 +1,4 @@
-"""The printed form: every form the documentation freezes, the figures of a real chat, and never an exception."""
+"""The printed form: every documented form, the figures of a real chat, and never an exception."""
 
 import re
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def result(value=None, error=None, id="call_1"):
 
 
 def documented():
-    """Section, name and printed form of every row of the tables in docs/transcript.md."""
+    """Yields section, name and printed form of every row of the tables in docs/transcript.md."""
     page = Path(__file__).parents[2].joinpath("docs", "transcript.md").read_text(encoding="utf-8")
     for section in page.split("\n## ")[1:]:
         for name, form in re.findall(r"^\| (.+?) \| `(.+)` \|$", section, flags=re.MULTILINE):

@@ -1,4 +1,4 @@
-"""Conversations for people: text, Markdown, HTML, files, and content classes of one's own."""
+"""Conversations for people: text, Markdown, HTML, files, and the user's own content classes."""
 
 import re
 import sys

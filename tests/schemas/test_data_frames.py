@@ -1,4 +1,4 @@
-"""Data frames of both libraries: in words, and out of structured answers."""
+"""Data frames of both libraries: their descriptions, and frames from structured answers."""
 
 import json
 from datetime import UTC, datetime

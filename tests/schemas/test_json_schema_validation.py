@@ -1,4 +1,4 @@
-"""Our check of data against a JSON Schema says what the package `jsonschema` says."""
+"""Our validation of data against a JSON Schema agrees with the package `jsonschema`."""
 
 import pytest
 from hypothesis import given, settings

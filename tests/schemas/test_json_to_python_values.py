@@ -1,4 +1,4 @@
-"""Types: a model's JSON back to Python values."""
+"""Types: conversion of a model's JSON to Python values."""
 
 import decimal
 import json

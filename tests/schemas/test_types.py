@@ -1,4 +1,4 @@
-"""Types: from calls and from Python types to JSON Schema."""
+"""Types: conversion of calls and Python types to JSON Schema."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every recorded answer whose recording goes on: what the next request sent back of it, and the provider accepted."""
+"""Every recorded answer that a later request continues: the parts that were sent back and accepted."""
 
 #: Where the turns are in a request, and the role of the model's; `messages` and `assistant` but for these.
 PLACES = {"openai-responses": ("input", "assistant"), "gemini": ("contents", "model")}
@@ -6,7 +6,7 @@ OTHERS = {"user", "system", "developer", "tool"}
 
 
 def accepted_next(this, after):
-    """The model's messages that the next request added first, if the provider accepted it."""
+    """Returns the model's messages that the next request added first, if the provider accepted it."""
     if after is None or after["protocol"] != this["protocol"]:
         return []
     if max(this["response"]["status"], after["response"]["status"]) >= 300:
@@ -25,7 +25,7 @@ def accepted_next(this, after):
 
 
 def sent_back(recorded, but):
-    """The cases `(name, this, accepted)` among recorded ones; without the files of `but`."""
+    """Yields the cases `(name, this, accepted)` of the recordings, without the files of `but`."""
     return [
         (name, this, accepted)
         for name, this, after in recorded

@@ -1,4 +1,4 @@
-"""Three batch APIs in the shapes that were recorded: what they answer, and what they must have been asked."""
+"""Three batch APIs in their recorded shapes: their answers, and the expected requests."""
 
 import json
 from email import message_from_bytes
@@ -16,7 +16,7 @@ def line(**fields):
 
 
 class OpenAI:
-    """Upload, create, look; the answers are in one file, the errors in another."""
+    """Upload, create, poll. The answers are in one file, and the errors in another."""
 
     make, model = staticmethod(chat_openai), MODEL
     ways = ("POST /files", "POST /batches", "GET /batches/batch_1", "GET /files/file-out/content")

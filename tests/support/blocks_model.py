@@ -1,5 +1,6 @@
-"""A model that says what a test gives it, block by block, as Anthropic's Messages API streams it: also what no model of
-the strict server says, such as citations and names that no provider allows."""
+"""A model whose answers a test gives block by block, as a stream of Anthropic's Messages API. It includes blocks that
+the strict server's models do not have, such as citations and invalid names.
+"""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ __all__ = ["blocks_model"]
 
 
 def blocks_model(answers):
-    """The app of a model. An answer is a list of blocks; a string is an error with these words."""
+    """Returns the app of a model. An answer is a list of blocks; a string is an error with this text."""
     left = iter(answers)
 
     async def answer(_request):
@@ -63,6 +64,6 @@ def _deltas(block) -> Iterator[dict]:
 
 
 def _pieces(text):
-    """In two: what a page shows of the first is not yet what the whole is."""
+    """Returns the text in two pieces, because the display of the first may differ from that of the whole."""
     half = len(text) // 2
     return filter(None, (text[:half], text[half:]))

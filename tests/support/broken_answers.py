@@ -1,4 +1,4 @@
-"""Rules about how answers are read and told: a run that keeps each, and how to break it."""
+"""Rules about answers: a run that keeps each, and changes that break it."""
 
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def stopping(stop):
 
 
 def valued(outcome="answered", reply=None, **answer):
-    """A value with a schema is asked for."""
+    """Returns a run with a requested value and schema."""
     value = {"name": "Ada"}
     step = ask(QUESTION, outcome=outcome, schema={"type": "object"}, value=value)
     case = Case(script=[Answer((Say('{"name": "Ada"}'),), **answer)], steps=[step])
@@ -44,7 +44,7 @@ def valued(outcome="answered", reply=None, **answer):
 
 
 def shaped(name):
-    """A value is asked for, with its schema."""
+    """Returns a run with a requested value, whose schema is sent."""
     run = valued()
     step = replace(run.case.steps[0], schema={"type": "object", "properties": {"name": {}}})
     body = {"messages": [ASKED], "response_format": {"properties": {name: {}}}}
@@ -53,7 +53,7 @@ def shaped(name):
 
 
 def signed(signature):
-    """Reasoning, whose signature goes back."""
+    """Returns a run with reasoning, whose signature is sent back."""
     run = two_tools()
     case = replace(
         run.case, script=[Answer((Think("Hm."), Call("get_weather", PARIS[2]))), run.case.script[1]]
@@ -64,7 +64,7 @@ def signed(signature):
 
 
 def instructed_anew(**thinking):
-    """The system prompt changes, and a bound thought goes back."""
+    """Returns a run with a changed system prompt, and a bound thought that is sent back."""
     run = signed("AbcD")
     beta = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
     said = [
@@ -80,14 +80,14 @@ def instructed_anew(**thinking):
 
 
 def silent(**reply):
-    """The model says nothing."""
+    """Returns a run with an empty answer."""
     run = given("Hi.", body={"messages": [user("Hi.")]})
     case = replace(run.case, script=[Answer(())], steps=[ask("Hi.")])
     return replace(run, case=case, replies=[Reply(**reply)])
 
 
 def parted(**usage):
-    """Tokens from a cache."""
+    """Returns a run with cached tokens."""
     run = given("Hi.", body={"messages": [user("Hi.")]})
     case = replace(run.case, script=[Answer((Say("I see."),), usage=Usage(100, 5, cached=64))])
     said = replace(run.exchanges[0], response=Response(200, body=b'{"cached_tokens": 64}'))
@@ -103,7 +103,7 @@ def streamed(**body):
 
 
 def redacted(*blocks):
-    """Redacted thinking came, and goes back with the call."""
+    """Returns a run with redacted thinking, which is sent back with the call."""
     run = under("redacted")
     request = Request("anthropic", "anthropic", {"messages": [{"role": "assistant", "content": [*blocks]}]})
     return otherwise(run, exchanges=[run.exchanges[0], Exchange(request, Response(200))])

@@ -1,4 +1,4 @@
-"""Plays of our adapter, as it is and with a part of it replaced, for reports with a known failure."""
+"""Runs of our adapter, unchanged and with a replaced part, for reports with a known failure."""
 
 from ellmer_conformance.report import judged
 from ellmer_conformance.runner.against_server import play_direct
@@ -12,7 +12,7 @@ BROKEN = "ellmer-core/openai-chat/openai/dangling_call[sync]/ORD-003"
 
 
 class Ours:
-    """Our adapter, with some of it replaced."""
+    """Our adapter with a replaced part."""
 
     def __init__(self, **changed):
         self.inner = find_adapter("ellmer-core")
@@ -23,7 +23,7 @@ class Ours:
 
 
 def played(adapter, case, mode="sync", wire="openai-chat", vendor="openai"):
-    """What one play against the strict server gives."""
+    """Returns the result of one run against the strict server."""
     with StrictServer(scripts(), mode="observe") as server:
         run = play_direct(adapter, wire, vendor, CASES[case], mode, server=server)
     return judged(adapter.name, run, judge(run))

@@ -1,4 +1,4 @@
-"""Rules about what requests say: a run that keeps each, and how to break it."""
+"""Rules about requests: a run that keeps each, and changes that break it."""
 
 import base64
 from dataclasses import replace
@@ -39,13 +39,13 @@ def tag(id):
 
 
 def unknown():
-    """The model calls a tool that was not offered."""
+    """Returns a run in which the model calls an unknown tool."""
     run = two_tools()
     return replace(run, case=replace(run.case, tools=[]), tool_runs=[])
 
 
 def dangling():
-    """A history that ends in an open call."""
+    """Returns a run with a history that ends with an open call."""
     run = two_tools()
     history = [Turn("user", (Text(QUESTION),)), Turn("assistant", (ToolCall(*PARIS),))]
     said = exchange(ASKED, calling(PARIS), result("c1", "never ran"), user("go on"))
@@ -53,7 +53,7 @@ def dangling():
 
 
 def pictures(*, steps=2):
-    """A tool returns two images; a second question follows."""
+    """Returns a run in which a tool returns two images, and a second question follows."""
     run = two_tools()
     hoisted = {
         "role": "user",
@@ -79,20 +79,20 @@ def pictures(*, steps=2):
 
 
 def nested():
-    """A tool returns a PDF two levels deep."""
+    """Returns a run in which a tool returns a PDF two levels deep."""
     run = last_request(two_tools(), calling(PARIS), result("c1", "get_weather returned a PDF at value[1][0]"))
     return replace(run, tool_runs=[ToolRun("get_weather", {"city": "Paris"}, ["x", [REPORT]])])
 
 
 def refused():
-    """The adapter says it takes no images."""
+    """Returns a run in which the adapter declares that it refuses images."""
     run = last_request(two_tools(), calling(PARIS), result("c1", "(an image was left out)"))
     pictured = [ToolRun("get_weather", {"city": "Paris"}, RED)]
     return replace(run, refused=["image_in_tool_result"], tool_runs=pictured)
 
 
 def seen(*parts):
-    """A body that says parts as OpenAI has it."""
+    """Returns a body with parts in OpenAI's form."""
     return {"messages": [{"role": "user", "content": [*parts]}]}
 
 
@@ -110,7 +110,7 @@ def prompted(*messages):
 
 
 def tooled(*tools):
-    """Requests with tools in them."""
+    """Returns requests with tools."""
     requests = [{"tools": [{"type": "function", "function": tool}]} for tool in tools]
     run = two_tools()
     exchanges = [
@@ -125,7 +125,7 @@ OTHER_SCHEMA = {"name": "get_weather", "parameters": {"type": "object", "propert
 
 
 def nothing(text):
-    """A tool returns 0."""
+    """Returns a run in which a tool returns 0."""
     run = last_request(two_tools(), calling(PARIS), result("c1", text))
     return replace(run, tool_runs=[ToolRun("get_weather", {"city": "Paris"}, 0)])
 

@@ -1,4 +1,6 @@
-"""Rules about keys, failures, several conversations and the play itself: a run that keeps each, and how to break it."""
+"""Rules about keys, failures, several conversations and the run itself: a run that keeps each, and changes that break
+it.
+"""
 
 from dataclasses import replace
 
@@ -28,12 +30,12 @@ from ellmer_conformance.scenarios.script import Answer, Failure, Say
 
 
 def locked_out():
-    """The provider refuses, and that is the end of it."""
+    """Returns a run in which the provider refuses the request."""
     return replace(cut(), exchanges=[Exchange(exchange(ASKED).request, Response(401))])
 
 
 def retried(*, waits=(2.0,), again=None):
-    """The provider is busy once."""
+    """Returns a run in which the provider is busy once."""
     run = keyed(cut())
     case = Case(
         script=[Failure("rate-limit"), Answer((Say("Hello."),))],
@@ -51,7 +53,7 @@ class Busy(Exception):
 
 
 def overloaded(error=None):
-    """The provider is overloaded; the next question is answered."""
+    """Returns a run in which the provider is overloaded, and the next question is answered."""
     run = keyed(cut())
     case = Case(
         script=[Failure("overloaded"), Answer((Say("Hello."),))],
@@ -67,7 +69,7 @@ def overloaded(error=None):
 
 
 def twice_refused(second=None):
-    """The prompt is too long; then there are too many requests."""
+    """Returns a run in which the prompt is too long, and then there are too many requests."""
     run = keyed(cut())
     case = Case(
         script=[Failure("context-length"), Failure("rate-limit")],
@@ -79,13 +81,13 @@ def twice_refused(second=None):
 
 
 def handed_over(requests=1):
-    """The provider fails after text, and retries are allowed."""
+    """Returns a run in which the provider fails after text, and retries are allowed."""
     run = failed()
     return replace(run, case=replace(run.case, max_retries=2), exchanges=run.exchanges * requests)
 
 
 def moved(run, **headers):
-    """Redirected, the request goes elsewhere."""
+    """Returns a run with a redirect to another host."""
     there = Exchange(
         Request("openai-chat", "openai", {}, url="https://elsewhere.invalid/v1", headers=headers)
     )
@@ -93,7 +95,7 @@ def moved(run, **headers):
 
 
 def given_up(**reply):
-    """A request is cancelled; the next one is answered."""
+    """Returns a run in which a request is cancelled, and the next one is answered."""
     run = overloaded()
     steps = [replace(run.case.steps[0], cancelled=True), run.case.steps[1]]
     case = replace(run.case, steps=steps)

@@ -1,4 +1,4 @@
-"""What a provider answers to a chat over Chat Completions, and what such chats are given: a tool, a shape, an image."""
+"""A provider's answers to a chat over Chat Completions, and inputs for such chats: a tool, a shape, an image."""
 
 import json
 from dataclasses import dataclass

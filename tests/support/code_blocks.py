@@ -1,4 +1,4 @@
-"""The code blocks of the README and of the pages, and what the comment right before a block says of it:
+"""The code blocks of the README and of the pages, and the comments before them:
 
 - `<!-- not run: why -->`;
 - `<!-- model: NAME -->`: what the model says (`SCRIPTS` in `tests/pages/test_pages.py`; without it, it says hello);
@@ -25,7 +25,7 @@ _FENCE = re.compile(r"( *)```(\w*)")
 
 @dataclass
 class Block:
-    """A code block: its `language` and `text`, where it starts, and what the comment before it says."""
+    """A code block: its `language` and `text`, its first line, and the comment before it."""
 
     language: str
     text: str
@@ -33,7 +33,7 @@ class Block:
     said: dict[str, str] = field(default_factory=dict)
 
     def commands(self):
-        """Pairs of a command of a console and what it is shown to print."""
+        """Yields pairs of a console command and its shown output."""
         for entry in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
             lines = entry.splitlines()
             end = next(n for n in range(1, len(lines) + 1) if is_whole("\n".join(lines[:n])))
@@ -41,7 +41,7 @@ class Block:
 
 
 def is_whole(command):
-    """Whether it ends here: no quote is open, no backslash is last."""
+    """Tells whether the command is complete: no quote is open, and it does not end with a backslash."""
     return command.count("'") % 2 == 0 and not command.endswith("\\")
 
 

@@ -1,4 +1,4 @@
-"""Runs of a conversation that keep the rules of behaviour, to be broken by those who test these."""
+"""Runs of a conversation that keep the rules of behaviour, which tests change to break them."""
 
 import json
 from dataclasses import replace
@@ -60,7 +60,7 @@ ASKED = user(QUESTION)
 
 
 def two_tools():
-    """Two parallel calls, both answered."""
+    """Returns a run with two parallel calls, both answered."""
     return Run(
         case=Case(
             tools=[weather],
@@ -96,7 +96,7 @@ def last_request(run, *messages):
 
 
 def failing():
-    """Two parallel calls; Paris fails."""
+    """Returns a run with two parallel calls, of which Paris fails."""
     run = two_tools()
     runs = [ToolRun("get_weather", {"city": "Paris"}, error=KeyError("Paris")), run.tool_runs[1]]
     return replace(
@@ -106,7 +106,7 @@ def failing():
 
 
 def cut():
-    """The answer stops inside a call."""
+    """Returns a run in which the answer stops inside a call."""
     call = Call("get_weather", {"city": "Paris"})
     case = Case(
         tools=[weather],
@@ -124,7 +124,7 @@ def cut():
 
 
 def failed():
-    """The provider fails in the middle of an answer."""
+    """Returns a run in which the provider fails in the middle of an answer."""
     case = Case(
         script=[Failure(after=Answer((Say("One"),)))],
         steps=[ask(QUESTION, text="One", outcome="incomplete")],
@@ -133,7 +133,7 @@ def failed():
 
 
 def short():
-    """The token limit ends the text; in `calls`, a call."""
+    """Returns a run in which the token limit ends the text, or in `calls`, a call."""
     case = Case(
         script=[Answer((Say("Once upon"),), stop="length")],
         steps=[ask(QUESTION, text="Once upon")],
@@ -144,7 +144,7 @@ def short():
 
 
 def short_call():
-    """The token limit ends a call's arguments."""
+    """Returns a run in which the token limit ends a call's arguments."""
     case = Case(
         tools=[weather],
         script=[Answer((Call("get_weather", text='{"ci'),), stop="length")],
@@ -154,7 +154,7 @@ def short_call():
 
 
 def keyed(run=None, **changed):
-    """Requests with the session's key in its header; nothing else was called or changed."""
+    """Returns requests with the session's key in its header; nothing else was called or changed."""
     run = run or two_tools()
     request = {"headers": {"authorization": f"Bearer {CANARY}"}} | changed
     exchanges = [replace(e, request=replace(e.request, **request)) for e in run.exchanges]
@@ -162,18 +162,18 @@ def keyed(run=None, **changed):
 
 
 def under(*names, run=None):
-    """The same run, played again under variations; nothing changed."""
+    """Returns the run with unchanged runs under variations."""
     run = keyed(run or two_tools())
     return replace(run, varied=[Varied(variation(name), run) for name in names])
 
 
 def otherwise(run, **changed):
-    """The plays under the variations came out differently."""
+    """Returns the run with changed runs under variations."""
     return replace(run, varied=[replace(v, run=replace(v.run, **changed)) for v in run.varied])
 
 
 def broken_off(*names):
-    """Plays whose first answer broke off, and that noticed."""
+    """Returns runs whose first answer was truncated, with errors."""
     run = under(*names)
     case = replace(run.case, script=[Answer((Say("21C and 9C."),))])
     run = otherwise(replace(run, case=case), case=case)
@@ -188,7 +188,7 @@ class TooLong(Exception):
 
 
 def given(*parts, body=None, system=None, wire="openai-chat", **case):
-    """One turn of the user, sent as `body`."""
+    """Returns a run with one turn of the user, sent as `body`."""
     case = Case(script=[Answer((Say("I see."),))], steps=[ask(*parts, text="I see.")], system=system, **case)
     request = Request(wire, "openai", body)
     headers = {"authorization": f"Bearer {CANARY}", "content-type": "", "accept": "", "user-agent": ""}
@@ -205,7 +205,7 @@ def given(*parts, body=None, system=None, wire="openai-chat", **case):
 
 
 def two_speakers(*texts):
-    """Two conversations of one adapter."""
+    """Returns a run with two conversations of one adapter."""
     hears = Hears({name: Answer((Say(f"Hello, {name}!"),)) for name in ("Ada", "Bo")})
     steps = [ask(name, text=f"Hello, {name}!", who=who) for who, name in enumerate(("Ada", "Bo"))]
     exchanges = [exchange(user("Ada")), exchange(user("Bo"))]

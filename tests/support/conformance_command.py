@@ -1,4 +1,4 @@
-"""The command `conformance`, called in this process: a process of its own takes a second and more to start."""
+"""The command `conformance` in this process, because a separate process takes a second to start."""
 
 import os
 import sys
@@ -17,13 +17,13 @@ def run(*arguments):
 
 
 def run_in(folder, *arguments):
-    """A command that starts pytest, in a folder, as a process of its own would: what it changes is put back."""
+    """Runs a command that starts pytest in a folder, as a separate process would. Its changes are reverted."""
     with as_it_was(folder):
         return run(*arguments)
 
 
 def pytest_in(folder, *arguments):
-    """pytest in a folder, likewise, with the snapshots that the suite needs: its exit code, and what it says."""
+    """Runs pytest in a folder, with the snapshots that the suite needs. Returns its exit code and output."""
     said = StringIO()
     with as_it_was(folder), redirect_stdout(said):
         code = pytest.main(["-p", "syrupy", "-p", "no:cacheprovider", *arguments])
@@ -32,7 +32,7 @@ def pytest_in(folder, *arguments):
 
 @contextmanager
 def as_it_was(folder):
-    """In a folder; the variables, the import path and the modules of the folder are as before in the end."""
+    """Changes to a folder, and restores the variables, the import path and the modules afterwards."""
     before = {*sys.modules}
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("PYTEST_", "COV_CORE"))]:

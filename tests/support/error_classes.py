@@ -1,4 +1,4 @@
-"""The class that an error of a status belongs to, and of a text that says that the context is too long."""
+"""The class of an error by its status, and by a text about a too long context."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Every vendor's wire, and what the tests of vendors send over it."""
+"""Every provider's wire, and the values that its tests send."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the example drivers are played with: a case and a mode."""
+"""The runs of the example drivers: a case and a mode."""
 
 PLAYS = [
     ("parallel_tools_return_images", "stream"),

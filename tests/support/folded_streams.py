@@ -1,4 +1,4 @@
-"""Events of the four wire formats' streams, and the turn they are folded into."""
+"""Events of streams in four wire formats, and the turn that they are merged into."""
 
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.gemini.request import Gemini
@@ -10,7 +10,7 @@ ALL = [CHAT, RESPONSES, ANTHROPIC, GEMINI]
 
 
 def folded(wire, *events):
-    """The turn, whether the stream was complete, and what was shown."""
+    """Returns the turn, whether the stream was complete, and the shown contents."""
     merger, shown = wire.merger(), []
     for event in events:
         shown += merger.add(event)
@@ -26,7 +26,7 @@ def calls(*calls):
 
 
 def call(index=None, id=None, name=None, arguments=None):
-    """One delta of a tool call; what is `None` is left out."""
+    """Returns one delta of a tool call. `None` values are left out."""
     function = {"name": name, "arguments": arguments}
     whole = {"index": index, "id": id, "function": {k: v for k, v in function.items() if v is not None}}
     return {k: v for k, v in whole.items() if v is not None}

@@ -1,4 +1,4 @@
-"""The four wire formats that most providers speak, and what their tests send over them: media, calls, results."""
+"""The four most common wire formats, and the values that their tests send: media, calls, results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Talking to a server, blocking and async by the same two methods, and what the server says to it."""
+"""Requests to a server, blocking and async with the same two methods, and the server's answers."""
 
 import asyncio
 import json

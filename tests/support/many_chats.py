@@ -10,8 +10,9 @@ from ellmer_core.providers.openai_compatible import chat_openai_compatible
 
 @contextmanager
 def provider(answer):
-    """A server that answers each Chat Completions request with the message that `answer(messages)` makes, or, of a
-    number, with that status."""
+    """Returns a server that answers each Chat Completions request with the message of `answer(messages)`, or with a
+    status if that is a number.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,4 +1,4 @@
-"""A package index with one archive of recordings in it, played by a server of this process."""
+"""A package index with one archive of recordings, served by this process."""
 
 import io
 import json
@@ -32,7 +32,7 @@ GOOD = {
 
 
 def packed(members, *, links=()):
-    """A `.tar.gz` of texts; links are (name, type, target)."""
+    """Returns a `.tar.gz` of texts; links are (name, type, target)."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as tar:
         for name, text in members.items():
@@ -48,7 +48,7 @@ def packed(members, *, links=()):
 
 @contextmanager
 def served(pages):
-    """A server with these paths; what it has not is a 404."""
+    """Yields a server with these paths. Other paths are a 404."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):

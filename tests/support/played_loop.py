@@ -1,4 +1,4 @@
-"""The world that the tests of the loop play to it: its answers, its one tool, and what it was asked to do."""
+"""The outside of the loop in its tests: its answers, its only tool, and its effects."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -27,7 +27,7 @@ HI = [ContentText("Hi")]
 
 
 def whole(text=None, *calls, finish=None):
-    """An answer, not streamed. A call is `(id, name, arguments)`."""
+    """Returns an answer without a stream. A call is `(id, name, arguments)`."""
     message = {"role": "assistant", "content": text}
     if calls:
         message["tool_calls"] = [
@@ -62,8 +62,9 @@ def status(number, headers=None, message="no", **error):
 
 @dataclass
 class Outside:
-    """Plays the world to a loop. An answer is a body, a list of batches of events, `(status, headers, body)`, or
-    an exception; in a list, an exception breaks the stream. `seen` are all effects, in order."""
+    """Carries out the effects of a loop. An answer is a body, a list of batches of events, `(status, headers, body)`,
+    or an exception; in a list, an exception breaks the stream. `seen` are all effects in order.
+    """
 
     answers: list = field(default_factory=list)
     seen: list = field(default_factory=list)
@@ -74,7 +75,7 @@ class Outside:
         self.answers, self.seen = list(answers), []
 
     def play(self, loop, until=-1):
-        """Plays to the end (returns the loop's value), or until so many effects were asked for (None)."""
+        """Runs to the end (and returns the loop's value), or for a number of effects (and returns `None`)."""
         step, outcome = loop.send, None
         while True:
             try:

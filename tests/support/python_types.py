@@ -1,4 +1,4 @@
-"""Python's types that stand for schemas in tests: enums, a data class, typed dicts, models."""
+"""Python types that describe schemas in tests: enums, a data class, typed dicts, models."""
 
 import dataclasses
 import enum

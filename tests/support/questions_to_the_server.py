@@ -1,4 +1,4 @@
-"""What a client asks of the strict server, for each provider, and the scripts by which it answers."""
+"""A client's requests to the strict server for each provider, and the scripts of its answers."""
 
 import base64
 import itertools
@@ -28,7 +28,7 @@ FUNCTION = {"name": "get_weather", "description": "Weather", "parameters": PARAM
 
 
 class Provider:
-    """How to ask one provider something."""
+    """The requests for one provider."""
 
     def __init__(self, path, headers, body):
         self.path, self.headers, self.body = path, headers, body

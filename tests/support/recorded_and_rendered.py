@@ -1,4 +1,4 @@
-"""The events and replies of each wire format: as the providers were recorded to write them, and as the server does."""
+"""The events and replies of each wire format: the recorded ones of the providers, and those of the server."""
 
 import json
 from base64 import b64decode
@@ -17,7 +17,7 @@ from ellmer_conformance.server.replies.rendering import render
 
 
 class Format(NamedTuple):
-    """A wire format as a vendor speaks it, and where it was recorded."""
+    """A wire format at a provider, and its recordings."""
 
     wire: str
     vendor: str
@@ -124,6 +124,11 @@ REQUESTS = {
             "/converse-stream",
             {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}},
         ),
+        (
+            "us.anthropic.claude-sonnet-5",
+            "/converse-stream",
+            {"additionalModelRequestFields": {"thinking": {"type": "adaptive", "display": "summarized"}}},
+        ),
     ],
     "ollama": [("qwen3:4b", "/api/chat", {}), ("llama3.2", "/api/chat", {"think": False})],
     "mistral": [
@@ -138,7 +143,7 @@ REQUESTS = {
 
 
 def recorded(name: str, *, own: bool) -> Iterator[dict]:
-    """Yields every answered chat request of the format: the vendor's own, or anybody's."""
+    """Yields every answered chat request of the format: the provider's own, or any."""
     form = FORMATS[name]
     own = own or form.wire != form.protocol == "openai-chat"  # others' Chat Completions are not Mistral's
     for where, interaction, _ in interactions():
@@ -165,8 +170,8 @@ def recorded_values(name: str, *, own: bool, stream: bool) -> Iterator[tuple[str
 
 
 def events(sent: bytes) -> list:
-    """Returns the data of each event: JSON, or the text of a marker. A bare object is an event of Gemini's,
-    or a line.
+    """Returns the data of each event: JSON, or the text of a marker. A plain object is an event of Gemini's, or a
+    line.
     """
     if sent.startswith(b"\0"):  # the length of a message: AWS event stream
         return list(messages(sent))
@@ -181,7 +186,7 @@ def events(sent: bytes) -> list:
 
 
 def messages(sent: bytes) -> Iterator[dict]:
-    """Yields each payload under its type, read by botocore, which checks the sums."""
+    """Yields each payload under its type, read by botocore, which checks the checksums."""
     buffer = EventStreamBuffer()
     buffer.add_data(sent)
     for message in buffer:
@@ -193,7 +198,7 @@ def messages(sent: bytes) -> Iterator[dict]:
 
 
 def rendered(name: str, *, stream: bool) -> Iterator[tuple[str, list]]:
-    """Yields the events of each stream, or each whole reply in a list, with what it shows."""
+    """Yields the events of each stream, or each whole reply in a list, with its features."""
     form = FORMATS[name]
     for model, path, body in REQUESTS[name]:
         request = Request(form.wire, form.vendor, body, f"http://127.0.0.1{path}", model=model, stream=stream)

@@ -1,7 +1,7 @@
-"""Real recorded provider traffic, for every test that reads it: where it is, and what it holds.
+"""Real recorded provider traffic for all tests: its folders and content.
 
-The folders are named in `CONFORMANCE_TRAFFIC`, separated as in `PATH`; without it they are `../shared/traffic` and
-`../shared/traffic2`, where these exist. One test judges a whole family of recordings, so that it takes no more time.
+`CONFORMANCE_TRAFFIC` names the folders, separated as in `PATH`. Without it, they are `../shared/traffic` and
+`../shared/traffic2`, if they exist. One test judges a whole family of recordings, to save time.
 """
 
 import json
@@ -26,7 +26,7 @@ absent = pytest.mark.skipif(not FOLDERS, reason=ABSENT)
 
 
 def files(pattern="*/*.json"):
-    """The files of all folders, as the path in the folder and the file's interactions."""
+    """Yields the files of all folders: the path in the folder and the file's interactions."""
     for folder in FOLDERS:
         for path in sorted(folder.glob(pattern)):
             yield f"{path.parent.name}/{path.name}", content_of(path)
@@ -38,7 +38,7 @@ def content_of(path):
 
 
 def interactions():
-    """`(file#n, this, next)` of every recorded chat request."""
+    """Yields `(file#n, this, next)` of every recorded chat request."""
     for name, file in files():
         for n, (this, after) in enumerate(zip(file, [*file[1:], None], strict=True)):
             if this["operation"] == "chat":
@@ -47,7 +47,7 @@ def interactions():
 
 @cache
 def errors():
-    """The records of all `ERRORS.jsonl`, each once."""
+    """Yields the distinct records of all `ERRORS.jsonl`."""
     lines = (
         line
         for folder in FOLDERS
@@ -57,7 +57,7 @@ def errors():
 
 
 def by_family(cases):
-    """The cases `(name, ...)` as parameters: one for each family of recordings."""
+    """Returns the cases `(name, ...)` as parameters: one for each family of recordings."""
     families = {}
     for case in cases:
         families.setdefault(case[0].split("/")[0], []).append(case)
@@ -65,7 +65,7 @@ def by_family(cases):
 
 
 def judge(cases, check):
-    """Checks every case; all that fail are named."""
+    """Checks every case, and names all that fail."""
     failed = []
     for name, *case in cases:
         try:

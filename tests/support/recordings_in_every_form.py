@@ -1,4 +1,4 @@
-"""One exchange with a chat API, kept as each library keeps it; good, or with a call that nobody answered."""
+"""One exchange with a chat API in the format of each recorder: valid, or with an unanswered call."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ ANSWER = {"choices": [{"message": {"role": "assistant", "content": "5"}}]}
 
 
 def vcrpy(path, serializer, request, *, status=200):
-    """A cassette that vcrpy itself writes."""
+    """Writes a cassette with vcrpy itself."""
     cassette = Cassette(str(path), serializer=serializer)
     answer = {
         "status": {"code": status, "message": "OK"},
@@ -56,7 +56,7 @@ def pydantic_ai(folder, request):
 
 
 def ruby(folder, request):
-    """VCR for Ruby, and for R, which writes the same."""
+    """Writes the format of VCR for Ruby, which VCR for R shares."""
     entry = {
         "request": {
             "method": "post",
@@ -105,7 +105,7 @@ def har(folder, request):
 
 
 def polly(folder, request):
-    """HAR of Polly.JS: the bytes of the network, chunk by chunk, compressed."""
+    """Writes HAR of Polly.JS: the compressed bytes of the network, chunk by chunk."""
     path = har(folder, request)
     log = json.loads(path.read_text())
     answer = gzip.compress(json.dumps(ANSWER).encode())
@@ -157,14 +157,14 @@ def one_record(folder, request):
 
 
 def lines(folder, request):
-    """A log: a request, and a line that is none."""
+    """Writes a log: a request, and a line that is not one."""
     path = folder / "a.jsonl"
     path.write_text(json.dumps({"url": URL, "body": request}) + '\n\n{"level": "info", "text": "started"}\n')
     return path
 
 
 def httprr(folder, request):
-    """As httprr writes it: lengths, then both messages as they went over HTTP/1.1."""
+    """Writes httprr's format: lengths, then both messages in HTTP/1.1."""
     sent, got = json.dumps(request).encode(), json.dumps(ANSWER).encode()
     asked = (
         f"POST {URL} HTTP/1.1\r\nHost: api.openai.com\r\nContent-Length: {len(sent)}\r\n\r\n".encode() + sent
@@ -177,7 +177,7 @@ def httprr(folder, request):
 
 
 def httpmock(folder, request):
-    """httpmock keeps no host: the folder has the vendor's name."""
+    """Writes httpmock's format, which has no host. The folder has the provider's name."""
     when = {"path": "/v1/chat/completions", "method": "POST", "query_param": [], "body": json.dumps(request)}
     then = {"status": 200, "header": [{"name": "x", "value": "y"}], "body": json.dumps(ANSWER)}
     (folder / "openai").mkdir(exist_ok=True)
@@ -215,7 +215,7 @@ def braintrust(folder, request):
 
 
 def istr(folder, request):
-    """vcrpy beneath aiohttp: the keys of headers are objects of Python's."""
+    """Writes the format of vcrpy with aiohttp: the keys of headers are Python objects."""
     path = vcr_yaml(folder, request)
     key = "? !!python/object/new:multidict._multidict.istr\n      - Content-Type\n      : "
     path.write_text(path.read_text().replace("content-type:", key, 1))

@@ -1,4 +1,4 @@
-"""A chat whose server answers as the test says, without a network."""
+"""A chat whose server gives the test's answers, without a network."""
 
 import httpx
 
@@ -9,6 +9,6 @@ CHAT = OpenAIChat(model="gpt-4.1", base_url="http://x")
 
 
 def talk(answer, **options):
-    """A chat whose every request is answered so."""
+    """Returns a chat whose every request gets this answer."""
     transport = httpx.MockTransport(answer if callable(answer) else lambda _: answer)
     return ec.Chat(CHAT, client=httpx.Client(transport=transport), max_tries=1, **options)

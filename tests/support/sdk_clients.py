@@ -1,4 +1,4 @@
-"""The SDKs of OpenAI, Anthropic and Google as clients: each asks in every mode and says what it heard."""
+"""The SDKs of OpenAI, Anthropic and Google as clients in every mode, with their results."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ def run(coroutine):
 
 
 def completion(get):
-    """The SDK raises at a length stop, with the completion in its hands."""
+    """Returns the completion, which the SDK's exception contains at a length stop."""
     try:
         return get()
     except openai.LengthFinishReasonError as error:

@@ -1,4 +1,4 @@
-"""botocore and the SDKs of Ollama, Mistral and Cohere as clients: as `sdk_clients.py`, for these."""
+"""botocore and the SDKs of Ollama, Mistral and Cohere as clients, as in `sdk_clients.py`."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ ALL, BLOCKING = ("sync", "async", "stream", "async-stream"), ("sync", "stream")
 
 
 class Bedrock:
-    """botocore: signs its requests, reads the binary stream and checks its sums."""
+    """A client of botocore, which signs its requests, reads the binary stream and checks its checksums."""
 
     modes = BLOCKING
     errors = ClientError
@@ -95,7 +95,7 @@ class Bedrock:
 
 
 def add(block, delta):
-    """Adds a delta to a block of the same shape: texts grow."""
+    """Adds a delta to a block of the same shape. Texts are joined."""
     for key, value in delta.items():
         if isinstance(value, dict):
             add(block.setdefault(key, {}), value)
@@ -104,7 +104,7 @@ def add(block, delta):
 
 
 def whole(block):
-    """A block as it is without a stream."""
+    """Returns a block as it is without a stream."""
     if "reasoningContent" in block:
         return {"reasoningContent": {"reasoningText": block["reasoningContent"]}}
     return block

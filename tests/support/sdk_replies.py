@@ -1,4 +1,4 @@
-"""What the strict server tells the official SDKs, and what each made of it, in neutral words."""
+"""The strict server's replies to the official SDKs, and their results, in neutral terms."""
 
 import itertools
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ TOOLS = {
 
 @dataclass
 class Heard:
-    """What an SDK made of a reply, in neutral words."""
+    """An SDK's result of a reply, in neutral terms."""
 
     text: str
     thoughts: str
@@ -37,7 +37,7 @@ class Heard:
 
 @contextmanager
 def serving(steps):
-    """The server with a script of each step; it counts the runs."""
+    """The server with a script of each step, which counts the runs."""
     with StrictServer({name: Script((step,)) for name, step in steps.items()}) as server:
         server.nonces = map(str, itertools.count())
         yield server

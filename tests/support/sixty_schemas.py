@@ -1,4 +1,4 @@
-"""Sixty types that people ask data of, each with a value as a model gives it."""
+"""Sixty types for structured output, each with a model's value."""
 
 import json
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Values that tools return: media, and any JSON."""
+"""Values of tools: media, and any JSON."""
 
 from hypothesis import strategies as st
 

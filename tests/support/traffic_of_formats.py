@@ -45,7 +45,7 @@ def decoded(body, size):
 
 
 def answered(interaction):
-    """The turn, and what was shown while it came."""
+    """Returns the turn, and the contents that were shown."""
     wire = WIRES[interaction["protocol"]]
     if not is_stream(interaction):
         return wire.turn(interaction["response"]["body"]), None
@@ -57,7 +57,7 @@ def answered(interaction):
 
 
 def naive_events(interaction):
-    """The JSON of each `data:` line; the items of an array; the one body."""
+    """Returns the JSON of each `data:` line, the items of an array, or the body."""
     response = interaction["response"]
     if "text" in response:
         lines = [line[5:].strip() for line in response["text"].split("\n") if line.startswith("data:")]

@@ -1,6 +1,6 @@
-"""Every recorded real answer of the other wire formats and of vendors with a wire of their own.
+"""Every recorded real answer of the other wire formats and of providers with their own wire.
 
-For each: whose wire it is, its bytes, its turn, and whether it is an error.
+Each has its wire, its bytes, its turn, and whether it is an error.
 """
 
 import json
@@ -47,7 +47,7 @@ FRAMING = {"bedrock-converse": "aws", "ollama": "ndjson"}
 
 
 def wire_of(interaction):
-    """The wire of whoever answered; `None` where another test has it."""
+    """Returns the wire of the answering provider, or `None` if another test has it."""
     protocol, provider = interaction["protocol"], interaction["provider"]
     if protocol == "openai-chat":
         kind = CHAT.get(provider)
@@ -63,7 +63,7 @@ REFUSALS = [(name, this) for name, this, _ in RECORDED if this["response"]["stat
 
 
 def stream_of(interaction):
-    """The bytes of a streamed answer; `None` for another."""
+    """Returns the bytes of a streamed answer, or `None` for another."""
     response = interaction["response"]
     if "body_base64" in response:
         return b64decode(response["body_base64"])
@@ -79,7 +79,7 @@ def decoded(interaction, size):
 
 
 def answered(interaction):
-    """The turn, and what was shown while it came."""
+    """Returns the turn, and the contents that were shown."""
     wire = wire_of(interaction)
     if stream_of(interaction) is None:
         return wire.turn(interaction["response"]["body"]), None

@@ -1,4 +1,6 @@
-"""`python -m sweep`: the whole sweep, as a table; exits with 1 for a refusal. `--sample 3000` draws so many cells."""
+"""`python -m sweep` prints the whole sweep as a table, and exits with 1 for a refusal. `--sample 3000` draws that
+many cells.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def table(found: dict[str, Count], which: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs it. `--page` writes the page of the documentation."""
+    """Runs the sweep. `--page` writes the page of the documentation."""
     if "--sample" in arguments:
         count = int(arguments[arguments.index("--sample") + 1])
         cells: Iterable[Cell] = sample(count, seed=1)

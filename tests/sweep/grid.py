@@ -1,4 +1,4 @@
-"""What a user can ask for: the values of each dimension of the sweep, and the combinations of them."""
+"""The features that a user can request: the values of each dimension of the sweep, and their combinations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Cell", "combinations", "dimensions", "models", "places", "sample", "
 
 @dataclass(frozen=True)
 class Cell:
-    """One request to be: at whom, to which model, and what is unusual about it, by dimension."""
+    """One request of the sweep: its provider, its model, and its unusual values by dimension."""
 
     vendor: Vendor = field(repr=False)
     model: str
@@ -31,7 +31,7 @@ class Cell:
 
 
 def dimensions() -> Mapping[str, Sequence[str]]:
-    """Returns the names of the values of each dimension; the first is the usual one."""
+    """Returns the names of the values of each dimension. The first is the usual one."""
     return {
         "params": list(values.PARAMS),
         "user": list(values.CONTENTS),
@@ -51,7 +51,7 @@ def places() -> tuple[Vendor, ...]:
 
 @cache
 def models(vendor: Vendor) -> tuple[str, ...]:
-    """Returns the models that the library has prices for, and those that the rules of the suite name."""
+    """Returns the models with prices in the library, and those in the rules of the suite."""
     wire, name = vendor.key
     ruled = (model for rule in book(wire, name).rules.values() for model in rule.models)
     named = [model.replace("*", "").strip("-.") for model in ruled if model[:1] != "!"]
@@ -62,7 +62,7 @@ def models(vendor: Vendor) -> tuple[str, ...]:
 
 
 def singles() -> Iterator[Cell]:
-    """Yields every provider, every model, everything unusual by itself."""
+    """Yields every provider, every model, and every unusual value alone."""
     for vendor in places():
         for model in models(vendor):
             yield Cell(vendor, model, {})
@@ -72,7 +72,7 @@ def singles() -> Iterator[Cell]:
 
 
 def combinations(count: int, seed: int) -> Iterator[Cell]:
-    """Unusual things together, drawn by a seed: `count` for each model."""
+    """Yields seeded random combinations of unusual values: `count` for each model."""
     for vendor in places():
         for model in models(vendor):
             draw = random.Random(f"{seed} {vendor.name} {model}")
@@ -81,7 +81,7 @@ def combinations(count: int, seed: int) -> Iterator[Cell]:
 
 
 def sample(count: int, seed: int) -> list[Cell]:
-    """Returns a few of both, drawn by a seed; every provider is among them."""
+    """Returns a seeded sample of both, with every provider."""
     draw = random.Random(seed)
     cells = []
     for n in range(count):
@@ -96,7 +96,7 @@ def _drawn(vendor: Vendor, model: str, draw: random.Random) -> Cell:
 
 
 def _other(vendor: Vendor, model: str) -> bool:
-    """Tells whether a model is not this provider's, speaks another format there, or does not chat in text."""
+    """Tells whether a model is another provider's, has another format there, or does not chat in text."""
     google, openai = vendor.wire.vendor.startswith("Google/"), "OpenAI" in vendor.wire.vendor
     foreign = not openai and re.match(r"(gpt-(?!oss)|o\d|codex|chatgpt)", model)
     silent = re.search(

@@ -1,4 +1,4 @@
-"""The request that the library would send for a cell, through its own conversation loop, and what the rules say of it."""
+"""The library's request for a cell, through its own conversation loop, and the verdicts of the rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Count", "Outcome", "judged", "swept"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a cell: a request that the rules have nothing against, an error of our own, or a refusal."""
+    """The outcome of a cell: an accepted request, an error of our own, or a refusal."""
 
     cell: Cell
     declined: str = ""
@@ -39,7 +39,7 @@ class Count:
 
 
 def judged(cell: Cell) -> Outcome:
-    """What would be sent, and what the provider would say."""
+    """Returns the request, and the provider's expected answer."""
     try:
         sent = _sent(cell)
     except ec.EllmerError as error:
@@ -106,7 +106,7 @@ def _chat(cell: Cell) -> ec.Chat:
 
 
 def _choice(wire: str, choice: str) -> object:
-    """Returns a choice of tools in the words of the format: they are not neutral."""
+    """Returns a tool choice in the format's own words, because there are no neutral ones."""
     forced = choice == "required"
     return {
         "anthropic": {"type": "any" if forced else "auto"},

@@ -1,4 +1,4 @@
-"""The sweep's sample: what the library would send is refused by nobody. The whole of it: `nox -s sweep`."""
+"""The sweep's sample: no request of the library is refused. The whole sweep: `nox -s sweep`."""
 
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ def test_nothing_is_refused(seed):
 
 
 def test_the_judge_can_refuse():
-    """With nothing known of the models, the same sweep is refused: the profiles are what makes the difference."""
+    """Without the models' profiles, the same sweep has refusals, so the profiles make the difference."""
     from unittest.mock import patch
 
     from ellmer_core.models import unsupported_parameters

@@ -1,4 +1,4 @@
-"""Spans as a backend would get them: the SDK's own exporter, into memory."""
+"""Spans for a backend: the SDK's own exporter writes into memory."""
 
 import asyncio
 import json
@@ -74,7 +74,7 @@ MESSAGES = {
 
 @pytest.fixture
 def spans(monkeypatch):
-    """What was exported, oldest start first."""
+    """Returns the exported spans, the oldest start first."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
@@ -119,7 +119,7 @@ def whole(content=None, *calls, finish="stop"):
 
 
 def tree(spans):
-    """Names, under those of their parents."""
+    """Returns the names of spans below those of their parents."""
     names = {span.context.span_id: span.name for span in spans}
     return [(names.get(span.parent.span_id) if span.parent else None, span.name) for span in spans]
 

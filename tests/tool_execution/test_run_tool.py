@@ -1,4 +1,4 @@
-"""One tool call: a request in, a result out, whatever the tool does."""
+"""One tool call: every request gives a result, whatever the tool does."""
 
 import asyncio
 import contextvars

@@ -1,4 +1,4 @@
-"""Tools that the provider runs itself: what is sent for them, and that what they did goes back as it came."""
+"""Tools that the provider runs itself: their requests, and their blocks that are sent back unchanged."""
 
 import json
 

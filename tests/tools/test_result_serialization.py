@@ -1,4 +1,4 @@
-"""Tool results: what the model reads of them, and the pointer form for media."""
+"""Tool results: their text for the model, and the pointer form for media."""
 
 import json
 

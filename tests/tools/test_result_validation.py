@@ -1,4 +1,4 @@
-"""Tool results: the check at the tool's door, and the JSON that a value has."""
+"""Tool results: the check of return values, and the JSON of a value."""
 
 import dataclasses
 import enum
@@ -76,7 +76,7 @@ def test_what_has_an_evident_json_form_takes_it(value, normal):
 
 
 class Frame:
-    """The part of pandas' data frame that counts here."""
+    """The relevant part of pandas' data frame."""
 
     def __init__(self, **columns):
         self.columns = columns

@@ -1,4 +1,4 @@
-"""What a tool is told of its call, and the model is not."""
+"""The facts about its call that a tool gets, and the model does not."""
 
 from __future__ import annotations
 

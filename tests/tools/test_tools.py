@@ -1,4 +1,4 @@
-"""tool(): what a function says of itself becomes what the model is told."""
+"""tool(): a function's signature and docstring become the model's description."""
 
 from __future__ import annotations
 

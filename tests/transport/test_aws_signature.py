@@ -1,4 +1,4 @@
-"""AWS signatures, against the ones that botocore makes.
+"""AWS signatures compared with those of botocore.
 
 The signatures are what `botocore.auth.SigV4Auth(keys, "bedrock", region).add_auth()` of botocore 1.43.11 wrote
 for these very requests, with its clock set to the given time. The keys are AWS's own examples.

@@ -1,4 +1,4 @@
-"""The drivers against a real server on 127.0.0.1: requests, answers, clients. Blocking and async."""
+"""The drivers with a real server on 127.0.0.1: requests, answers, clients, blocking and async."""
 
 import asyncio
 import gzip

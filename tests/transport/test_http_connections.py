@@ -1,4 +1,4 @@
-"""Connections to a real server: used again, hung up, closed. Blocking and async."""
+"""Connections to a real server: reused, aborted, closed, blocking and async."""
 
 import asyncio
 import gc
@@ -53,7 +53,7 @@ def test_a_stream_ends_at_its_end_mark_though_the_socket_stays_open(server, repl
 
 @pytest.mark.parametrize("streaming", [Chat.stream_async, shinychat_stream])
 def test_a_loop_that_is_closed_over_an_open_stream_says_nothing(server, reply, make, streaming):
-    """An event loop that ends closes all of its async generators at once, those within others, too."""
+    """An event loop that ends closes all of its async generators at once, also nested ones."""
     server.answers(reply([event("One"), server.until_left], headers=SSE), reply([answer()]))
     chat, complaints = make(), []
 

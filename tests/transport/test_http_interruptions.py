@@ -1,4 +1,4 @@
-"""What ends a talk with a real server early: timeouts, and cancelling from elsewhere. Blocking and async."""
+"""Early ends of a conversation with a real server: timeouts and cancellations, blocking and async."""
 
 import asyncio
 import threading
@@ -29,7 +29,7 @@ def test_no_answer_at_all(server, reply, make, talk):
 
 
 class _Silent:
-    """Not even a head."""
+    """A stream that sends nothing, not even headers."""
 
     status, headers, chunks, end = 200, {}, [], "cut"
 

@@ -1,4 +1,4 @@
-"""Tools and callbacks under the drivers: at once, async, interrupted."""
+"""Tools and callbacks with the drivers: concurrent, async, interrupted."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ WHO = ContextVar("WHO", default="nobody")
 
 
 def test_concurrent_tools_overlap_and_keep_the_callers_context(server, reply, make, talk):
-    """Each waits for the other: one by one they would never end."""
+    """Each tool waits for the other, so that a sequence would never end."""
     chat, both = make(), threading.Barrier(2, timeout=5)
 
     def meet():

@@ -1,4 +1,4 @@
-"""Requests beside the conversation: counting tokens and listing models, against a real local server."""
+"""Requests outside the conversation: counting tokens and listing models, with a real local server."""
 
 import asyncio
 import json

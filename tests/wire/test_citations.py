@@ -1,4 +1,4 @@
-"""Where an answer comes from, as each provider says it: citations on the text, and back to the provider as they came."""
+"""The sources of an answer for each provider: citations on the text, which are sent back unchanged."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Cohere v2: a settings beside the content, citations kept, streams by event name."""
+"""Cohere v2: settings beside the content, stored citations, streams by event name."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What providers ran themselves looks like calls with results, in every place, and goes back as it came."""
+"""Calls that providers ran themselves look like calls with results everywhere, and are sent back unchanged."""
 
 import json
 

@@ -1,7 +1,7 @@
-"""The adapter protocol: how any chat library, ours or yours, is put under test.
+"""The adapter protocol, which connects any chat library to the suite.
 
-Structural: nothing of this package needs to be imported. An `Adapter` opens a `Session` per conversation; a
-session keeps its history and runs the tools it was given, as the library's own users would have it.
+The protocol is structural: an adapter imports nothing of this package. An `Adapter` opens a `Session` for each
+conversation. A session keeps its history and runs its tools, as the library does for its users.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Place:
 
     @property
     def origin(self) -> str:
-        """The scheme and the host. The harness routes them to the strict server."""
+        """The scheme and the host. The harness routes requests to them to the strict server."""
         return self.base_url.removesuffix(self.path)
 
     @property
@@ -77,10 +77,12 @@ MediaAbility = Literal["native", "pointer", "refused"]
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an adapter says that its library can do. `"refused"` means that it raises an error of its own, which is tested.
+    """An adapter's declaration of its library's features. `"refused"` means that the library raises its own error,
+    which is tested.
 
-    A session may have `reloaded()`, which returns a new session that continues from what was saved. An adapter may have
-    `without_waiting(note)`, which returns a context in which pauses between two tries are passed to `note` and not made.
+    A session may have `reloaded()`, which returns a new session that continues from saved data. An adapter may have
+    `without_waiting(note)`, which returns a context in which pauses between retries are passed to `note` instead of
+    waited for.
 
     Args:
         modes: The modes in which a session can be called: `"sync"`, `"async"`, `"stream"`, `"async-stream"`. Default: all.
@@ -138,7 +140,7 @@ class Capabilities:
     usage_limits: Ability = "refused"
 
     def refused(self, needs: Collection[str]) -> list[str]:
-        """Returns which capabilities of a case are declared as refused.
+        """Returns the capabilities of a case that are declared as refused.
 
         Args:
             needs: Names of the capabilities that the case needs.
@@ -165,7 +167,7 @@ class Session(Protocol):
         """
 
     def asend(self, parts: Sequence[Part], *, stream: bool = False) -> Awaitable[Reply]:
-        """`send()` for async code. It is called only if an async mode is among the modes.
+        """Works as `send()`, for async code. It is called only if an async mode is among the modes.
 
         Args:
             parts: As in `send()`.
@@ -200,7 +202,7 @@ class Structured(Session, Protocol):
         """
 
     def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Awaitable[Reply]:
-        """`extract()` for async code.
+        """Works as `extract()`, for async code.
 
         Args:
             parts: As in `send()`.
@@ -235,7 +237,7 @@ class Adapter(Protocol):
     wires: Mapping[str, Sequence[str]]
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Returns what the library can do at a provider.
+        """Returns the library's features at a provider.
 
         Args:
             wire: Name of the wire format.

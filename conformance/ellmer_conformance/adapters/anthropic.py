@@ -1,4 +1,4 @@
-"""The official `anthropic` SDK, raw: the control for every library that is built on it."""
+"""Adapter for the official `anthropic` SDK alone. It is the control for libraries that are built on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_TOKENS = 4096
 
 
 class Session(Parsing):
-    """Results first, in one user message with what the user says."""
+    """A history in which results come first, in one user message with the user's text."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         content = [_result(result) for result in results] + [block(part) for part in parts]
@@ -85,7 +85,7 @@ class Session(Parsing):
         return {"base_url": url, "api_key": to.api_key, "auth_token": None, "max_retries": to.max_retries}
 
     def body(self) -> Json:
-        """Model, messages and tools."""
+        """Returns the model, messages and tools of a request."""
         tools = [
             {"name": t.name, "description": t.description, "input_schema": parameters(t)}
             for t in self.tools.values()
@@ -112,13 +112,13 @@ def _counts(usage: Any) -> Mapping[str, int | None]:
 
 
 def _kept(block: Any) -> Json:
-    """Returns a block as it is sent back."""
+    """Returns a block in the form in which it is sent back."""
     kept: Json = block.to_dict()
     return {name: value for name, value in kept.items() if value is not None and name != "parsed_output"}
 
 
 def _result(result: Answered) -> Json:
-    """Returns a tool_result; media inside it."""
+    """Returns a tool_result with its media inside."""
     items = result.value if isinstance(result.value, list) else [result.value]
     inside = [block(item if isinstance(item, Image | PDF) else Text(str(item))) for item in items]
     content = inside if result.media else result.text
@@ -139,7 +139,7 @@ def block(part: Part) -> Json:
         case PDF(filename=filename):
             source = {"type": "base64", "media_type": "application/pdf", "data": base64_of(part)}
             return {"type": "document", "source": source, "title": filename}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 class Anthropic(BridgeAdapter):
@@ -150,7 +150,7 @@ class Anthropic(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results."""
+        """Returns the capabilities. Media are inside results."""
         return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
 
 

@@ -1,4 +1,4 @@
-"""any-llm under test: `AnyLLM.completion()` with OpenAI's messages, whatever the provider. The loop is the bridge's."""
+"""Adapter for any-llm: `AnyLLM.completion()` with OpenAI's messages for every provider. The bridge has the loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SUFFIXES = {"anthropic": "/v1", "gemini": "/v1beta"}  # what the SDK below adds
 
 
 class Session(ChatMessages):
-    """Messages, sync and async."""
+    """A list of messages, for blocking and async calls."""
 
     def ask(self, *, stream: bool) -> Said:
         answer = self._client().completion(**self.body(), **(_STREAM if stream else {}))
@@ -56,14 +56,14 @@ _STREAM = {"stream": True}
 
 
 class Whole:
-    """A completion, from its chunks: the library leaves it to the caller to add them up."""
+    """A completion that is built from its chunks, because the library leaves this to the caller."""
 
     def __init__(self) -> None:
         self.text, self.stop, self.usage = "", None, None
         self.calls: dict[int, Json] = {}
 
     def add(self, chunk: Any) -> list[str]:
-        """Takes a chunk; returns the text in it."""
+        """Adds a chunk and returns its text."""
         self.usage = chunk.usage or self.usage
         if not chunk.choices:
             return []
@@ -81,7 +81,7 @@ class Whole:
         return [text] if text else []
 
     def completion(self) -> Any:
-        """Returns all of it."""
+        """Returns the whole completion."""
         calls = [
             SimpleNamespace(
                 id=call["id"],
@@ -96,7 +96,7 @@ class Whole:
 
 
 def _plain(message: Any) -> Json:
-    """Returns a message that was put together from chunks."""
+    """Returns a message that was built from chunks."""
     calls = [
         {"id": c.id, "type": "function", "function": vars(c.function), **c.more} for c in message.tool_calls
     ]
@@ -115,7 +115,7 @@ class AnyLLM(BridgeAdapter):
     }
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Messages are OpenAI's, so media follow the results."""
+        """Returns the capabilities. Messages are OpenAI's, so media come after the results."""
         return Capabilities(audio_in_user="native" if wire in HEARING else "refused")
 
 

@@ -1,4 +1,4 @@
-"""chatlas under test: its own chat, history and tool loop."""
+"""Adapter for chatlas: its own chat, history and tool loop."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _retries(to: Endpoint) -> Json:
 
 
 class Session:
-    """A chat, sync and async."""
+    """A chat, for blocking and async calls."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -140,7 +140,7 @@ def _content(part: Part) -> Any:
             return types.ContentPDF(data=data, filename=filename)
         case ToolCall(id, name, arguments):
             return types.ContentToolRequest(id=id, name=name, arguments=dict(arguments))
-    raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
+    raise TypeError(f"{type(part).__name__} is not supported in a turn that the caller writes")
 
 
 def _turn(turn: Turn, calls: Mapping[str, ToolCall]) -> Any:
@@ -158,7 +158,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """Returns what a tool returns, with chatlas' own contents for media."""
+    """Returns a tool's value, with chatlas' own contents for media."""
     if isinstance(value, Image | PDF):
         return _content(value)
     return [_value(item) for item in value] if isinstance(value, list) else value
@@ -172,7 +172,7 @@ class Chatlas(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """It hoists what tools return."""
+        """Returns the capabilities. chatlas moves media out of results."""
         return Capabilities()
 
 

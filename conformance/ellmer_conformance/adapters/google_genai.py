@@ -1,4 +1,4 @@
-"""The official `google-genai` SDK, raw: the control for every library that is built on it.
+"""Adapter for the official `google-genai` SDK alone. It is the control for libraries that are built on it.
 
 `models.generate_content` and `generate_content_stream`, with automatic function calling off.
 """
@@ -25,7 +25,7 @@ _STOPS = {"STOP": "stop", "MAX_TOKENS": "length", "SAFETY": "filter"}
 
 
 class Session(Parsing):
-    """Results in a content of their own, what the user says in the next."""
+    """A history in which results are one content, and the user's text is the next."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         media = [part for result in results for part in result.media]
@@ -106,7 +106,7 @@ _NO_SIGNATURE = b"skip_thought_signature_validator"
 
 
 def _said(chunks: Sequence[Any]) -> Said:
-    """Returns the answer, whole or in chunks: the SDK leaves it to the caller to add them up."""
+    """Returns the answer, whole or from chunks, because the SDK leaves this to the caller."""
     parts = [part for chunk in chunks for part in _parts(chunk)]
     reasons = [c.finish_reason for chunk in chunks for c in chunk.candidates or () if c.finish_reason]
     usage = next((chunk.usage_metadata for chunk in reversed(chunks) if chunk.usage_metadata), None)
@@ -122,7 +122,7 @@ def _said(chunks: Sequence[Any]) -> Said:
 
 
 def _parsed(response: Any) -> tuple[Said, Any]:
-    """Returns the answer and the value. Where there is none, the SDK leaves it to the caller to ask why."""
+    """Returns the answer and the value. The SDK leaves it to the caller to find out why a value is missing."""
     said = _said([response])
     if response.parsed is None and said.stop != "tool":
         raise ValueError(f"no value: the answer, which ended with {said.stop!r}, is {said.text!r}")
@@ -153,7 +153,7 @@ def _part(part: Part) -> types.Part:
             return types.Part(file_data=types.FileData(file_uri=url, mime_type="image/png"))
         case Image(data) | PDF(data) | Audio(data):
             return types.Part(inline_data=types.Blob(data=data, mime_type=media_type(part)))
-    raise TypeError(f"{type(part).__name__} has no place in a user content")
+    raise TypeError(f"{type(part).__name__} is not supported in a user content")
 
 
 class GoogleGenAI(BridgeAdapter):
@@ -164,7 +164,7 @@ class GoogleGenAI(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"gemini": ["google"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media follow the results."""
+        """Returns the capabilities. Media come after the results."""
         return Capabilities(structured="native", audio_in_user="native")
 
 

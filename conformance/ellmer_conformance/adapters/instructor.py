@@ -1,4 +1,4 @@
-"""instructor under test: values with a schema through it, all else through the SDK that it wraps."""
+"""Adapter for instructor: structured output through it, and all else through the SDK that it wraps."""
 
 from __future__ import annotations
 
@@ -52,18 +52,20 @@ class Claude(anthropic.Session):
 
 
 class Instructor(BridgeAdapter):
-    """The adapter. The structured cases are the library's; the others show what it leaves as it is."""
+    """The adapter. The structured cases test the library; the others show that it leaves the SDK unchanged."""
 
     name = "instructor"
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "anthropic": ["anthropic"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Returns those of the SDK. A value is requested by a forced call, so that no other tool can be called before."""
+        """Returns the capabilities of the SDK. A value is requested by a forced call, so no other tool can be called
+        before.
+        """
         sdk = (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
         return replace(sdk, structured_with_tools="refused")
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:
-        """Returns a conversation over a patched client."""
+        """Returns the class of conversations over a patched client."""
         return Chat if endpoint.wire == "openai-chat" else Claude
 
 

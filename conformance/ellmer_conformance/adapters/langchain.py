@@ -1,4 +1,4 @@
-"""LangChain under test: `create_agent` over langchain-openai, -anthropic and -google-genai."""
+"""Adapter for LangChain: `create_agent` with langchain-openai, -anthropic and -google-genai."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Session:
         return ""
 
     def close(self) -> None:
-        """Clients close with the process."""
+        """Does nothing, because the clients close with the process."""
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         results = [
@@ -128,7 +128,7 @@ class Session:
         return [*results, *([HumanMessage(said)] if said else [])]
 
     def _heard(self, mode: str, value: Any, state: Any, pieces: list[str]) -> Any:
-        """Takes an event of a stream: text to the pieces; returns the latest state."""
+        """Handles an event of a stream: adds its text to the pieces, and returns the latest state."""
         if mode == "values":
             return value
         chunk, _ = value
@@ -169,7 +169,7 @@ def _block(part: Part) -> Any:
         case PDF(filename=filename):
             media = {"base64": base64_of(part), "mime_type": media_type(part)}
             return {"type": "file", "filename": filename, **media}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 def _tool(tool: Tool) -> Any:
@@ -189,7 +189,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """Returns what a tool returns: content blocks where there are media in it."""
+    """Returns a tool's value: content blocks if it has media."""
     items = value if isinstance(value, list) else [value]
     if not any(isinstance(item, Image | PDF) for item in items):
         return _nested(value)
@@ -197,7 +197,7 @@ def _value(value: Any) -> Any:
 
 
 def _nested(value: Any) -> Any:
-    """Media further down, as blocks."""
+    """Converts nested media to blocks."""
     if isinstance(value, list):
         return [_nested(item) for item in value]
     return _block(value) if isinstance(value, Image | PDF) else value
@@ -211,7 +211,7 @@ class LangChain(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Tool messages may hold media."""
+        """Returns the capabilities. Tool messages may contain media."""
         return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
 
 

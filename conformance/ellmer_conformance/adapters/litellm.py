@@ -1,4 +1,4 @@
-"""litellm under test: `completion()` with OpenAI's messages, whatever the provider. The loop is the bridge's."""
+"""Adapter for litellm: `completion()` with OpenAI's messages for every provider. The bridge has the loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MODELS = {
 
 
 class Session(MediaInResults):
-    """Messages, sync and async."""
+    """A list of messages, for blocking and async calls."""
 
     def ask(self, *, stream: bool) -> Said:
         answer = litellm.completion(**self._request(), **(_STREAM if stream else {}))
@@ -62,7 +62,9 @@ class Session(MediaInResults):
         }
 
     def _retries(self) -> Json:
-        """Only OpenAI's client knows `max_retries`. What litellm sends by itself it repeats if it finds tenacity."""
+        """Returns the option for retries. Only OpenAI's client has `max_retries`. litellm retries its own requests
+        only with tenacity.
+        """
         to = self.endpoint
         if to.wire == "openai-chat":
             return {"max_retries": to.max_retries}
@@ -85,7 +87,7 @@ class LiteLLM(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Tool messages may hold media."""
+        """Returns the capabilities. Tool messages may contain media."""
         media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         audio: Ability = "native" if wire in HEARING else "refused"
         return Capabilities(audio_in_user=audio, image_in_tool_result=media, pdf_in_tool_result=media)

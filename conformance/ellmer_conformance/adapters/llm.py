@@ -1,6 +1,6 @@
-"""llm under test: conversations and chains, with OpenAI's models of its own and those of llm-anthropic.
+"""Adapter for llm: conversations and chains, with its own OpenAI models and those of llm-anthropic.
 
-llm-gemini is not played: its host is written in its code.
+llm-gemini is not tested, because its host is fixed in its code.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
 
 
 class Session:
-    """A conversation, and its messages so far."""
+    """A conversation and its messages so far."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -96,7 +96,7 @@ class Session:
         return ""
 
     def close(self) -> None:
-        """Clients close with the process."""
+        """Does nothing, because the clients close with the process."""
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         results = [
@@ -110,7 +110,7 @@ class Session:
 
 
 def _counts(response: Any) -> Mapping[str, int | None]:
-    """Tokens; what Anthropic took from its cache is counted apart."""
+    """Returns the token counts. Anthropic's cached tokens are counted separately."""
     details = response.token_details or {}
     cached = (details.get(f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation"))
     return {"input": (response.input_tokens or 0) + sum(cached), "output": response.output_tokens}
@@ -132,7 +132,7 @@ def _part(part: Part) -> Any:
             return llm.Attachment(url=url)
         case Image(data) | PDF(data):
             return llm.Attachment(type=media_type(part), content=data)
-    raise TypeError(f"{type(part).__name__} has no place in a message that the caller writes")
+    raise TypeError(f"{type(part).__name__} is not supported in a message that the caller writes")
 
 
 def _tool(tool: Tool) -> Any:
@@ -145,7 +145,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """Returns what a tool returns: with media, an output with attachments."""
+    """Returns a tool's value. A value with media is an output with attachments."""
     items = value if isinstance(value, list) else [value]
     media = [item for item in items if isinstance(item, Image | PDF)]
     if not media:
@@ -166,7 +166,9 @@ class LLM(BridgeAdapter):
     }
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Attachments of results follow them. Its async half has models of its own, which are not played."""
+        """Returns the capabilities. Attachments come after the results. The library's async models are separate and
+        not tested.
+        """
         return Capabilities(modes=("sync", "stream"))
 
 

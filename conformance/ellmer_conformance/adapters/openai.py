@@ -1,6 +1,7 @@
-"""The official `openai` SDK, raw: the control for every library that is built on it.
+"""Adapter for the official `openai` SDK alone. It is the control for libraries that are built on it.
 
-Chat Completions and Responses, streams through the SDK's own helpers (`chat.completions.stream`, `responses.stream`).
+It covers Chat Completions and Responses, with streams through the SDK's own helpers (`chat.completions.stream`,
+`responses.stream`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class OpenAI(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Responses takes media inside a result; Chat Completions does not."""
+        """Returns the capabilities. Responses accepts media inside a result; Chat Completions does not."""
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
         audio: Ability = "native" if wire == "openai-chat" else "refused"
         return Capabilities(
@@ -41,7 +42,7 @@ class OpenAI(BridgeAdapter):
         )
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:
-        """Two of the SDK's resources."""
+        """Returns the class of conversations for one of the SDK's two resources."""
         return Responses if endpoint.wire == "openai-responses" else Chat
 
 
@@ -98,7 +99,7 @@ class Chat(_OpenAISession, ChatMessages):
         return self.said(completion), completion.choices[0].message.parsed
 
     def _strict(self) -> Json:
-        """Returns the request with strict tools: the SDK parses beside no others."""
+        """Returns the request with strict tools, because the SDK parses values only with strict tools."""
         body = self.body()
         for tool in body.get("tools", []):
             closed = tool["function"]["parameters"] | {"additionalProperties": False}
@@ -117,7 +118,7 @@ _USAGE = {"stream_options": {"include_usage": True}}
 
 
 class Responses(_OpenAISession):
-    """Stateless: items are sent back as they came."""
+    """Responses without stored state: items are sent back unchanged."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         outputs = [{"type": "function_call_output", "call_id": r.id, "output": _output(r)} for r in results]
@@ -200,7 +201,7 @@ class Responses(_OpenAISession):
 
 
 def _kept(item: Any) -> Json:
-    """Returns an item as it is sent back: without what only the SDK's parser adds."""
+    """Returns an item for the next request, without the fields that the SDK's parser adds."""
     kept: Json = item.to_dict(exclude_none=True)
     kept.pop("parsed_arguments", None)
     for part in kept.get("content") or ():
@@ -217,7 +218,7 @@ def response_input(part: Part) -> Json:
             return {"type": "input_image", "image_url": data_url(part), "detail": "auto"}
         case PDF(filename=filename):
             return {"type": "input_file", "filename": filename, "file_data": data_url(part)}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 def _output(result: Answered) -> str | list[Json]:

@@ -1,4 +1,4 @@
-"""pydantic-ai under test: its agent, message history and tool loop."""
+"""Adapter for pydantic-ai: its agent, message history and tool loop."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
 
 
 class Session:
-    """An agent and its messages. Each mode has an event loop of its own, and so a client of its own."""
+    """An agent and its messages. Each mode has its own event loop and client."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -109,13 +109,13 @@ class Session:
         self.loop.close()
 
     def _said(self, parts: Sequence[Part]) -> tuple[list[Any] | None, list[Any]]:
-        """Returns the prompt, and the history before it: with the results for calls that wait for them."""
+        """Returns the prompt and the history before it, with results for open calls."""
         if not any(isinstance(part, ToolResult) for part in parts):
             return [_content(part) for part in parts], self.history
         return None, [*self.history, self._request(parts)]
 
     def _request(self, parts: Sequence[Part]) -> Any:
-        """Results, then what the user says, as a request of the history."""
+        """Returns results and the user's message as a request of the history."""
         results = [
             messages.ToolReturnPart(self.calls[p.id].name, _value(p.value), p.id)
             for p in parts
@@ -151,7 +151,7 @@ class Session:
 
 
 def _text(event: Any) -> str:
-    """Returns the text that an event of a stream brings."""
+    """Returns the text of a stream's event."""
     part = getattr(event, "part", None) or getattr(event, "delta", None)
     if isinstance(event, messages.PartStartEvent) and isinstance(part, messages.TextPart):
         return str(part.content)
@@ -168,7 +168,7 @@ def _content(part: Part) -> Any:
             return messages.ImageUrl(url)
         case Image(data) | PDF(data):
             return messages.BinaryContent(data, media_type=media_type(part))
-    raise TypeError(f"{type(part).__name__} has no place in a prompt")
+    raise TypeError(f"{type(part).__name__} is not supported in a prompt")
 
 
 def _tool(tool: Tool) -> Any:
@@ -182,7 +182,7 @@ def _tool(tool: Tool) -> Any:
 
 
 def _value(value: Any) -> Any:
-    """Returns what a tool returns, with its own contents for media."""
+    """Returns a tool's value, with the library's own contents for media."""
     if isinstance(value, Image | PDF):
         return _content(value)
     return [_value(item) for item in value] if isinstance(value, list) else value
@@ -196,7 +196,9 @@ class PydanticAI(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results but for Chat Completions; a history with open calls is refused."""
+        """Returns the capabilities. Media are inside results, except in Chat Completions. A history with open calls
+        is refused.
+        """
         media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         return Capabilities(image_in_tool_result=media, pdf_in_tool_result=media, dangling_call="refused")
 

@@ -1,4 +1,4 @@
-"""Entries of a baseline, and what they make of the rows of a run. Values: no file is read here."""
+"""The entries of a baseline, and their effect on the rows of a run. No file is read here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FLAKY_SHARE = 0.02  # of the rules may be: more is a broken suite
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a baseline: the rows that it is about, and the failure that it expects."""
+    """An entry of a baseline: its rows and the expected failure."""
 
     number: int  # from 1, in the order of the file, within its list
     patterns: Mapping[str, tuple[str, ...]]  # by each of NAMES
@@ -39,11 +39,11 @@ class Entry:
         return f"{'flaky' if self.flaky else 'expect'} entry {self.number} ({names})"
 
     def speaks_of(self, row: Row) -> bool:
-        """Tells whether the row is one of its own."""
+        """Tells whether the entry is about the row."""
         return all(_matches(getattr(row, name), self.patterns[name]) for name in NAMES)
 
     def in_force(self) -> bool:
-        """Tells whether its condition holds for what is installed."""
+        """Tells whether its condition holds for the installed packages."""
         if not self.when:
             return True
         wanted = Requirement(self.when)
@@ -53,23 +53,23 @@ class Entry:
             return False
 
     def expired(self, today: date) -> bool:
-        """Tells whether its day has come."""
+        """Tells whether its last day is over."""
         return self.until is not None and today >= self.until
 
     def knows(self, row: Row) -> bool:
-        """Tells whether the row's failure is the one it speaks of."""
+        """Tells whether the row's failure is the expected one."""
         return not self.fingerprints or row.fingerprint in self.fingerprints
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """The entries of a file, of which those that are in force count."""
+    """The entries of a file. Only entries in force count."""
 
     entries: Sequence[Entry] = ()
     today: date = field(default_factory=date.today)
 
     def expected(self, row: Row) -> Row:
-        """Returns the row, as an expected failure if an entry that is in force and not expired knows it."""
+        """Returns the row. It is an expected failure if an entry in force that is not expired expects it."""
         if row.verdict not in FAILS:
             return row
         for entry in self.entries:
@@ -83,9 +83,9 @@ class Baseline:
         return row
 
     def settled(self, rows: Sequence[Row], *, whole: bool) -> tuple[list[Row], list[str]]:
-        """Returns all rows of a run, with unexpected passes among them, and what is wrong with the entries.
+        """Returns all rows of a run, with unexpected passes among them, and the errors in the entries.
 
-        `whole` says that nothing was left out of the run: only then is an entry that speaks of no row stale.
+        `whole` says that the run was complete. Only then is an entry without rows stale.
         """
         problems: list[str] = []
         passing: dict[str, Entry] = {}
@@ -124,7 +124,7 @@ def _matches(value: str, patterns: Iterable[str]) -> bool:
 
 
 def _differing(entry: Entry, rows: Iterable[Row]) -> list[str]:
-    """Returns one sentence for each failure that the entry speaks of and does not know."""
+    """Returns a sentence for each failure of the entry's rows that it does not expect."""
     found = {row.fingerprint: row for row in rows if row.verdict in NEW and not entry.knows(row)}
     return [
         f"{entry} expects another failure: {row.id} now fails with {row.fingerprint}: {row.message.splitlines()[0]}"
@@ -133,9 +133,9 @@ def _differing(entry: Entry, rows: Iterable[Row]) -> list[str]:
 
 
 def stale_parts(entry: Entry, rows: Sequence[Row], *, whole: bool) -> list[tuple[str, str, list[Row]]]:
-    """Returns what the entry names that fails no more: name, pattern, and the rows that were judged instead.
+    """Returns the names in the entry that no longer fail: name, pattern, and the rows that were judged.
 
-    `("", "", rows)` stands for the entry as a whole. `rows` are those it speaks of.
+    `("", "", rows)` stands for the whole entry, and `rows` are its rows.
     """
     judged = [row for row in rows if row.verdict not in {"not-applicable", "harness-error"}]
     if not any(row.verdict in FAILS for row in judged):

@@ -1,4 +1,4 @@
-"""Reads a baseline's file, and says everything that is wrong with it."""
+"""Reads a baseline's file and reports all its errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BaselineError(ValueError):
 
 
 def load(path: Path, *, today: date | None = None) -> Baseline:
-    """Returns the baseline in a file. Raises BaselineError, with every fault of it."""
+    """Returns the baseline in a file. Raises BaselineError with all its errors."""
     try:
         value = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

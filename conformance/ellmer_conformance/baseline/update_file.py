@@ -1,4 +1,4 @@
-"""Brings a baseline's file up to date with a report, changing as little of it as can be."""
+"""Updates a baseline's file from a report, with as few changes as possible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Change", "updated"]
 
 @dataclass
 class Change:
-    """The new text of the file, and what was done to it, a sentence each."""
+    """The new text of the file, and a sentence for each change."""
 
     text: str
     done: list[str] = field(default_factory=list)
@@ -26,10 +26,10 @@ class Change:
 
 
 def updated(text: str, baseline: Baseline, report: Report, *, reason: str = "", issue: str = "") -> Change:
-    """Without what is stale, with the fingerprints of today, and with the new failures.
+    """Returns the file without stale entries, with current fingerprints, and with the new failures.
 
-    `reason` and `issue` are those of the new entries. Entries that are expired or not in force stay: they are a
-    person's business.
+    `reason` and `issue` are those of the new entries. Expired entries and entries that are not in force stay, because
+    a person decides about them.
     """
     document = tomlkit.parse(text)
     done: list[str] = []
@@ -53,7 +53,7 @@ def updated(text: str, baseline: Baseline, report: Report, *, reason: str = "", 
 
 
 def _refreshed(table: Table, entry: Entry, rows: Iterable[Row]) -> list[str]:
-    """Gives the entry today's fingerprints, if it knows some and these are others."""
+    """Updates the entry's fingerprints if it has some and they differ."""
     now = sorted({row.fingerprint for row in rows if row.verdict in {*NEW, "expected-fail"}})
     if not entry.fingerprints or not now or set(now) <= set(entry.fingerprints):
         return []
@@ -71,7 +71,7 @@ def _removed(tables: AoT, entry: Entry, name: str, pattern: str) -> str:
 
 
 def _entries(rows: Sequence[Row], report: Report, reason: str, issue: str) -> Iterable[tuple[Table, str]]:
-    """Returns an entry per rule and place, cases and modes that fail alike together."""
+    """Yields an entry for each rule and place. Cases and modes with equal failures are in one entry."""
     cases: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
         cases[row.rule, row.wire, row.vendor, row.case].append(row)
@@ -109,5 +109,5 @@ def _table(sentence: str, value: Mapping[str, Any]) -> Table:
 
 
 def _plain(values: Sequence[str]) -> str | list[str]:
-    """Returns one value as itself, several as a list."""
+    """Returns one value as itself, and several as a list."""
     return values[0] if len(values) == 1 else list(values)

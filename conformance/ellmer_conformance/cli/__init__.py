@@ -34,5 +34,5 @@ def _group() -> None:
 
 
 def main() -> None:
-    """The console script."""
+    """Runs the console script."""
     sys.exit(_group())

@@ -1,4 +1,4 @@
-"""`conformance run --against recordings`: adapters, answered as real APIs answered."""
+"""`conformance run --against recordings`: adapters get the recorded answers of real APIs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["against_recordings"]
 def against_recordings(
     paths: Sequence[str], wanted: Mapping[str, Sequence[str]], folder: Path | None, baseline: Path | None
 ) -> int:
-    """Plays the recordings to each adapter and prints what came of it; the exit code."""
+    """Plays the recordings to each adapter, prints the results, and returns the exit code."""
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..recordings.conversation_replay.replay_run import play_recordings  # noqa: PLC0415 - likewise
     from ..report import Report, finished, report_folder  # noqa: PLC0415 - likewise

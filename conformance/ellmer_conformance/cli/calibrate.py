@@ -1,4 +1,4 @@
-"""`conformance calibrate`: the rules against what the real APIs said."""
+"""`conformance calibrate`: compares the rules with the verdicts of real APIs."""
 
 from __future__ import annotations
 

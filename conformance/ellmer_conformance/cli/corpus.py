@@ -59,7 +59,9 @@ def fetch_command(names: tuple[str, ...], *, again: bool) -> None:
 
 
 def _fetched(wanted: list[Pin]) -> tuple[int, list[str]]:
-    """How many were fetched, and why others were not. Where the index cannot be reached, the rest is not tried."""
+    """Returns the number of fetched archives, and the errors of the others. If the index cannot be reached, the rest
+    is skipped.
+    """
     problems: list[str] = []
     with _downloads(sum(pin.size for pin in wanted)) as advance, index.client() as http:
         for at, pin in enumerate(wanted):

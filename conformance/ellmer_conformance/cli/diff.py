@@ -1,4 +1,4 @@
-"""`conformance diff`: what changed between two reports."""
+"""`conformance diff`: the differences between two reports."""
 
 from __future__ import annotations
 

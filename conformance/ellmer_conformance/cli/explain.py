@@ -18,6 +18,7 @@ from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import cache, cited_recordings, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
+from ._shared.books import books_of
 
 __all__ = ["command"]
 
@@ -38,10 +39,7 @@ def command(what: str, wire: str | None, vendor: str) -> None:
 
     conformance explain "tool_use ids were found without tool_result blocks"
     """
-    try:
-        books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
-    except LookupError as error:
-        raise click.UsageError(str(error).capitalize() + ".") from error
+    books = books_of(wire, vendor)
     found = _by_id(what, [*books, behaviour.book, server_rules.book]) or _by_error(
         what, books if wire else _all_books()
     )
@@ -60,9 +58,7 @@ def _by_id(id: str, books: list[RuleBook]) -> list[tuple[RuleBook, Rule]]:
 
 
 def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule]]:
-    """Returns the rules with an error text like this, each once: the same refusal may be in the books of many
-    providers.
-    """
+    """Returns the rules with a similar error text. The same refusal at several providers appears once."""
     if _ID.fullmatch(text):
         return []
     found: dict[tuple[str, str], tuple[RuleBook, Rule]] = {}
@@ -109,9 +105,7 @@ def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> li
 
 
 def _evidence(found: list[Evidence]) -> list[str]:
-    """Returns the evidence that the API refuses such a request, with the first recording from the cache in
-    full.
-    """
+    """Returns the evidence that the API refuses such a request, with the first recording of the cache in full."""
     pinned = {pin.name: pin for pin in pins.load(pins.shipped())}
     lines = ["", "Evidence:"] if found else []
     shown = ""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import click
 
-from ..contract import rules
 from ..contract.rule import Rule
+from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
+from ..live_apis.probe import server_rules
+from ..recordings.corpus.evidence import addresses
 from ..report.requirements import LATEST
+from ._shared.books import books_of
 
 __all__ = ["all_rules", "as_data", "command"]
 
@@ -20,29 +24,33 @@ VERSION = 1
 @click.command("list")
 @click.option("--wire", help="Only this wire format.")
 @click.option("--vendor", default="", help="The rules of this provider; needs --wire.")
+@click.option("--servers", is_flag=True, help="Only the rules by which `conformance probe` judges a server.")
 @click.option("--cases", is_flag=True, help="For each rule, list the cases that can show it broken.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(wire: str | None, vendor: str, form: str, *, cases: bool) -> None:
-    """List every rule: id, level, kind, wire formats, sentence and source.
+def command(wire: str | None, vendor: str, form: str, *, servers: bool, cases: bool) -> None:
+    """List every rule of a client: id, level, kind, wire formats and sentence.
 
     A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
-    conversations, which hold for every wire format.
+    conversations, which hold for every wire format. The JSON also has the reason, the sources and the
+    evidence of each rule.
     """
+    if servers and (wire or cases):
+        raise click.UsageError("--servers takes neither --wire nor --cases: its rules hold for every server.")
     if cases:
         catalogue(form)
         return
-    found = list(all_rules(wire, vendor))
+    found = in_order([server_rules.book]) if servers else all_rules(wire, vendor)
     if form == "json":
         click.echo(json.dumps(as_data(found), indent=1, ensure_ascii=False))
         return
-    for rule, wires in found:
+    for rule, books in found:
         kind = "preview" if rule.preview else str(rule.kind)
-        click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(wires)}")
+        click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(book.wire for book in books)}")
         click.echo(f"          {rule.sentence}")
 
 
 def catalogue(form: str) -> None:
-    """Prints each rule with the cases that can show it broken."""
+    """Prints each rule with the cases that can show a violation."""
     from ..coverage import reached, table  # noqa: PLC0415 - it knows every broken adapter
 
     if form == "json":
@@ -52,37 +60,40 @@ def catalogue(form: str) -> None:
         click.echo(f"{id:9} {level:6}  {cases}")
 
 
-def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[str]]]:
-    """Returns each rule, by id, with the wire formats that have it in the same words."""
-    try:
-        books = [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
-    except LookupError as error:
-        raise click.UsageError(str(error).capitalize() + ".") from error
-    found: dict[tuple[str, str], tuple[Rule, list[str]]] = {}
-    for book in [*books, *([] if wire else [behaviour.book])]:
+def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[RuleBook]]]:
+    """Returns each rule of a client, by id, with the books that have it in the same words."""
+    return in_order([*books_of(wire, vendor), *([] if wire else [behaviour.book])])
+
+
+def in_order(books: Iterable[RuleBook]) -> list[tuple[Rule, list[RuleBook]]]:
+    """Returns each rule of some books, by id, with the books that have it in the same words."""
+    found: dict[tuple[str, str], tuple[Rule, list[RuleBook]]] = {}
+    for book in books:
         for rule in book.rules.values():
-            found.setdefault((rule.id, rule.sentence), (rule, []))[1].append(book.wire)
+            found.setdefault((rule.id, rule.sentence), (rule, []))[1].append(book)
     return [found[key] for key in sorted(found)]
 
 
-def as_data(found: list[tuple[Rule, list[str]]]) -> dict[str, object]:
+def as_data(found: list[tuple[Rule, list[RuleBook]]]) -> dict[str, object]:
     """Returns the rules as a document for programs: `{"version", "requirements", "rules"}`."""
-    return {"version": VERSION, "requirements": LATEST, "rules": [_row(rule, wires) for rule, wires in found]}
+    return {"version": VERSION, "requirements": LATEST, "rules": [_row(rule, books) for rule, books in found]}
 
 
-def _row(rule: Rule, wires: list[str]) -> dict[str, object]:
+def _row(rule: Rule, books: list[RuleBook]) -> dict[str, object]:
+    opened = [address for book in books for address in addresses(book, book.rules[rule.id])]
     return {
         "id": rule.id,
         "group": rule.group,
         "level": rule.level,
         "kind": rule.kind,
         "preview": rule.preview,
-        "wires": wires,
+        "wires": [book.wire for book in books],
         "models": rule.models,
         "since": rule.since and str(rule.since),
         "until": rule.until and str(rule.until),
         "sentence": rule.sentence,
         "explanation": rule.explain,
         "source": rule.source,
+        "evidence": list(dict.fromkeys(opened)),
         "refusal": rule.refusal.message if rule.refusal else None,
     }

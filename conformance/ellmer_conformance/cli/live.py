@@ -1,4 +1,4 @@
-"""`conformance live`: plays the cases at the real API, and says where the strict server disagrees with it."""
+"""`conformance live`: plays the cases with the real API, and reports where the strict server differs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ __all__ = ["command"]
     help="Write the drift report to this file, too.",
 )
 def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple[str, ...]) -> None:
-    """Play the cases at the real API; judge them, keep the recordings, and print a drift report.
+    """Play the cases with the real API, judge them, keep the recordings, and print a drift report.
 
-    Each request that was sent is asked of the strict server, too. The drift report says where the two disagree: in the
-    status, in the type and the text of an error, in the fields of an answer. It needs the provider's key in the
-    environment, and costs a handful of small requests a case.
+    Each request is also sent to the strict server. The drift report lists where the two differ: in the status, in the
+    type and the text of an error, in the fields of an answer. The command needs the provider's key in the
+    environment, and costs a few small requests for each case.
 
-    Exit code 0: the strict server is like the live API, and every rule is kept; 1: something differs or is broken; 2:
-    it could not be played.
+    Exit code 0: the strict server agrees with the live API, and every rule is kept; 1: something differs or is
+    broken; 2: the cases could not be played.
     """
     from ..live_apis.drift.play import can_go_live, play_live  # noqa: PLC0415 - `conformance --help` should not wait for it
     from ..live_apis.drift.report import drifted, markdown  # noqa: PLC0415 - likewise

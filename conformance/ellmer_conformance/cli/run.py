@@ -113,7 +113,7 @@ def command(
 def _check_recordings(
     driver: str | None, cassettes: Path, ruled: tuple[str, ...], workers: int, shard: str | None
 ) -> None:
-    """A usage error if an option does not go with recordings."""
+    """Raises a usage error if an option does not work with recordings."""
     if driver or cassettes != Path("cassettes") or ruled or workers or shard:
         raise click.UsageError(
             "--against recordings can be combined only with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
@@ -121,7 +121,7 @@ def _check_recordings(
 
 
 def _check_command(wanted: dict[str, tuple[str, ...]]) -> None:
-    """A usage error if the format is missing, or there is an adapter besides."""
+    """Raises a usage error if the format is missing, or if there is also an adapter."""
     if not wanted["wire"] or wanted["adapter"]:
         raise click.UsageError(
             "--command needs --wire, the format that the program speaks, and excludes --adapter."
@@ -129,7 +129,7 @@ def _check_command(wanted: dict[str, tuple[str, ...]]) -> None:
 
 
 def _check_cassettes(cassettes: Path) -> None:
-    """A usage error if the folder is not there."""
+    """Raises a usage error if the folder does not exist."""
     if not cassettes.is_dir():
         raise click.UsageError(
             f"There is no folder {cassettes}. Run the command in the folder above your cassettes, name their folder with --cassettes, "
@@ -138,7 +138,7 @@ def _check_cassettes(cassettes: Path) -> None:
 
 
 def _shares(workers: int, shard: str | None) -> list[str]:
-    """pytest's arguments that divide the work among processes and machines."""
+    """Returns pytest's arguments that divide the work among processes and machines."""
     if workers and not find_spec("xdist"):
         raise click.UsageError("-n needs pytest-xdist, which is not installed: pip install pytest-xdist")
     divided = ["-n", str(workers)] if workers else []
@@ -151,7 +151,7 @@ def run(
     wanted: dict[str, tuple[str, ...]],
     more: list[str],
 ) -> int:
-    """Hands over to pytest; its exit code in ours."""
+    """Runs pytest, and converts its exit code to ours."""
     import pytest  # noqa: PLC0415 - `conformance --help` should not wait for it
 
     sys.path.insert(0, str(Path.cwd()))  # where package.module:name is looked for
@@ -173,7 +173,7 @@ def run(
 
 
 def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
-    """A usage error if a name matches nothing."""
+    """Raises a usage error if a name matches nothing."""
     from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
 
     narrowed = {name: wanted[name] for name in FILTERS}
@@ -184,7 +184,7 @@ def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
 
 
 def _plugins() -> list[str]:
-    """Returns the pytest plugins of a run: xdist where it is installed, for `--workers`."""
+    """Returns the pytest plugins of a run: xdist for `--workers`, if it is installed."""
     found = ["xdist.plugin"] if find_spec("xdist") else []
     return [
         "syrupy",

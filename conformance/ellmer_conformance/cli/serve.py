@@ -87,7 +87,7 @@ def command(
 
 
 def write(seen: list[Entry], mode: str, folder: Path) -> None:
-    """The report of what was seen, in the folder and on the terminal."""
+    """Writes the report of the requests to the folder and prints it."""
     way: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
     found = observed(seen, way)
     if not found.rows:
@@ -99,7 +99,7 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
 
 
 def log(entry: Entry) -> None:
-    """One line: where it went, what was answered, and what was wrong with it."""
+    """Prints one line: the request's target, its answer, and its violations."""
     request, answer = entry.request, entry.answer
     left = " client left" if entry.left is not None else ""
     broken = [f"{violation.rule.id} {violation.pointer}" for violation in entry.violations]

@@ -27,7 +27,7 @@ class ApiError:
 
     @property
     def stable(self) -> str:
-        """Returns the sentence without the parts that differ from request to request."""
+        """The sentence without the parts that differ from request to request."""
         return " ".join(_CHANGING.sub("#", _GUESS.sub("", self.message)).split())
 
 

@@ -1,7 +1,7 @@
-"""Measures which scenarios can show that a rule is broken.
+"""Measures which scenarios can show a violation of each rule.
 
-A scenario can, if the rule meets its subject when the scenario is played, or if a broken adapter (`adapters/broken_on_purpose/`) is
-caught in it by that rule. `reached.json` has what was found out so; it is written by
+A scenario can show a violation if the rule checks something in it, or if the rule catches a broken adapter
+(`adapters/broken_on_purpose/`) in it. `reached.json` has the result, which is written by
 
     python -m ellmer_conformance.coverage
 
@@ -33,15 +33,13 @@ Reached = Mapping[str, Sequence[str]]
 
 @cache
 def reached() -> Reached:
-    """Returns each rule with the scenarios that can show it broken, the most telling first."""
+    """Returns each rule with its scenarios, the most significant first."""
     found: Reached = json.loads(files(__name__).joinpath("reached.json").read_text(encoding="utf-8"))
     return found
 
 
 def measured(cassettes: Path) -> Reached:
-    """Returns the same, found out anew: every case is played with ellmer_core where its wire format is at
-    home.
-    """
+    """Returns the same from new runs: every case is played with ellmer_core at each wire format's own provider."""
     met: defaultdict[str, set[str]] = defaultdict(set)
     for play in _plays():
         run = attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, cassettes=cassettes)
@@ -58,7 +56,7 @@ def measured(cassettes: Path) -> Reached:
 
 
 def table() -> Iterator[tuple[str, str, str]]:
-    """Yields each rule of the catalogue: id, level, and its scenarios, or who holds it, or why nothing
+    """Yields each rule of the catalogue: id, level, and its scenarios, or the rule that covers it, or why no scenario
     reaches it.
     """
     for id, level in CATALOGUE.items():
@@ -71,7 +69,7 @@ def table() -> Iterator[tuple[str, str, str]]:
 
 
 def _plays() -> Iterator[Play]:
-    """Yields one play of a kind: streamed, whole, and where there is nothing else, async."""
+    """Yields one run of each kind: streamed, whole, and async if there is no other."""
     nothing: dict[str, list[Any]] = {"wire": [], "vendor": [], "case": []}
     for play in select([OURS], nothing | {"mode": ["sync", "stream", "async"]}):
         only_async = not {"sync", "stream"} & {*play.case.modes} or len(play.case.speakers) > 1
@@ -80,7 +78,7 @@ def _plays() -> Iterator[Play]:
 
 
 def _shown() -> dict[str, list[str]]:
-    """Returns each rule with the scenarios in which a broken adapter is caught by it."""
+    """Returns each rule with the scenarios in which it catches a broken adapter."""
     found: dict[str, list[str]] = {}
     for broken in vars(BROKEN).values():
         for rule in broken.caught_by:

@@ -1,6 +1,6 @@
-"""`python -m ellmer_conformance.coverage` writes the table of what each case can show; `--check` compares it.
+"""`python -m ellmer_conformance.coverage` writes the table of rules and cases; `--check` compares it.
 
-It plays every case, so that `nox -s ways` checks the table, not the tests.
+It plays every case, so `nox -s ways` checks the table instead of the tests.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ FILE = Path(__file__).with_name("reached.json")
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Compare the table with what a run finds, and write nothing.")
+@click.option("--check", is_flag=True, help="Compare the table with a run, and write nothing.")
 def command(*, check: bool) -> None:
-    """Find out which rules each case can show broken, from the cassettes in the working folder."""
+    """Find out which rules each case can show to be broken, from the cassettes in the working folder."""
     found = measured(Path("cassettes"))
     if not check:
         FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -27,10 +27,10 @@ def command(*, check: bool) -> None:
     wrong = sorted(rule for rule in {*found, *table} if found.get(rule) != table.get(rule))
     if wrong:
         raise click.ClickException(
-            f"{FILE.name} differs from what a run finds, for {', '.join(wrong)}. "
-            "Write it anew: python -m ellmer_conformance.coverage"
+            f"{FILE.name} differs from a run, for {', '.join(wrong)}. "
+            "Update it: python -m ellmer_conformance.coverage"
         )
-    click.echo(f"{FILE.name} is what a run finds: {len(found)} rules.")
+    click.echo(f"{FILE.name} agrees with a run: {len(found)} rules.")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The catalogue of what an adapter owes its users: 150 rules in 19 groups, and where each is held.
+"""The catalogue of an adapter's duties towards its users: 150 rules in 19 groups, and the rules that cover them.
 
-A rule of the suite has the catalogue's id wherever it says the same. `HELD_BY` names the rules that hold one that has
-no rule of its own; `BEYOND` says why no scenario reaches one.
+A rule of the suite has the catalogue's id if it says the same. `HELD_BY` names the rules that cover a catalogue rule
+without its own rule; `BEYOND` says why no scenario reaches a rule.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ HELD_BY: Mapping[str, Sequence[str]] = {
 
 _NO_OPTION = "the adapter protocol has no such option, because libraries name it differently"
 BEYOND: Mapping[str, str] = {
-    "ORD-004": "recordings show that OpenAI's Responses API accepts other orders, so it is no rule there",
+    "ORD-004": "recordings show that OpenAI's Responses API accepts other orders, so it is not a rule there",
     "PAR-007": _NO_OPTION,
     "TRM-013": "cases carry media as bytes, which can be compared; a URL is fetched by the provider, unseen",
     "SYS-004": "it is about models that the cases do not use; the models that they use accept `system`",

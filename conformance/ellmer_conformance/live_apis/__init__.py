@@ -1,4 +1,4 @@
-"""Live APIs: what the strict server answers otherwise than they do (`drift`), and whether a server keeps the rules (`probe`).
+"""Live APIs: `drift` finds differences from the strict server, and `probe` checks whether a server keeps the rules.
 
 The modules import the runner and the parts below it. The command line imports them.
 """

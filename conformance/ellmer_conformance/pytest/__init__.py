@@ -1,4 +1,4 @@
-"""The pytest plugin behind `conformance run`, and the suite as authors use it in their own tests.
+"""The pytest plugin for `conformance run`, and the suite for authors' own tests.
 
 The modules import `runner`, `report` and `baseline`. Only pytest and the command line load them.
 """

@@ -1,4 +1,4 @@
-"""Marks of plays, for pytest's `-m`, and rules that are asked for by name."""
+"""Marks of runs, for pytest's `-m`, and rules that are selected by name."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ MARKS = _OF_MODES | {
 
 
 def marks_of(play: Play) -> list[pytest.MarkDecorator]:
-    """Returns the marks of a play."""
+    """Returns the marks of a run."""
     return [getattr(pytest.mark, name) for name in names_of(play)]
 
 
 def names_of(play: Play) -> list[str]:
-    """Returns their names: its mode, whether it can fail, and the area of its case."""
+    """Returns the names of the marks: its mode, whether it can fail, and the area of its case."""
     names = ["streaming" if "stream" in play.mode else "blocking", f"area_{play.case.area}"]
     names += ["asynchronous"] if "async" in play.mode else []
     return [*names, "advisory" if play.case.advisory else "must"]
 
 
 def is_chosen(rule: str, globs: Sequence[str]) -> bool:
-    """Tells whether a rule is asked for: by its id, its group, or a pattern."""
+    """Tells whether a rule is selected by its id, its group, or a pattern."""
     return not globs or rule == ALWAYS or any(_matches(rule, glob) for glob in globs)
 
 
 def check_rules(globs: Sequence[str]) -> None:
-    """Raises LookupError for a name or pattern that no rule has."""
+    """Raises LookupError for a name or pattern that matches no rule."""
     books = [rules.book(*place) for place in sorted(WHERE)] if globs else []
     known = {id for book in [*books, behaviour.book] for id in book.rules}
     for glob in globs:

@@ -1,5 +1,6 @@
-"""The options of the pytest plugin: which plays are chosen (each may be repeated, globs allowed), what they are played
-against, and where the report goes."""
+"""The options of the pytest plugin: the selected runs (each option may be repeated, globs allowed), the server or
+cassettes to use, and the folder of the report.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ __all__ = ["pytest_addoption"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options of `conformance run`."""
+    """Adds the options of `conformance run`."""
     group = parser.getgroup("conformance")
     group.addoption(
         "--adapter", action="append", default=[], help="installed adapter, or package.module:name"

@@ -1,6 +1,6 @@
-"""The pytest plugin behind `conformance run`: parameters from adapters and cases, and the report.
+"""The pytest plugin for `conformance run`: parameters from adapters and cases, and the report.
 
-Works under pytest-xdist: what a play gave travels to the controller in the test's report.
+It works with pytest-xdist: the results of a run are sent to the controller in the test's report.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _NUMBERS = count()  # of the conversations that are recorded: each has one of it
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test per adapter × wire × provider × case × mode that the options let through."""
+    """Makes a test for each adapter × wire × provider × case × mode that the options select."""
     if "play" in metafunc.fixturenames:
         try:
             plays = _plays(metafunc)
@@ -74,7 +74,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _plays(metafunc: pytest.Metafunc) -> list[Play]:
-    """Returns what the options let through, of the adapters they name or of that of the test's class."""
+    """Returns the selected runs of the adapters in the options, or of the test class's adapter."""
     option = metafunc.config.getoption
     wanted = {name: option(name) for name in FILTERS}
     how = {"record": option("record"), "live": option("live")}
@@ -97,7 +97,7 @@ def _server() -> Iterator[StrictServer]:
 
 @pytest.fixture(scope="class")
 def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
-    """Returns how a play is played: from its cassette, or with the strict server."""
+    """Returns the way of a run: from its cassette, or with the strict server."""
     option = request.config.getoption
     cassettes = Path(option("cassettes"))
     if option("record"):
@@ -126,7 +126,7 @@ def _against(server: StrictServer, play: Play) -> Run:
 
 @pytest.fixture
 def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -> PlayContext:
-    """Returns where the test plays."""
+    """Returns the context of the test."""
     play: Play = request.getfixturevalue("play")
     config = request.config
 
@@ -145,7 +145,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
 
 @pytest.fixture
 def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
-    """Returns the frozen transcripts; None for an adapter that has none."""
+    """Returns the frozen transcripts, or `None` for an adapter without any."""
     if not request.getfixturevalue("play").frozen:
         return None
     snapshot: SnapshotAssertion = request.getfixturevalue("snapshot")
@@ -156,7 +156,7 @@ def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Puts what the play gave into the test's report, as JSON, which is how it leaves a worker."""
+    """Adds the results of a run to the test's report, as JSON, because workers can send only that."""
     report = yield
     if report.when == "call" and _KEPT in item.stash:
         vars(report)["conformance"] = json.dumps(item.stash[_KEPT].as_json())  # ASCII, whatever a body holds
@@ -164,7 +164,9 @@ def pytest_runtest_makereport(
 
 
 class Collector:
-    """Gathers what the tests' reports bring, wherever they ran; settles it, writes and prints it at the end."""
+    """Collects the results in the tests' reports of all processes. At the end, it completes, writes and prints the
+    report.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -178,7 +180,7 @@ class Collector:
 
     @pytest.hookimpl(tryfirst=True)  # before JUnit's, which writes the properties
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Takes what a finished test brings."""
+        """Collects the results of a finished test."""
         if report.when == "teardown" and report.nodeid in self.parts:
             rows = self.parts[report.nodeid].rows
             report.user_properties += [(row.rule, f"{row.level} {row.verdict}") for row in rows]
@@ -188,26 +190,26 @@ class Collector:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Learns which tests are run, and in which order."""
+        """Collects the tests of the run in their order."""
         self.order = self.order or [item.nodeid for item in session.items]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Likewise, from a worker."""
+        """Collects the tests of a worker."""
         self.order = ids
 
     def pytest_deselected(self) -> None:
-        """Some plays are left out."""
+        """Notes that some runs are left out."""
         self.whole = False
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Likewise, in a worker."""
+        """Notes that a worker left some runs out."""
         self.whole &= not getattr(node, "workeroutput", {}).get(_LEFT_OUT)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Settles what only the whole run can tell: the baseline's entries, the score, the exit code."""
+        """Completes the report with the results of the whole run: the baseline's entries, the score, the exit code."""
         ordered = [self.parts[id] for id in self.order if id in self.parts]
         self.report = Report.joined(ordered or self.parts.values())
         stopped = session.shouldstop or session.shouldfail  # `-x`: the caller asked for no more
@@ -222,12 +224,12 @@ class Collector:
             session.exitstatus = self.report.exit_code
 
     def _judged(self) -> Collection[str]:
-        """Returns the tests with a verdict; none, where nothing met a rule that was asked for."""
+        """Returns the tests with a verdict. There are none if no selected rule checked anything."""
         met = any(row.rule != ALWAYS for part in self.parts.values() for row in part.rows)
         return self.parts if met or not self.config.getoption("rule") else ()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Prints the matrix; writes every form of the report."""
+        """Prints the matrix and writes all forms of the report."""
         for crash in self.crashes if self.config.getoption("tbstyle") == "no" else ():
             terminalreporter.write_line(redacted(crash))
         if not self.report.rows and not self.report.unjudged:
@@ -243,14 +245,14 @@ class Collector:
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """A worker tells the controller."""
+    """Sends the deselected runs of a worker to the controller."""
     for item in items[:1]:
         getattr(item.config, "workeroutput", {})[_LEFT_OUT] = True
 
 
 @pytest.hookimpl(tryfirst=True)  # before JUnit's own reads where to write
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller collects; workers only report."""
+    """Registers the collector, except in workers, which only report."""
     if config.getoption("report") and not config.getoption("xmlpath", None):
         config.option.xmlpath = str(Path(config.getoption("report"), "junit.xml"))
     try:

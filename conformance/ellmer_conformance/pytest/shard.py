@@ -1,5 +1,6 @@
-"""A run split over machines: `--shard 2/5` plays every fifth test, from the second on. `conformance merge` joins the
-reports. A plugin of pytest of its own, so that xdist's processes choose the same tests."""
+"""A run that is split over machines: `--shard 2/5` plays every fifth test, beginning with the second. `conformance
+merge` joins the reports. It is a separate pytest plugin, so that all processes of xdist select the same tests.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ __all__ = ["parsed"]
 
 
 def parsed(text: str) -> tuple[int, int]:
-    """`2/5` as numbers. Raises ValueError."""
+    """Returns `2/5` as numbers. Raises ValueError."""
     found = re.fullmatch(r"(\d+)/(\d+)", text)
     place, count = map(int, found.groups()) if found else (0, 0)
     if not 1 <= place <= count:
@@ -20,7 +21,7 @@ def parsed(text: str) -> tuple[int, int]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The option."""
+    """Adds the option."""
     parser.getgroup("conformance").addoption(
         "--shard", default="", help="I/N: only every N-th test, from the I-th on"
     )
@@ -28,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Says so where it makes no sense; a part of a run cannot tell which expected failures are gone."""
+    """Raises a usage error for invalid combinations, because a part of a run cannot find stale expected failures."""
     try:
         parsed(config.getoption("shard") or "1/1")
     except ValueError as error:
@@ -40,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what other machines play; neighbours are alike, and so go to different ones."""
+    """Removes the tests of other machines. Similar neighbours are distributed over all machines."""
     place, count = parsed(config.getoption("shard") or "1/1")
     left_out = [item for number, item in enumerate(items) if number % count != place - 1]
     items[:] = items[place - 1 :: count]

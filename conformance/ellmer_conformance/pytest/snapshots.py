@@ -1,6 +1,7 @@
-"""Frozen transcripts as syrupy snapshots: one text file per case, shared by every wire format and mode.
+"""Frozen transcripts as syrupy snapshots: one text file for each case, for all wire formats and modes.
 
-syrupy ties a snapshot to one test; here hundreds of tests share one, so names and places are the case's.
+syrupy expects one test for each snapshot. Here, hundreds of tests share one, so the names and places are those of the
+case.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ SHIPPED = next(p for p in (_PACKAGE / "transcripts", _PACKAGE.parent / "snapshot
 
 
 class Transcript(SingleFileSnapshotExtension):
-    """`<folder>/<case>.txt`."""
+    """A snapshot in `<folder>/<case>.txt`."""
 
     file_extension = "txt"
     folder: ClassVar[Path] = SHIPPED
     _write_mode = WriteMode.TEXT
 
     def serialize(self, data: Any, **_: Any) -> str:
-        """Text as it is."""
+        """Returns the text unchanged."""
         return str(data)
 
     @classmethod
@@ -45,16 +46,16 @@ class Transcript(SingleFileSnapshotExtension):
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
-        """Returns a name that syrupy takes for one of the test's."""
+        """Returns a name that syrupy accepts as the test's."""
         return f"{test_location.methodname}[{index}]"
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:  # noqa: ARG003 - see above
-        """Any test of the suite may use any transcript."""
+        """Returns True, because any test of the suite may use any transcript."""
         return Path(snapshot_location).parent == cls.folder
 
     def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
-        """Returns the one snapshot of a file."""
+        """Returns the only snapshot of a file."""
         collection = SnapshotCollection(location=snapshot_location)
         collection.add(Snapshot(name=f"test_conformance[{Path(snapshot_location).stem}]"))
         return collection

@@ -1,7 +1,7 @@
-"""The suite as pytest sees it: one test per wire format, provider, case and mode.
+"""The suite for pytest: one test for each wire format, provider, case and mode.
 
-Run by `conformance run`, which loads `ellmer_conformance.pytest.plugin`; that gives the parameters and the report. In a
-test folder of your own:
+`conformance run` uses it and loads `ellmer_conformance.pytest.plugin`, which provides the parameters and the report.
+In your own test folder:
 
 ```python
 from ellmer_conformance.pytest.suite import ConformanceSuite
@@ -39,7 +39,7 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def test_conformance(play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None) -> None:
-    """The adapter keeps every rule that the case touches."""
+    """The adapter keeps every rule that the case checks."""
     rows = play_context.report(*_judged(play_context.play(play), transcript))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
@@ -68,12 +68,12 @@ class ConformanceSuite:
     def test_conformance(
         self, play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None
     ) -> None:
-        """The adapter keeps every rule that the case touches."""
+        """The adapter keeps every rule that the case checks."""
         test_conformance(play, play_context, transcript)
 
 
 def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[Verdict]]:
-    """Returns the run and what the rules say; a rule that breaks is our trouble, not the adapter's failure."""
+    """Returns the run and the verdicts. A rule that raises is an error of the suite, not of the adapter."""
     try:
         run = replace(run, snapshot_diff=_difference(run, transcript))
         return run, judge(run)
@@ -83,7 +83,9 @@ def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[V
 
 
 def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
-    """Returns how the transcript differs from the frozen one; None where none is frozen (another library's, live)."""
+    """Returns the difference between the transcript and the frozen one, or `None` if none is frozen (another
+    library's, live).
+    """
     if frozen is None or not run.case.printed_alike or not run.transcript or run.recorded_from == "live":
         return None
     name = run.case.recorded_as + (".refused" if run.refused else "")

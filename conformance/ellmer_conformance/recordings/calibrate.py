@@ -1,8 +1,9 @@
-"""The rules against real verdicts: recorded requests that an API accepted or refused, and what the rules say.
+"""Compares the rules with real verdicts: recorded requests that an API accepted or refused.
 
-An accepted request that a reject rule refuses is a false alarm; there must be none. A recorded refusal, be it behind
-a status of 200, whose cause the request shows must be caught: by a reject rule, with the same status and type of error,
-and the same text or field. What the cause is comes from a table (`refusal_causes.py`) that does not know the rules.
+An accepted request that a reject rule refuses is a false alarm, which must not happen. A recorded refusal, also one
+with status 200, must be caught if the request shows its cause: by a reject rule, with the same status and type of
+error, and the same text or field. The causes come from a table (`refusal_causes.py`) that is independent of the
+rules.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ class Tally:
 
     @property
     def recall(self) -> float | None:
-        """The share of the visible refusals that the rules catch; None without any."""
+        """The share of the visible refusals that the rules catch, or `None` without any."""
         return self.caught / self.rejected_modelled if self.rejected_modelled else None
 
 
 @dataclass(frozen=True)
 class Case:
-    """A recorded request worth looking at: why, where, and what was said."""
+    """A recorded request to look at: the reason, its place, and the provider's error."""
 
     kind: str  # flagged, missed, unknown
     file: str
@@ -60,7 +61,9 @@ class Case:
 
 @dataclass
 class Calibration:
-    """The outcome. `causes` counts the recorded refusals by cause; `skipped` what was not judged, and why."""
+    """The results. `causes` counts the recorded refusals by cause; `skipped` counts the requests that were not
+    judged, by reason.
+    """
 
     wires: dict[str, Tally] = field(default_factory=dict)
     vendors: dict[str, Tally] = field(default_factory=dict)
@@ -73,13 +76,13 @@ class Calibration:
 
     @property
     def total(self) -> Tally:
-        """All wire formats together."""
+        """The sum over all wire formats."""
         return Tally(
             *(sum(column) for column in zip(*(vars(t).values() for t in self.wires.values()), strict=True))
         )
 
     def tallies(self, request: Request) -> tuple[Tally, Tally]:
-        """Returns where a request is counted: with its wire format and with its provider."""
+        """Returns the tallies of a request: those of its wire format and of its provider."""
         return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
 
     def of(self, kind: str) -> list[Case]:
@@ -179,8 +182,8 @@ def _rejected(found: Calibration, judged: _Judged, error: ApiError) -> None:
 
 
 def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
-    """Returns the rules that refuse with the same status and type of error, and the same text or field; and
-    those with the same text.
+    """Returns the rules that refuse with the same status and type of error, and the same text or field, and the rules
+    with the same text.
     """
     caught, equal = set(), set()
     for verdict in judged.verdicts:
@@ -197,14 +200,16 @@ def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
 
 
 def agrees(violations: Iterable[Violation], request: Request, error: ApiError) -> bool:
-    """Tells whether one of the violations is refused with the status, the type and the words of this error."""
+    """Tells whether a refusal of one of the violations has the status, the type and the text of this error."""
     answers = (ours for violation in violations for ours in _answers(violation, request))
     said = (error.status, error.type, error.stable)
     return any((ours.status, ours.type, ours.stable) == said for ours in answers)
 
 
 def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
-    """Yields what the provider says to a violation, today and in former times; also as a recorder without headers has it."""
+    """Yields the provider's answers to a violation, now and formerly, also without headers, which some recorders do
+    not store.
+    """
     book = rules.book(request.wire, request.vendor)
     for wording in (violation.rule.refusal, *violation.rule.formerly):
         status, headers, body = book.refuse(violation, wording)
@@ -212,7 +217,7 @@ def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
 
 
 def as_json(found: Calibration) -> dict[str, Any]:
-    """Returns the outcome as JSON: `wires`, `rules`, and what to look at."""
+    """Returns the results as JSON: `wires`, `rules`, and the cases to look at."""
     return {
         "version": 1,
         "wires": {name: vars(tally) for name, tally in sorted(found.wires.items())},

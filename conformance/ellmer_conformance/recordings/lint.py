@@ -1,6 +1,6 @@
-"""The rules over recordings that people have: what each file holds, what was judged, and what is wrong with it.
+"""Judges existing recordings by the rules: the content of each file, the judged requests, and their violations.
 
-A violation in a request that the API itself refused is told, but agrees with the API: it fails nobody.
+A violation in a request that the API itself refused is reported as agreed. It does not fail the run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ Outcome = Literal["violation", "warning", "agreed", "expected"]
 class Complaint:
     """A broken rule in a recorded request.
 
-    `answered` is the recorded status, `says` the provider's text for it, `issue` where an expected one is told.
+    `answered` is the recorded status, `says` is the provider's text, and `issue` is the issue of an expected
+    violation.
     """
 
     outcome: Outcome
@@ -54,8 +55,9 @@ class Complaint:
 
 @dataclass
 class WireTally:
-    """What was found of one wire format. `agreed`: violations of requests that the API refused, too; `expected`:
-    those that a baseline lists."""
+    """The counts of one wire format. `agreed`: violations in requests that the API refused, too; `expected`:
+    violations in the baseline.
+    """
 
     judged: int = 0
     accepted: int = 0
@@ -73,7 +75,9 @@ class WireTally:
 
 @dataclass
 class FileReport:
-    """The report of a file: what was judged in it, what was skipped and why, or `problem`, why it could not be read."""
+    """The report of a file: its judged requests and skipped exchanges. `problem` is the reason if it could not be
+    read.
+    """
 
     path: str
     wires: dict[str, WireTally] = field(default_factory=dict)
@@ -89,8 +93,9 @@ class FileReport:
 
 @dataclass
 class LintResult:
-    """All files. `complaints` pairs each with its file; `exit_code` is the command line's; `problems` are those
-    of the baseline."""
+    """The results of all files. `complaints` pairs each complaint with its file; `exit_code` is that of the command
+    line; `problems` are those of the baseline.
+    """
 
     files: list[FileReport] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -126,8 +131,9 @@ class LintResult:
 
     @property
     def exit_code(self) -> int:
-        """2 where a file could not be read or nothing was judged, else 1 where a rule is broken or the baseline is
-        wrong, else 0."""
+        """2 if a file could not be read or nothing was judged, 1 if a rule is broken or the baseline is wrong, and 0
+        otherwise.
+        """
         if self.unreadable or not self.judged:
             return 2
         return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
@@ -140,8 +146,9 @@ def lint(
     engine: Engine = "processes",
     on_file: Callable[[FileReport], None] = lambda _: None,
 ) -> LintResult:
-    """Judges every file under the paths and URLs, on `jobs` processes. Raises `Unreadable` for a path that is not
-    there, `EngineMissing`."""
+    """Judges every file under the paths and URLs, with `jobs` processes. Raises `Unreadable` for a missing path,
+    `EngineMissing`.
+    """
     result = LintResult()
     for report in mapped(lint_file, list(sources(paths)), jobs, engine):
         on_file(report)
@@ -161,7 +168,7 @@ def lint_file(source: Source) -> FileReport:
 
 
 def _judged(path: Path) -> FileReport:
-    """Returns what is in a file that is here; what was judged before its time was over counts."""
+    """Returns the report of a local file. After a timeout, it has the requests that were judged before."""
     report = FileReport(str(path))
     try:
         with time_limit():

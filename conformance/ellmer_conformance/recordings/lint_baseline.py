@@ -1,4 +1,4 @@
-"""Violations in recordings that are known: the same file of entries as for a run, `case` being the file.
+"""Known violations in recordings: the entries have the same form as for a run, and `case` is the file.
 
 ```toml
 [[expect]]
@@ -24,9 +24,9 @@ __all__ = ["apply_baseline"]
 
 
 def apply_baseline(result: LintResult, baseline: Baseline) -> None:
-    """Marks the violations that are expected, and notes what is wrong with the entries: each fails the result.
+    """Marks the expected violations, and notes errors in the entries. Each error fails the result.
 
-    An entry for files that were not read, or for wire formats that are not in them, is left alone.
+    An entry for unread files, or for wire formats that are not in them, is ignored.
     """
     rows = []
     for file in result.files:

@@ -25,7 +25,7 @@ _SHOWN = 12  # reasons for skipping, listed one by one
 
 
 def as_text(result: LintResult, *, verbose: bool = False) -> str:
-    """Complaints by file, then a table by wire format, then what was not judged, and why."""
+    """Returns the complaints by file, then a table by wire format, then the skipped exchanges with reasons."""
     blocks = [
         _file(file, verbose=verbose)
         for file in result.files
@@ -49,7 +49,7 @@ def as_text(result: LintResult, *, verbose: bool = False) -> str:
 
 
 def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - JSON tells all
-    """Everything, by file."""
+    """Returns all results by file."""
     files = [
         {
             "path": file.path,
@@ -72,7 +72,7 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
 
 
 def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - one line each
-    """Annotations of a pull request: errors, warnings, and notices where the API said the same."""
+    """Returns annotations for a pull request: errors, warnings, and notices if the API agreed."""
     levels = {"violation": "error", "warning": "warning", "agreed": "notice", "expected": "notice"}
     lines = [
         f"::{levels[c.outcome]} file={_property(file.path)},line={_line(c)},title={c.rule}"
@@ -88,9 +88,9 @@ def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG
 
 
 def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG001 - SARIF tells all
-    """SARIF 2.1.0, for code scanning. Agreed complaints are left out, being no mistakes; so are expected ones.
+    """Returns SARIF 2.1.0 for code scanning. Agreed and expected complaints are left out.
 
-    What could not be read, and what is wrong with the baseline, are notifications of a run that did not succeed.
+    Unreadable files and errors in the baseline are notifications of a failed run.
     """
     levels = {"violation": "error", "warning": "warning"}
     told = [(file, c) for file, c in result.complaints if c.outcome in levels]
@@ -127,7 +127,7 @@ def _location(file: FileReport, line: int) -> dict[str, Any]:
 
 
 def _line(c: Complaint) -> int:
-    """Returns the line of the file: of a log, the exchange's; of anything else, the first."""
+    """Returns the line in the file: the line of the exchange in a log, and the first line otherwise."""
     found = re.match(r"line (\d+)", c.place)
     return int(found[1]) if found else 1
 
@@ -145,7 +145,7 @@ def _file(file: FileReport, *, verbose: bool) -> str:
 
 
 def _shown_by_default(complaint: Complaint) -> bool:
-    """Not where the API refused the same: that is no mistake."""
+    """Tells whether a complaint is shown by default. It is not if the API refused the request, too."""
     return complaint.outcome != "agreed"
 
 

@@ -1,7 +1,7 @@
-"""Judges many files in this process, in several, or on a Dask cluster. The results are in the order of the files.
+"""Judges many files in this process, in several, or on a Dask cluster. The results have the order of the files.
 
-Dask's scheduler is the one in `DASK_SCHEDULER_ADDRESS` (its workers need this package, and must reach the files), or
-a local one with `jobs` workers.
+Dask's scheduler is the one in `DASK_SCHEDULER_ADDRESS` (its workers need this package and access to the files), or a
+local one with `jobs` workers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class EngineMissing(RuntimeError):
 
 
 def mapped(work: Callable[[S], R], items: Sequence[S], jobs: int, engine: Engine) -> Iterator[R]:
-    """`work` of each item, in order. Raises `EngineMissing`."""
+    """Returns the results of `work` for the items, in order. Raises `EngineMissing`."""
     if engine == "dask":
         return _on_dask(work, items, jobs)
     return _in_processes(work, items, jobs)

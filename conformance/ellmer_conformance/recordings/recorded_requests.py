@@ -58,7 +58,7 @@ def _plain(recording: Recording) -> Request:
 
 
 def _hosted(wire: str, recording: Recording) -> Request | Skip:
-    """Returns the request inside: in the format that the model's maker gave it."""
+    """Returns the inner request, in the format of the model's maker."""
     body = json.loads(recording.body or b"")
     if not isinstance(body, dict):
         return Skip("the body is not a JSON object")
@@ -71,10 +71,9 @@ def _hosted(wire: str, recording: Recording) -> Request | Skip:
 
 
 def _truly(request: Request) -> Request:
-    """Returns the request with the provider that really answered: a recorder may have written another
-    server's name.
+    """Returns the request with the actual provider, because a recorder may have written the name of another server.
 
-    No model of OpenAI's is named `owner/model`: what answers to that under its host is a server of one's own.
+    OpenAI has no model named `owner/model`. A server that answers for one under OpenAI's host is another server.
     """
     foreign = request.vendor == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
     return replace(request, vendor="compatible") if foreign else request

@@ -1,4 +1,4 @@
-"""Recordings of HTTP traffic as the rules judge them: the harness reads the files, whoever made them."""
+"""Recordings of HTTP traffic in the form for rules. The harness reads the files of all recorders."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
 
 @dataclass(frozen=True)
 class Recording:
-    """An exchange of a file. `place` is its JSON pointer there, or its line.
+    """An exchange of a file. `place` is its JSON pointer, or its line.
 
-    `body` is None where the recorder did not keep it, `status` None where there is no answer. `response` is the
-    answer's bytes, content-decoded, `answered` its headers. `when` is the day of the recording, where the file tells. `chunks` are
-    the sizes in which the answer came, where the recorder kept them.
+    `body` is `None` if the recorder did not store it, and `status` is `None` if there is no answer. `response` is the
+    answer's decoded bytes, and `answered` its headers. `when` is the day of the recording, if the file has it.
+    `chunks` are the sizes of the answer's chunks, if the recorder stored them.
     """
 
     place: str
@@ -39,10 +39,9 @@ class Recording:
 
 
 def read(path: Path) -> Iterator[Recording] | None:
-    """Yields the exchanges of a file, one after the other, so that a log may be long; None where it is no
-    recording at all.
+    """Yields the exchanges of a file one by one, because a log may be long. Returns `None` if it is not a recording.
 
-    A line of a log that is no exchange has no URL. Raises `Unreadable`, of a log in the middle, too.
+    A line of a log that is not an exchange has no URL. Raises `Unreadable`, also in the middle of a log.
     """
     found = recordings.each(path)
     return None if found is None else (_recording(it, path) if it else Recording("", "", "") for it in found)
@@ -65,9 +64,7 @@ def _recording(it: Interaction, path: Path) -> Recording:
 
 
 def _with_host(url: str, path: Path) -> str:
-    """Returns the URL; without a host, which recorders of mock servers do not keep, that of the provider a
-    folder is named for.
-    """
+    """Returns the URL. Recorders of mock servers store no host, so it comes from a folder with a provider's name."""
     scheme, _, rest = url.partition("://")
     if not rest.startswith("/"):
         return url
@@ -76,7 +73,7 @@ def _with_host(url: str, path: Path) -> str:
 
 
 def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """Of several values, all."""
+    """Joins several values to one."""
     found: dict[str, str] = {}
     for name, value in headers:
         found[name] = f"{found[name]}, {value}" if name in found else value
@@ -84,7 +81,7 @@ def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
-    """Without the content-encoding that some recorders keep, with or without the header that tells it."""
+    """Removes the content-encoding that some recorders keep, with or without its header."""
     encoding = "gzip" if body.startswith(b"\x1f\x8b") else headers.get("content-encoding", "")
     with suppress(ImportError):  # of br and zstd
         return undo(body, encoding) if is_coded(body, encoding) else body

@@ -1,9 +1,9 @@
 """Classifies why a provider refused a request, by the status and the text of the recorded error.
 
-It knows nothing of our rules, so that it can judge them. Two causes are visible in the request, given the model's name:
-its `shape`, and a `capability` that the model has not. These the rules must catch. All other causes lie elsewhere: the
-key, the account, the model's name, the server's memory, the media behind a URL, the engine behind a gateway, what the
-model wrote. What no line knows is `unknown`; what says nothing is `vague`: neither is classified.
+It is independent of our rules, so that it can judge them. A request and its model's name show two causes: its
+`shape`, and a `capability` that the model does not have. The rules must catch these. All other causes are elsewhere:
+the key, the account, the model's name, the server's memory, the media at a URL, the engine behind a gateway, the
+model's output. An unlisted error is `unknown`, and an error without information is `vague`; neither is classified.
 """
 
 from __future__ import annotations

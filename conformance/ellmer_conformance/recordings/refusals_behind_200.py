@@ -1,6 +1,6 @@
-"""Tells whether an API accepted or refused a recorded request, whatever the status says.
+"""Tells whether an API accepted or refused a recorded request, for any status.
 
-Some send a status of 200 before they look at the request, and say in the stream, or in the body, that they refuse it.
+Some APIs send status 200 before they check the request, and report the refusal in the stream or in the body.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ __all__ = ["identity", "refusal", "status_of"]
 
 
 def status_of(recording: Recording) -> int | None:
-    """Returns the status that the answer should have had: 400 where a request was refused behind one of 200."""
+    """Returns the correct status of the answer: 400 if a request was refused with status 200."""
     found = refusal(recording)
     return found.status if found else recording.status
 
 
 def refusal(recording: Recording) -> ApiError | None:
-    """Returns the error that a request was refused with; None where it was taken, and where there is no
-    answer.
-    """
+    """Returns the error of a refused request. Returns `None` if it was accepted, or if there is no answer."""
     status, body = recording.status, recording.response
     if status is None:
         return None
@@ -40,14 +38,16 @@ def refusal(recording: Recording) -> ApiError | None:
 
 
 def identity(recording: Recording) -> str:
-    """Returns the same for the same request that was taken, or refused in the same words, whatever the file."""
+    """Returns a key that is equal for equal requests that were accepted, or refused with the same text, in any file."""
     error = refusal(recording)
     words = error.stable if error else ""
     return sha256(f"{recording.url}\n{words}\n".encode() + (recording.body or b"")).hexdigest()
 
 
 def _beginning(body: bytes) -> Any:
-    """Returns what an answer begins with, if that may be an error: a whole JSON body, the first event or line of a stream."""
+    """Returns the beginning of an answer if it may be an error: a whole JSON body, or the first event or line of a
+    stream.
+    """
     line = next((line for line in BytesIO(body) if line.startswith((b"data:", b"{"))), b"")
     for text in (line.removeprefix(b"data:"), body):
         if b'"error"' in text[:2000]:

@@ -1,5 +1,6 @@
-"""Files that are not here: the objects of a store (`s3://bucket/prefix`, whatever fsspec reaches), read one by one,
-wherever the work is done."""
+"""Remote files: the objects of a store (`s3://bucket/prefix`, or any file system of fsspec). Each worker reads its
+files one by one.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ __all__ = ["Object", "Source", "is_url", "sources"]
 
 @dataclass(frozen=True)
 class Object:
-    """One object. `str()` is its URL."""
+    """An object of a store. `str()` is its URL."""
 
     url: str
     key: str
@@ -30,7 +31,7 @@ class Object:
 
     @contextmanager
     def local(self) -> Iterator[Path]:
-        """Yields a copy of it in a folder like the store, with the blobs that it names. Raises `Unreadable`."""
+        """Yields a local copy of the object, in a folder like the store's, with its blobs. Raises `Unreadable`."""
         with TemporaryDirectory() as folder:
             try:
                 self._copy(open_store(self.url), Path(folder))
@@ -54,7 +55,7 @@ class Object:
 
 @lru_cache
 def _blobs(url: str) -> dict[str, str]:
-    """Returns the blobs of a store: their names, and where they are."""
+    """Returns the blobs of a store with their names and places."""
     paths = map(PurePosixPath, open_store(url).find())
     return {path.name: str(path) for path in paths if path.parent.name == "blobs"}
 
@@ -63,12 +64,12 @@ Source = Path | Object
 
 
 def is_url(path: Path | str) -> bool:
-    """Tells whether this names a store and no path."""
+    """Tells whether a text names a store and not a path."""
     return isinstance(path, str) and "://" in path
 
 
 def sources(paths: Iterable[Source | str]) -> Iterator[Source]:
-    """Yields the files under paths and URLs, sorted within each. Raises `Unreadable` for what is not there."""
+    """Yields the files under paths and URLs, sorted within each. Raises `Unreadable` for a missing path."""
     for path in paths:
         if isinstance(path, Object):
             yield path

@@ -1,4 +1,4 @@
-"""Limits how long one file may take, because even a small file can cause any amount of work."""
+"""Limits the time for one file, because even a small file can cause unlimited work."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes s
 
 
 class TooSlow(BaseException):
-    """A file takes too long. It is no `Exception`: whoever reads a file on trial would take that for its trouble."""
+    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
 
 
 @contextmanager
 def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raises `TooSlow` in what runs inside after so many seconds, `MAX_SECONDS` unless told.
+    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`).
 
-    It is a signal, which only the main thread of a process gets: on Windows and in a thread of Dask's there is no limit.
+    It uses a signal, which only the main thread of a process gets. On Windows and in threads of Dask, there is no
+    limit.
     """
     limit = MAX_SECONDS if seconds is None else seconds
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():

@@ -1,7 +1,7 @@
-"""This folder has the results of a run of the suite, and every form in which people read them.
+"""This folder has the results of a run of the suite, and all forms of its report.
 
-`results` holds rows and reports, `rows` makes them of a play, `report_json` writes and reads `report.json`, `score`
-counts; each module of `formats` writes one form.
+`results` holds rows and reports, `rows` makes the rows of a run, `report_json` writes and reads `report.json`, and
+`score` counts. Each module of `formats` writes one form.
 """
 
 from .report_json import UnreadableReport, finished, read, rescored, schema, write

@@ -1,4 +1,4 @@
-"""The file in which an adapter is written, for reports that point at files: only one that is there, below this folder."""
+"""The source file of an adapter, for reports that point at files. It must exist below the current folder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ __all__ = ["source_of"]
 
 
 def source_of(asked: str) -> str:
-    """Returns the path, from the current folder, of what `--adapter` or `--command` named; empty where there
-    is none.
-    """
+    """Returns the relative path of the `--adapter` or `--command`, or `""` if there is none."""
     here = Path.cwd().resolve()
     for path in _files(asked):
         if path.is_file() and path.resolve().is_relative_to(here):

@@ -1,5 +1,6 @@
-"""Finds failures that follow from others: if a play breaks a rule, its transcript differs, too, and if a request is
-refused, no answer can be shown."""
+"""Finds consequential failures. If a run breaks a rule, its transcript differs, too, and if a request is refused, no
+answer can be shown.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _OUTCOME = ("/replies", "/transcript")
 
 
 def consequences(report: Report) -> dict[str, str]:
-    """Returns the failing rows that follow from another, by id: the id of their cause."""
+    """Returns the consequential failures by id, each with the id of its cause."""
     plays: dict[str, list[Row]] = defaultdict(list)
     for row in [*report.harness_errors, *report.failures]:
         plays[row.place].append(row)
@@ -33,7 +34,7 @@ def _follows(row: Row, cause: Row) -> bool:
 
 
 def without_consequences(report: Report) -> list[Row]:
-    """Returns what went wrong: harness errors first, then failures, each play's causes only."""
+    """Returns the failures: harness errors first, then the causes in each run."""
     followed = consequences(report)
     return [row for row in [*report.harness_errors, *report.failures] if row.id not in followed]
 

@@ -1,4 +1,4 @@
-"""Plays that were selected and came to no verdict: a run that lost one of them proves nothing, and is never green."""
+"""Selected runs without a verdict. A report without one of them proves nothing and is never green."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _SHOWN = 20  # by name; the report has all
 
 
 def is_play(test: str) -> bool:
-    """Tells whether a test's id is that of a play."""
+    """Tells whether a test's id is that of a run of a case."""
     return _TEST in test
 
 
 def without_verdict(selected: Iterable[str], judged: Collection[str]) -> list[str]:
-    """Returns the plays, by their own ids, that were selected and are not among the tests that were judged."""
+    """Returns the selected runs, by id, that no test judged."""
     return [_play_of(test) for test in selected if is_play(test) and test not in judged]
 
 
 def sentences(plays: Sequence[str]) -> list[str]:
-    """Returns what is printed of them."""
+    """Returns the printed sentences about them."""
     told = [f"{play}: it was selected but has no verdict" for play in plays[:_SHOWN]]
     more = len(plays) - _SHOWN
     return [*told, *([f"and {more} more runs without a verdict are in the report"] if more > 0 else [])]

@@ -1,4 +1,4 @@
-"""Scripts that ask a server under test once more what it answered wrongly: with the standard library, or with curl."""
+"""Scripts that send a failed request to a server under test again, with the standard library or with curl."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KEY = 'os.environ.get("KEY", "conformance-key-0000")'
 
 
 def python(exchange: Mapping[str, Any], case: str) -> str:
-    """Returns a script that sends the request again, with the key in the variable KEY, and prints what comes."""
+    """Returns a script that sends the request again, with the key in the variable KEY, and prints the answer."""
     return _SCRIPT.format(
         url=exchange["url"],
         key=repr(WRONG_KEY) if case == "wrong_key" else _KEY,
@@ -45,7 +45,7 @@ def python(exchange: Mapping[str, Any], case: str) -> str:
 
 
 def curl(exchange: Mapping[str, Any], case: str) -> str:
-    """Returns one command that sends the request again."""
+    """Returns one curl command that sends the request again."""
     key = WRONG_KEY if case == "wrong_key" else "$KEY"
     told = [
         f'"{name}: {value}"'.replace("$KEY", key) for name, value in _headers(str(exchange["wire"])).items()
@@ -58,7 +58,7 @@ def curl(exchange: Mapping[str, Any], case: str) -> str:
 
 
 def _headers(wire: str) -> dict[str, str]:
-    """Where the key goes, and what else the format wants."""
+    """Returns the headers with the key, and the format's other headers."""
     found = {"content-type": "application/json"}
     if wire == "anthropic":
         return found | {"x-api-key": "$KEY", "anthropic-version": "2023-06-01"}

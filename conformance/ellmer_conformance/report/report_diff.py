@@ -1,4 +1,4 @@
-"""Two reports, row by row: what broke, what was fixed, what is new or gone."""
+"""The differences between two reports, row by row: broken, fixed, new or gone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SORTS = ("broken", "differs", "unjudged", "gone", "new", "fixed", "changed")
 
 @dataclass(frozen=True)
 class Difference:
-    """What became of one row. `sort`: one of SORTS; `old` or `new` is None where there is no such row."""
+    """The difference of one row. `sort` is one of SORTS; `old` or `new` is `None` if there is no such row."""
 
     sort: str
     old: Row | None
@@ -24,7 +24,7 @@ class Difference:
 
     @property
     def id(self) -> str:
-        """The row's."""
+        """The id of the row."""
         row = self.new or self.old
         assert row is not None, "a difference has a side"
         return row.id
@@ -36,9 +36,7 @@ class Difference:
 
 
 def differences(old: Report, new: Report) -> list[Difference]:
-    """Returns every row whose verdict or failure differs, the worst first. Not-applicable is as good as
-    absent.
-    """
+    """Returns every row whose verdict or failure differs, the worst first. Not-applicable counts as absent."""
     before, after = _by_id(old), _by_id(new)
     found = [
         Difference(sort, before.get(id), after.get(id))
@@ -49,7 +47,7 @@ def differences(old: Report, new: Report) -> list[Difference]:
 
 
 def _sort(old: Row | None, new: Row | None) -> str:
-    """Returns the sort of a difference; empty for none."""
+    """Returns the sort of a difference, or `""` for none."""
     was, now = (row.verdict if row else "" for row in (old, new))
     if now in FAILING and was in FAILING:
         return "" if old and new and old.fingerprint == new.fingerprint else "differs"
@@ -72,7 +70,7 @@ def _by_id(report: Report) -> Mapping[str, Row]:
 
 
 def counted(found: list[Difference]) -> Iterator[str]:
-    """`3 broken`, `1 fixed`, …"""
+    """Yields `3 broken`, `1 fixed`, …"""
     counts: dict[str, int] = defaultdict(int)
     for each in found:
         counts[each.sort] += 1

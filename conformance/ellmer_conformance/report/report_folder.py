@@ -1,4 +1,4 @@
-"""Every form of a report, written into one folder."""
+"""Writes every form of a report to one folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["write"]
 
 
 def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list[Path]:
-    """Writes them; returns the paths that a person is told. CI's job summary is added to, where there is one."""
+    """Writes the report in all forms, and adds to CI's job summary if there is one. Returns the main paths."""
     report_json.write(report, folder / "report.json")
     texts = {
         "index.html": page(report, str(folder)),

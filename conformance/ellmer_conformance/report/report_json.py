@@ -1,4 +1,4 @@
-"""`report.json`: finished, written, read again."""
+"""Completes, writes and reads `report.json`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _line = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class UnreadableReport(ValueError):
-    """A file that is no report, or one of a later version; the message says which and what to do."""
+    """A file is not a report, or it is one of a later version. The message says what to do."""
 
 
 def rescored(report: Report, version: str = LATEST) -> Report:
-    """With the score of all its rows, against a published set of requirements. Raises LookupError."""
+    """Returns the report with the score of all its rules, against a published requirement set. Raises LookupError."""
     required = requirements(version)
     report.requirements, report.score = required.id, score(report.rows, required)
     report.tool = {"name": "ellmer-conformance", "version": installed("ellmer-core")}
@@ -34,7 +34,7 @@ def rescored(report: Report, version: str = LATEST) -> Report:
 
 
 def finished(report: Report, version: str = LATEST) -> Report:
-    """With what depends on all of it: the score, and the texts of the rules that were judged."""
+    """Returns the report with the values that depend on all of it: the score, and the texts of the judged rules."""
     rescored(report, version)
     asked = dict.fromkeys((row.wire, row.vendor, row.rule) for row in report.rows)
     report.rules = [found for key in asked if (found := _text(*key))]
@@ -47,7 +47,7 @@ def _text(wire: str, vendor: str, id: str) -> dict[str, Any] | None:
 
 
 def rule_text(rule: Rule, wire: str, vendor: str) -> dict[str, Any]:
-    """Returns what a report says of a rule."""
+    """Returns the text of a rule in a report."""
     return {
         "id": rule.id,
         "wire": wire,
@@ -62,7 +62,7 @@ def rule_text(rule: Rule, wire: str, vendor: str) -> dict[str, Any]:
 
 
 def write(report: Report, path: Path) -> None:
-    """Writes `report.json`, in one piece."""
+    """Writes `report.json` atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     staged = path.with_suffix(".tmp")
     staged.write_text(_dumped(report.as_json()), encoding="utf-8", errors="backslashreplace")
@@ -70,7 +70,7 @@ def write(report: Report, path: Path) -> None:
 
 
 def read(path: Path) -> Report:
-    """Returns a report that was written. Raises UnreadableReport."""
+    """Returns the report in a file. Raises UnreadableReport."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -101,7 +101,7 @@ def schema() -> dict[str, Any]:
 
 
 def _dumped(document: dict[str, Any]) -> str:
-    """JSON with each member on a line of its own, and each row, too."""
+    """Returns JSON with each member and each row on its own line."""
     members = []
     for name, value in document.items():
         if name in _BY_LINE and value:

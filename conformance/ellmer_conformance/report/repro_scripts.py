@@ -1,7 +1,8 @@
-"""Scripts that show one failure again, standalone: the request to the strict server, or the case with the adapter.
+"""Standalone scripts that reproduce one failure: with the request to the strict server, or with the case and the
+adapter.
 
-A rule about requests needs the request alone: a script with the standard library as client, or curl. A rule about
-a whole conversation needs the adapter.
+A rule about requests needs only the request: a script with the standard library as client, or curl. A rule about a
+whole conversation needs the adapter.
 """
 
 from __future__ import annotations
@@ -61,11 +62,11 @@ _KEYS = {
 
 
 class NotReproducible(LookupError):
-    """There is no such verdict, or not enough of it was kept; the message says which."""
+    """There is no such verdict, or its request was not stored. The message says which."""
 
 
 def row_of(report: Report, id: str) -> Row:
-    """Returns the verdict with this id. Raises NotReproducible, with those that fail."""
+    """Returns the verdict with this id. Raises NotReproducible with the list of failures."""
     found = {row.id: row for row in report.rows}
     if id in found:
         return found[id]
@@ -77,8 +78,8 @@ def row_of(report: Report, id: str) -> Row:
 
 
 def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
-    """Returns the script. `with_adapter` plays the case with the adapter, also where the request alone would
-    show it. Of a server under test, the request is sent to it again.
+    """Returns the script. With `with_adapter`, it plays the case with the adapter even if the request alone shows the
+    failure. For a server under test, it sends the request again.
     """
     if _is_probed(report, row):
         return _header(report, row, "") + probe_script.python(_exchange(report, row), row.case)
@@ -100,8 +101,8 @@ def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
 
 
 def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
-    """Returns the request alone, for a strict server that runs on the port. Raises NotReproducible for other
-    rules.
+    """Returns a curl command with the request, for a strict server on the port. Raises NotReproducible for rules
+    about conversations.
     """
     if _is_probed(report, row):
         return probe_script.curl(_exchange(report, row), row.case)
@@ -148,14 +149,14 @@ def _exchange(report: Report, row: Row) -> dict[str, Any]:
 
 
 def _path(exchange: dict[str, Any]) -> str:
-    """Returns the provider's own path, whether the request went there or to a case of the strict server."""
+    """Returns the provider's own path, also for a request to a case of the strict server."""
     parts = urlsplit(str(exchange["url"]))
     path = re.sub(r"^/c/[^/]+/[^/]+", "", parts.path)
     return path + (f"?{parts.query}" if parts.query else "")
 
 
 def _nonce(row: Row) -> str:
-    """Returns a conversation's name that tells the strict server the provider."""
+    """Returns a conversation's name that names the provider."""
     return f"1@{row.vendor}"
 
 

@@ -1,7 +1,7 @@
-"""The results of a run of the suite, as plain values: rows (one verdict each) and the evidence for them.
+"""The results of a run of the suite as plain values: rows (one verdict each) and their evidence.
 
-`report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is kept once and named
-by a digest: `exchanges` for failing rows, `transcripts` for every run of a case.
+`report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is stored once under its
+digest: `exchanges` for failing rows, and `transcripts` for every run of a case.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
 
 @dataclass(frozen=True)
 class Row:
-    """One verdict. `checked` counts how often the rule met its subject: `pass` needs at least 1."""
+    """One verdict. `checked` is the number of places that the rule checked; `pass` needs at least 1."""
 
     adapter: str
     wire: str
@@ -61,25 +61,25 @@ class Row:
 
     @property
     def id(self) -> str:
-        """`adapter/wire/vendor/case[mode]/RULE`, as `conformance repro` takes it."""
+        """`adapter/wire/vendor/case[mode]/RULE`, the argument of `conformance repro`."""
         return f"{self.place}/{self.rule}"
 
     @property
     def place(self) -> str:
-        """The play it belongs to."""
+        """The id of its run."""
         return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
 
     @property
     def explain_command(self) -> str:
-        """Tells why the rule is, and how to keep it."""
+        """The command that explains the rule and its fix."""
         return f"conformance explain {self.rule} --wire {self.wire} --vendor {self.vendor}"
 
     def repro_command(self, folder: str) -> str:
-        """Writes a script that needs no suite, from the report in the folder."""
+        """Returns the command that writes a standalone script, from the report in the folder."""
         return f"conformance repro {shlex.quote(self.id)} --report {shlex.quote(folder)}"
 
     def as_json(self) -> dict[str, Any]:
-        """Without the fields that are rarely set and are not."""
+        """Returns the row without empty optional fields."""
         return {name: value for name, value in vars(self).items() if name not in _RARE or value}
 
 
@@ -88,7 +88,7 @@ _RARE = {f.name for f in fields(Row)[13:]}
 
 @dataclass(frozen=True)
 class Play:
-    """One case, played once: what all its rows share."""
+    """One run of a case: the common values of its rows."""
 
     adapter: str
     wire: str
@@ -102,7 +102,7 @@ class Play:
 
     @property
     def place(self) -> str:
-        """As its rows name it."""
+        """The id of the run in its rows."""
         return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
 
 
@@ -116,7 +116,7 @@ class Report:
     transcripts: dict[str, str] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)  # adapter, wire, case, reason
     problems: list[str] = field(default_factory=list)  # of the baseline: each fails the run
-    unjudged: list[str] = field(default_factory=list)  # plays that came to no verdict: the run is not whole
+    unjudged: list[str] = field(default_factory=list)  # plays without a verdict: the run is incomplete
     rules: list[dict[str, Any]] = field(default_factory=list)  # the texts of the rules that were judged
     requirements: str = ""  # the set that the score counts against
     score: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire"
@@ -129,8 +129,8 @@ class Report:
 
     @classmethod
     def joined(cls, reports: Iterable[Report]) -> Report:
-        """Returns one report of many: plays of one run, or runs of several adapters. Later rows win over
-        equal ones.
+        """Returns one report of several: parts of one run, or runs of several adapters. Later rows replace equal
+        ones.
         """
         parts = list(reports)
         rows = {row.id: row for part in parts for row in part.rows}
@@ -150,7 +150,7 @@ class Report:
 
     @property
     def adapters(self) -> list[str]:
-        """Who was under test."""
+        """The adapters under test."""
         return sorted({play.adapter for play in self.plays})
 
     @property
@@ -160,11 +160,11 @@ class Report:
 
     @property
     def harness_errors(self) -> list[Row]:
-        """The rows that are our fault."""
+        """The rows with errors of the harness or the suite."""
         return [row for row in self.rows if row.verdict == "harness-error"]
 
     def run_command(self, row: Row) -> str:
-        """Plays the row's case again, in the same way."""
+        """Returns the command that plays the row's case again in the same way."""
         way = next((play.way for play in self.plays if play.place == row.place), "cassette")
         adapter = shlex.quote(self.named.get(row.adapter, row.adapter))
         return (
@@ -174,11 +174,11 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 all is well, 1 rules are broken or the baseline is wrong, 2 some of it could not be run."""
+        """0: no problem; 1: rules are broken or the baseline is wrong; 2: a part could not be run."""
         return 2 if self.harness_errors or self.unjudged else int(bool(self.failures or self.problems))
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the document that is written."""
+        """Returns the document for the file."""
         return {
             "version": VERSION,
             "tool": self.tool,
@@ -201,7 +201,7 @@ class Report:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Report:
-        """Returns the report that was written. Fields of a later minor version are left out."""
+        """Returns the report of a document. Fields of a later minor version are left out."""
         return cls(
             rows=[Row(**_known(Row, row)) for row in document["results"]],
             plays=[Play(**_known(Play, play)) for play in document["plays"]],
@@ -221,7 +221,7 @@ class Report:
 
 
 def worst(rows: Iterable[Row]) -> str:
-    """Returns the verdict that a cell of a matrix shows; `not-applicable` for none."""
+    """Returns the verdict for a cell of a matrix; `not-applicable` if there is none."""
     return min((row.verdict for row in rows), key=VERDICTS.index, default="not-applicable")
 
 
@@ -229,7 +229,7 @@ _T = TypeVar("_T")
 
 
 def _unique(values: Iterable[_T]) -> list[_T]:
-    """In order of appearance, by what they say (some are dicts)."""
+    """Returns distinct values in order. Values may be dictionaries."""
     return list({repr(value): value for value in values}.values())
 
 

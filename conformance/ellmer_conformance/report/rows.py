@@ -1,4 +1,4 @@
-"""Makes rows from a judged play, with the evidence for every failing row."""
+"""Makes rows from a judged run, with the evidence for every failing row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROBE = "TRM-010"
 
 
 def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
-    """Returns the report of one play: a row per rule that applied, in the order of the books."""
+    """Returns the report of one run: a row for each applicable rule, in the order of the books."""
     report = Report()
     transcript = redacted(normalised(run.transcript))
     if transcript:
@@ -54,7 +54,7 @@ def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
 
 
 def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None:
-    """None where the rule did not apply: most do not, and a report of everything has 100 MB."""
+    """Returns a row, or `None` if the rule did not apply. Rows of all rules would take 100 MB."""
     rule = verdict.rule
     outcome, message = _outcome(run, verdict)
     if outcome == "not-applicable":
@@ -84,7 +84,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
 
 
 def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
-    """Returns the verdict's word, and what is wrong."""
+    """Returns the verdict's name and its message."""
     message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
     if run.trouble and verdict.violations:
         return ("harness-error" if run.trouble.ours else "not-testable"), message
@@ -101,8 +101,8 @@ def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
 
 
 def _pointed(run: Run, pointer: str) -> Exchange | None:
-    """Returns the exchange that a pointer leads into. Under a variation it is the first that was answered
-    differently; of what came after the exchanges, the last.
+    """Returns the exchange of a pointer. Under a variation, it is the first one with a different answer. For places
+    after the exchanges, it is the last one.
     """
     varied = run.play_at(pointer)
     plain = {each.response.body for each in run.exchanges if each.response}
@@ -115,7 +115,7 @@ def _pointed(run: Run, pointer: str) -> Exchange | None:
 
 
 def _kept(report: Report, exchange: Exchange) -> str:
-    """Enters the exchange in the report, without headers: its name there."""
+    """Adds the exchange to the report without headers, and returns its name."""
     request, response = exchange.request, exchange.response
     kept: dict[str, Any] = {
         "wire": request.wire,
@@ -136,16 +136,18 @@ def _kept(report: Report, exchange: Exchange) -> str:
 
 
 def fingerprint(rule: str, pointer: str, message: str) -> str:
-    """Returns the same for the same mistake: positions, ids and digests do not count, words and values do."""
+    """Returns a fingerprint that is equal for the same mistake: positions, ids and digests do not count, but words
+    and values do.
+    """
     place = re.sub(r"/\d+", "/*", pointer)
     what = _PASSING.sub("*", message)
     return "sha256:" + sha256(f"{rule}\n{place}\n{what}".encode()).hexdigest()[:16]
 
 
 def excerpt(body: object, pointer: str) -> str:
-    """About six lines of the body around a pointer, numbered, the line it means marked with `>`.
+    """Returns about six numbered lines of the body around a pointer, with `>` before the line of the pointer.
 
-    Empty where the pointer leads to no place inside the body.
+    It is empty if the pointer does not lead into the body.
     """
     inside = re.sub(r"^/exchanges/\d+/request", "", pointer)
     if not pointer.startswith("/exchanges/") or not inside:
@@ -161,7 +163,7 @@ def excerpt(body: object, pointer: str) -> str:
 def _lines(
     value: object, pointer: str, depth: int = 0, label: str = "", comma: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yields the value as indented JSON, each line with the pointer of what stands in it."""
+    """Yields the value as indented JSON, each line with the pointer of its value."""
     pad = "  " * depth
     if not isinstance(value, dict | list) or not value:
         yield pointer, f"{pad}{label}{json.dumps(value, ensure_ascii=False, default=str)}{comma}"
@@ -177,13 +179,15 @@ def _lines(
 
 
 def _shared(pointer: str, wanted: str) -> int:
-    """Returns how many steps of the wanted pointer a line's pointer has, if it is on the way there; else -1."""
+    """Returns the number of steps that a line's pointer shares with the wanted pointer, or -1 if it is not on its
+    path.
+    """
     have, want = pointer.split("/"), wanted.split("/")
     return len(have) if want[: len(have)] == have else -1
 
 
 def _writable(text: str) -> str:
-    """With half characters, which no file and no terminal takes, as escapes."""
+    """Returns text with lone surrogates as escapes, because files and terminals cannot contain them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

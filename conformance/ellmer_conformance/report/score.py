@@ -1,4 +1,6 @@
-"""The score: MUST rules kept of MUST rules that applied, against a frozen requirement set. Never one percentage."""
+"""The score: the number of applicable MUST rules that are kept, against a frozen requirement set. It is never one
+percentage.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,10 @@ _COUNTS = (
 
 
 def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, int]]:
-    """Per `adapter wire`: how many rules applied, and how many were kept in every case and mode.
+    """Returns for each `adapter wire` the number of applicable rules, and of rules that every case and mode keeps.
 
-    A rule that a provider is not known to enforce, or that is newer than the set, counts as a preview. Harness
-    errors count nowhere; an expected failure is a failure.
+    A rule counts as a preview if it is newer than the set, or if the provider is not known to enforce it. Harness
+    errors do not count; an expected failure counts as a failure.
     """
     kept: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
     for row in rows:
@@ -40,7 +42,7 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
 
 
 def sentence(counts: Mapping[str, int]) -> str:
-    """`MUST 52/53 · SHOULD 9/9`, and previews where there are any."""
+    """Returns `MUST 52/53 · SHOULD 9/9`, with previews if there are any."""
     words = [f"MUST {fraction(counts, 'must')}", f"SHOULD {fraction(counts, 'should')}"]
     return " · ".join(
         [*words, *([f"preview {fraction(counts, 'preview')}"] if counts["preview_applicable"] else [])]
@@ -48,5 +50,5 @@ def sentence(counts: Mapping[str, int]) -> str:
 
 
 def fraction(counts: Mapping[str, int], level: str) -> str:
-    """`52/53`."""
+    """Returns `52/53`."""
     return f"{counts[f'{level}_passed']}/{counts[f'{level}_applicable']}"

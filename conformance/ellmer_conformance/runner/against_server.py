@@ -1,8 +1,8 @@
-"""Plays a case without a cassette: the session talks to the strict server itself.
+"""Plays a case without a cassette: the session sends its requests to the strict server.
 
-What an adapter sends is read from the server's journal, so any HTTP client will do. The server refuses what
-the provider refuses, at once and in its words. Nothing may be called but the server (`network_watch.py`), and every
-key in the environment is a planted one.
+The adapter's requests are read from the server's journal, so any HTTP client can be used. The server refuses at once
+what the provider refuses, in its words. Only the server may be called (`network_watch.py`), and every key in the
+environment is a planted one.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _numbers = count(1)
 
 
 class Conversation:
-    """One case on the server: where to talk to, and what was said there."""
+    """One case on the server: its URL and its exchanges."""
 
     def __init__(self, server: StrictServer, adapter: Adapter, wire: str, vendor: str, case: Case) -> None:
         self.server, self.wire, self.vendor, self.case = server, wire, vendor, case.at(vendor)
@@ -69,23 +69,23 @@ class Conversation:
 
     @property
     def entries(self) -> list[Entry]:
-        """The same with what the server noted; without what was asked beside the chat."""
+        """The exchanges with the server's notes, without requests besides the chat."""
         entries = self.server.engine.journal.of(self.case.name, self.nonce)
         return [each for each in entries if not readers.is_beside(each.request.method, each.request.url)]
 
     @property
     def abandoned(self) -> int:
-        """How many answers the client did not wait for."""
+        """The number of answers that the client did not wait for."""
         return sum(entry.left is not None for entry in self.entries)
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """What went over the wire so far."""
+        """The exchanges so far."""
         return [self._as_meant(entry) for entry in self.entries]
 
     def _as_meant(self, entry: Entry) -> Exchange:
-        """Returns the exchange with its verdicts; one that went to a path of another format or provider is
-        judged anew.
+        """Returns the exchange with its verdicts. A request to the path of another format or provider is judged
+        again.
         """
         found, request = entry.exchange, entry.request
         if (request.wire, request.vendor) == (self.wire, self.vendor):
@@ -93,7 +93,7 @@ class Conversation:
         return replace(found, request=replace(request, wire=self.wire, vendor=self.vendor))
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
-        """Returns the fault that no request was sent, unless the case allows a refusal before any request."""
+        """Returns the error that no request was sent, unless the case allows a refusal before any request."""
         may = all(ask.outcome == "refused" for ask in self.case.steps) and all(raised)
         if self.exchanges or refused or may:
             return None
@@ -105,8 +105,8 @@ class Conversation:
 def play_direct(
     adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer
 ) -> Run:
-    """Returns one case, one wire format, one mode, against the server. What prevents a judgement is the run's
-    trouble.
+    """Returns one run of a case with one wire format and mode, against the server. Errors that prevent a judgement
+    are part of the run.
     """
     try:
         run = _play(adapter, Conversation(server, adapter, wire, vendor, case), mode)
@@ -125,7 +125,7 @@ def play_direct(
 
 
 def play_alone(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode) -> Run:
-    """Returns the same, on a server of this process that is started once and stays."""
+    """Returns the same run, on a server of this process that is started once and stays."""
     return play_direct(adapter, wire, vendor, case, mode, server=_own_server())
 
 
@@ -137,7 +137,7 @@ def _own_server() -> StrictServer:
 
 
 def under(case: Case, variation: Variation) -> Case:
-    """Returns the case as the server knows it under a variation."""
+    """Returns the name of the case under a variation, for the server."""
     return replace(case, name=f"{case.name}~{variation.name}")
 
 
@@ -186,12 +186,12 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
 
 
 def _hosts_given(tool_runs: Sequence[ToolRun]) -> set[str | None]:
-    """Returns the hosts of images that tools returned by their addresses."""
+    """Returns the hosts of images that tools returned by URL."""
     return {urlsplit(media.url).hostname for run in tool_runs for media in all_media_of(run.value)}
 
 
 def _altered(case: Case, history: Sequence[Turn], tools: Sequence[Tool]) -> list[str]:
-    """Returns what is no longer as the caller passed it in."""
+    """Returns the caller's values that have been modified."""
     before = {tool.name: tool.parameters for tool in case.tools}
     changed = [f"the schema of {tool.name}" for tool in tools if tool.parameters != before.get(tool.name)]
     gone = ["the list of tools"] if len(tools) != len(case.tools) else []

@@ -1,6 +1,6 @@
-"""Blocking calls inside an event loop: connections that are opened by a socket that waits.
+"""Finds blocking calls inside an event loop: connections that a blocking socket opens.
 
-An audit hook sees every socket of the process and cannot be taken out again; while nobody watches it does nothing.
+An audit hook sees every socket of the process and cannot be removed. Without a watcher, it does nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _watchers: list[list[str]] = []
 
 @contextmanager
 def watching_loops() -> Iterator[list[str]]:
-    """Lists the connections that block an event loop while the block runs."""
+    """Lists the connections that block an event loop inside the block."""
     _install()
     seen: list[str] = []
     _watchers.append(seen)

@@ -1,4 +1,4 @@
-"""A request that its caller gives up in the middle of the answer, and what the server sees of it."""
+"""A request that its caller cancels in the middle of the answer, and the server's view of it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _LEAVING = 1.0  # seconds in which a client must have left
 
 @dataclass
 class Answers:
-    """What the server knows of a conversation's answers: how many it began, and how many clients left unfinished.
+    """The server's knowledge of a conversation's answers: the number of started ones, and the number of clients that
+    left early.
 
-    `left` notes, for each request that was given up, whether the server saw the client go.
+    `left` notes for each cancelled request whether the server saw the client close the connection.
     """
 
     begun: Callable[[], int]
@@ -30,7 +31,7 @@ class Answers:
 
 
 async def given_up(sending: Awaitable[Reply], answers: Answers) -> Reply:
-    """Cancels a send when its answer has begun; notes whether the connection was closed within a second."""
+    """Cancels a send after its answer has begun, and notes whether the connection was closed within a second."""
     before, gone = answers.begun(), answers.abandoned()
     task = asyncio.ensure_future(sending)
     await _until(lambda: answers.begun() > before or task.done(), _PATIENCE)

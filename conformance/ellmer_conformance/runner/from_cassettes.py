@@ -1,7 +1,7 @@
-"""Plays a case: opens the cassette, drives the adapter, and keeps everything that was observed.
+"""Plays a case: opens the cassette, runs the adapter, and stores all observations.
 
-*Replay* (the default) has no server and no network. *Record* routes the provider's host to the strict server,
-or, with a key in the environment, goes live. The adapter sees the same URLs each time.
+*Replay* (the default) needs no server and no network. *Record* routes the provider's host to the strict server. With
+a key in the environment, it uses the live API. The adapter sees the same URLs in each case.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["attempt", "cassette_path", "observed", "play"]
 
 
 def cassette_path(wire: str, vendor: str, case: Case, mode: Mode) -> Path:
-    """`<wire>/<vendor>/<case>.json`; streamed answers, being other answers, have a file of their own."""
+    """Returns `<wire>/<vendor>/<case>.json`. Streamed answers differ, so they have their own file."""
     stream = ".stream" if "stream" in mode else ""
     return Path(wire, vendor, f"{case.recorded_as}{stream}.json")
 
@@ -56,10 +56,10 @@ def play(
     server: Callable[[str], str] | None = None,
     live_url: str = "",
 ) -> Run:
-    """Returns one case, one wire format, one mode. `server(case)` gives the strict server's URL to record
-    from.
+    """Returns one run of a case with one wire format and mode. `server(case)` returns the strict server's URL for a
+    recording.
 
-    Raises NotTestable where the adapter is why there is nothing to judge; other errors are the harness's.
+    Raises NotTestable if the adapter is the reason that nothing can be judged. Other errors are the harness's.
     """
     cassette_play = _CassettePlay(
         adapter, wire, vendor, case.at(vendor), mode, cassettes, record, server, live_url
@@ -77,7 +77,7 @@ def play(
 
 @dataclass(frozen=True)
 class _CassettePlay:
-    """A case of an adapter and its cassette, played as often as there are variations."""
+    """A case of an adapter with its cassette, which is played once for each variation."""
 
     adapter: Adapter
     wire: str
@@ -94,7 +94,7 @@ class _CassettePlay:
         return cassette_path(self.wire, self.vendor, self.case, self.mode)
 
     def play_recorded(self, variation: Variation | None = None) -> Run:
-        """Returns the case once, plainly or under a variation."""
+        """Returns one run of the case, with or without a variation."""
         place = place_for(self.case, self.adapter, self.wire, self.vendor)
         live = self.record and live_key(place) is not None
         refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
@@ -123,7 +123,7 @@ class _CassettePlay:
         )
 
     def _routes(self, place: Place, *, live: bool) -> dict[str, str] | None:
-        """Returns where the provider's host leads when it is recorded: to the strict server, or to `--base-url`."""
+        """Returns the route of the provider's host in a recording: to the strict server, or to `--base-url`."""
         if live:
             return {place.origin: _beside(place, self.live_url)} if self.live_url else None
         return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
@@ -131,7 +131,7 @@ class _CassettePlay:
     def _tape(
         self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
     ) -> AbstractContextManager[Tape]:
-        """Returns the cassette; under a variation the conversation may end before all of it is played."""
+        """Returns the cassette. Under a variation, the conversation may end before all of it is played."""
         wire, vendor, case = self.wire, self.vendor, self.case
         return use_cassette(
             self.cassettes / self._path,
@@ -149,12 +149,12 @@ class _CassettePlay:
 
 
 def _beside(place: Place, url: str) -> str:
-    """Returns what the provider's host becomes, where a recording goes to another base URL with the provider's own path."""
+    """Returns the route of the provider's host if a recording uses another base URL with the provider's own path."""
     return url.rstrip("/").removesuffix(place.path)
 
 
 def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
-    """Returns a play as a value for the rules."""
+    """Returns a run as a value for the rules."""
     return Run(
         case=case_run.case,
         wire=wire,
@@ -176,7 +176,9 @@ def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recor
 
 
 def attempt(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, **where: Any) -> Run:
-    """`play`; what prevents a judgement is the run's trouble. A recording that is refused is still raised."""
+    """Works as `play()`, but errors that prevent a judgement become part of the run. A refused recording still
+    raises.
+    """
     if case.on_server:
         from .against_server import play_alone  # noqa: PLC0415 - replay needs no server
 

@@ -1,4 +1,4 @@
-"""Applies the rules to a run, and to requests that are about to be recorded."""
+"""Applies the rules to a run, and to requests that will be recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ __all__ = ["complaints", "exchange", "judge"]
 
 
 def judge(run: Run) -> list[Verdict]:
-    """Returns what every rule says: of each request, added up, and of the whole run; of a run in trouble, only that."""
+    """Returns the verdict of every rule: on all requests together, and on the whole run. If the run has an error,
+    only that is judged.
+    """
     if run.trouble:
         return [verdict(behaviour.book.rules["RUN-001"], run)]
     book = rules.book(run.wire, run.vendor)
@@ -35,14 +37,12 @@ def judge(run: Run) -> list[Verdict]:
 
 
 def _advised(found: Verdict) -> Verdict:
-    """Returns the verdict as a preview, which fails nobody: whatever is broken, the provider broke its word
-    first.
-    """
+    """Returns the verdict as a preview, which fails nobody, because the provider violated its own contract first."""
     return replace(found, rule=replace(found.rule, preview=True)) if found.violations else found
 
 
 def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
-    """Returns what went over the wire, as rules see it."""
+    """Returns an exchange in the form for rules."""
     response = Response(
         recorded.status, dict(recorded.headers), recorded.content, ended=recorded.ended == "eof"
     )
@@ -50,7 +50,7 @@ def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
 
 
 def _request(wire: str, vendor: str, sent: Sent) -> Request:
-    """Returns the request as rules see it; one that went to no chat endpoint is judged as an empty one."""
+    """Returns the request in the form for rules. A request to another endpoint is judged as an empty one."""
     try:
         return readers.request(sent.method, sent.url, sent.headers, sent.body, vendor)
     except ValueError:
@@ -58,7 +58,7 @@ def _request(wire: str, vendor: str, sent: Sent) -> Request:
 
 
 def complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
-    """Yields the MUST rules that what is about to be saved breaks, for the harness to refuse."""
+    """Yields the MUST rules that a new recording breaks, so that the harness refuses it."""
     for number, one in enumerate(sent):
         if readers.is_beside(one.method, one.url):
             continue
@@ -69,7 +69,7 @@ def complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
 
 
 def _placed(found: Verdict, index: int) -> Verdict:
-    """Returns the verdict with pointers that lead into the run."""
+    """Returns the verdict with pointers into the run."""
     if not found.violations:
         return found
     place = f"/exchanges/{index}/request"
@@ -77,6 +77,6 @@ def _placed(found: Verdict, index: int) -> Verdict:
 
 
 def _summed(found: Sequence[Verdict]) -> Verdict:
-    """Returns one rule's verdicts on all requests of the run as one."""
+    """Returns one rule's verdicts on all requests of the run as one verdict."""
     violations = tuple(violation for one in found for violation in one.violations)
     return Verdict(found[0].rule, sum(one.checked for one in found), violations)

@@ -1,4 +1,4 @@
-"""A live recording: judged by what the provider answered, kept only where nothing is broken, without what is private."""
+"""A live recording. It is judged by the provider's real answers, and kept without private data if no rule is broken."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STOPS: dict[str, Stop] = {
 
 
 def as_answered(run: Run) -> Run:
-    """Returns the run with a script and with expectations that are what the provider really said."""
+    """Returns the run with a script and expectations that come from the provider's real answers."""
     answers = [answer for each in run.exchanges if (answer := _answer(run.wire, each))]
     if not answers:
         return run
@@ -49,7 +49,7 @@ def as_answered(run: Run) -> Run:
 
 
 def kept(run: Run, path: Path, before: bytes | None) -> Run:
-    """Keeps what was recorded if nothing is broken, redacted; else what was there before is there again."""
+    """Keeps the redacted recording if no rule is broken. Otherwise, it restores the previous one."""
     broken = [found.rule.id for found in judge(run) if found.outcome == "fail"]
     if broken or run.trouble or run.misses:
         _restore(path, before)
@@ -70,7 +70,7 @@ def _restore(path: Path, before: bytes | None) -> None:
 
 
 def _answer(wire: str, exchange: Exchange) -> Answer | None:
-    """Returns what a provider said, as a step of a script."""
+    """Returns a provider's answer as a step of a script."""
     response = exchange.response
     if response is None or response.status != 200:
         return None
@@ -85,7 +85,7 @@ def _answer(wire: str, exchange: Exchange) -> Answer | None:
 
 
 def as_answer(told: Told) -> Answer:
-    """Returns what was said, as a step of a script."""
+    """Returns the content of an answer as a step of a script."""
     calls = tuple(
         Call(call.name, call.arguments or {}, id=call.id, text=call.text if call.arguments is None else None)
         for call in told.calls
@@ -97,13 +97,13 @@ def as_answer(told: Told) -> Answer:
 
 
 def _steps(case: Case, answers: Sequence[Step]) -> list[Ask]:
-    """Returns the user's side, each step with the answer that ended it."""
+    """Returns the user's side, each step with its last answer."""
     finals = _finals(answers)
     return [_step(ask, next(finals, None)) for ask in case.steps]
 
 
 def _finals(answers: Sequence[Step]) -> Iterator[Answer]:
-    """The answers that call nothing: each ends a step."""
+    """Yields the answers without calls, each of which ends a step."""
     yield from (step for step in answers if isinstance(step, Answer) and not step.calls)
 
 

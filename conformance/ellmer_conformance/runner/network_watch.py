@@ -1,8 +1,8 @@
-"""Watches connections and name lookups of this process that do not go to the server of the test.
+"""Watches for connections and name lookups of this process to other hosts than the test's server.
 
-An audit hook sees every socket of the process and cannot be taken out again; while nobody watches it does
-nothing. What goes elsewhere is refused, so that a test never leaves the machine. (A library that bypasses
-Python's sockets, such as uvloop, is not seen.)
+An audit hook sees every socket of the process and cannot be removed. Without a watcher, it does nothing. Other
+connections are refused, so that a test never leaves the machine. (Libraries that bypass Python's sockets, such as
+uvloop, are not seen.)
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _watchers: list[tuple[int, list[str]]] = []
 
 
 class Elsewhere(ConnectionRefusedError):
-    """A connection that does not go where the session was told to go."""
+    """A connection to another place than the session's server."""
 
 
 @contextmanager
 def watching(port: int) -> Iterator[list[str]]:
-    """Refuses and lists every other place than this port of this machine, each once, while the block runs."""
+    """Refuses and lists every other place than this port of this machine, each once, inside the block."""
     _install()
     seen: list[str] = []
     _watchers.append((port, seen))
@@ -53,7 +53,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _elsewhere(address: object, port: int) -> str:
-    """Returns the place, if it is another one; `""` for ours, a local socket, and a wildcard to listen on."""
+    """Returns the place if it is another one; `""` for the server, a local socket, and a wildcard address."""
     if isinstance(address, tuple):
         ours = _is_local(str(address[0])) and address[1] == port
         return "" if ours else f"{address[0]}:{address[1]}"

@@ -1,4 +1,4 @@
-"""Explains in a sentence why a case is not played at a place. A case without a reason is played."""
+"""Gives the reason why a case is not played with a provider. A case without a reason is played."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _NAMED = 5  # cases by name, for each reason
 
 
 def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: bool) -> str:
-    """Returns why the case is not played by the adapter there; empty where it is. A command declares what it can be told.
+    """Returns the reason why the adapter does not play the case there, or `""`. A command declares its supported
+    features.
 
-    What is played from another's recording, or never from one, is not recorded.
+    A case that uses another case's recording, or none, is not recorded.
     """
     if record and case.recording:
         return f"it is played from the recordings of {case.recording}"
@@ -31,14 +32,14 @@ def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: boo
 
 
 def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
-    """Returns why it is not played in a mode, where there are these; empty where it is."""
+    """Returns the reason why it is not played in a mode, if the adapter has these modes, or `""`."""
     if mode not in modes:
         return f"it is played in the modes {', '.join(modes)}"
     return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
 
 
 def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
-    """Returns what is said where nothing can be played: each reason once, with the cases."""
+    """Returns the message if nothing can be played: each reason once, with its cases."""
     cases: dict[str, dict[str, None]] = {}
     for case, reason in reasons:
         cases.setdefault(reason, {})[case] = None

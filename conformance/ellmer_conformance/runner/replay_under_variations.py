@@ -1,5 +1,4 @@
-"""Replays one cassette many times under different variations. It is opened once, so that a play takes about a
-millisecond."""
+"""Replays one cassette many times under different variations. It is opened once, so a run takes about a millisecond."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ __all__ = ["Replays", "differences"]
 
 
 class Replays:
-    """The recording of a case, to be played as often as wanted while the `with` block runs."""
+    """The recording of a case, which can be played repeatedly inside the `with` block."""
 
     def __init__(
         self, adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, cassettes: Path
@@ -57,7 +56,7 @@ class Replays:
         self._stack.close()
 
     def play(self, variation: Variation | None = None) -> Run:
-        """Returns the case, its answers under a variation."""
+        """Returns the run of the case with its answers under a variation."""
         self._frame = framing(variation, self.wire) if variation else None
         case_run, tape = CaseRun(self.case, self.mode), self._tape
         _forget(tape)
@@ -81,7 +80,7 @@ class Replays:
 
 
 def differences(replays: Replays, variations: Iterable[Variation]) -> Iterator[tuple[Varied, str]]:
-    """Yields each variation with what is not as it is without it; `""` where all is the same."""
+    """Yields each variation with its first difference from the plain run; `""` if there is none."""
     plain = replays.play()
     for variation in variations:
         varied = Varied(variation, replays.play(variation))

@@ -1,4 +1,4 @@
-"""Plays a case once more and prints the reason of a failure. Scripts of `conformance repro` call it."""
+"""Plays a case again and prints the reason of a failure. Scripts of `conformance repro` call it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 2_000  # characters of a body
 
 
 def play_again(adapter: str, wire: str, vendor: str, case: str, mode: str, *, rule: str) -> int:
-    """Plays it against a strict server, prints what went over the wire and what the rule says. 0: it fails again."""
+    """Plays it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again."""
     found, played = find_adapter(adapter), all_cases()[case]
     with StrictServer(scripts()) as server:
         if isinstance(found, Driver):

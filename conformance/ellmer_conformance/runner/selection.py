@@ -1,4 +1,4 @@
-"""Selects what to play: adapters × wire formats × providers × cases × modes, narrowed by filters."""
+"""Selects the runs: adapters × wire formats × providers × cases × modes, narrowed by filters."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
 
 
 class UnknownChoice(LookupError):
-    """A name that stands for nothing; the message lists what there is."""
+    """A name that matches nothing. The message lists the known names."""
 
 
 @dataclass(frozen=True)
 class Play:
-    """One test: who plays what, where, how. `frozen`: its transcripts are kept as snapshots.
+    """One test: its adapter, provider, case and mode. `frozen` says that its transcripts are snapshots.
 
-    `asked` is the name by which `find_adapter` finds the adapter again.
+    `asked` is the name with which `find_adapter` finds the adapter again.
     """
 
     adapter: Adapter
@@ -58,16 +58,14 @@ class Play:
 
     @property
     def id(self) -> str:
-        """The test's id, and what `-k` matches."""
+        """The test's id, which `-k` matches."""
         return f"{self.adapter.name}/{self.wire}/{self.vendor}/{self.case.name}[{self.mode}]"
 
 
 def select(
     names: Sequence[str], wanted: Mapping[str, Sequence[str]], *, record: bool = False, live: bool = False
 ) -> list[Play]:
-    """Returns every play that the filters let through. Raises UnknownChoice for a filter that lets nothing
-    through.
-    """
+    """Returns all selected runs. Raises UnknownChoice for a filter that matches nothing."""
     adapters = {name: find_adapter(name) for name in names or [OURS]}
     return plays_of(adapters, wanted, record=record, live=live)
 
@@ -79,7 +77,9 @@ def plays_of(
     record: bool = False,
     live: bool = False,
 ) -> list[Play]:
-    """`select`, for adapters that are at hand, by the names that find them again. UnknownChoice says why nothing is left."""
+    """Returns the selected runs of adapter objects, under names that find them again. Raises UnknownChoice with the
+    reason if nothing is left.
+    """
     _check_filters(wanted, list(adapters.values()))
     wanted = _at_home(wanted, adapters.values())
     left: list[tuple[str, str]] = []
@@ -92,8 +92,8 @@ def plays_of(
 
 
 def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
-    """Returns an adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or
-    as a command (`command:node driver.mjs`). One that is at hand is found, too: itself, or what makes it.
+    """Returns an adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a
+    command (`command:node driver.mjs`). An adapter object, its class or its factory is accepted, too.
     """
     made: Any
     if not isinstance(name, str):
@@ -116,7 +116,7 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
 
 
 def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    """Yields what cannot be said in these wire formats, each with the adapter that speaks it, and the reason."""
+    """Yields the cases that these wire formats cannot express, each with the adapter and the reason."""
     for adapter, wire in played:
         for case in all_cases().values():
             for place, reason in case.inexpressible.items():
@@ -125,7 +125,9 @@ def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]
 
 
 def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yields what a command could not be told, each case with the reason: it is played by those that declare that they can."""
+    """Yields the cases that a command's protocol cannot express, with reasons. Commands that declare support play
+    them.
+    """
     for name, wire in played:
         asked = named.get(name, "")
         driver = find_adapter(asked) if asked.startswith("command:") else None
@@ -135,7 +137,7 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
 
 
 def _imported(name: str, module: str, attribute: str) -> Any:
-    """Returns what `package.module:name` stands for. Raises UnknownChoice."""
+    """Returns the object that `package.module:name` names. Raises UnknownChoice."""
     try:
         return attrgetter(attribute)(import_module(module))
     except (ImportError, AttributeError) as error:
@@ -149,7 +151,7 @@ def _imported(name: str, module: str, attribute: str) -> Any:
 
 
 def _driver(command: str) -> Driver:
-    """Returns a command as an adapter. Raises UnknownChoice where there is none."""
+    """Returns a command as an adapter. Raises UnknownChoice if there is none."""
     try:
         program = next(iter(shlex.split(command)), "")
     except ValueError as error:
@@ -167,7 +169,7 @@ def _driver(command: str) -> Driver:
 
 
 def _adapter(name: object, made: Any) -> Adapter:
-    """Returns the adapter itself, or what the class or function makes. Raises UnknownChoice for what is none."""
+    """Returns the adapter, or the one that a class or function makes. Raises UnknownChoice for other objects."""
     try:
         adapter = made() if callable(made) else made
     except Exception as error:
@@ -186,7 +188,7 @@ def _plays(
     record: bool,
     left: list[tuple[str, str]],
 ) -> Iterator[Play]:
-    """Yields what is played with an adapter. What is not, though it was asked for, goes to `left`, with the reason."""
+    """Yields the runs of an adapter. Requested cases that are not played are added to `left` with the reason."""
     for wire, vendor in [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]:
         able = _modes(adapter.capabilities(wire, vendor), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
@@ -205,9 +207,7 @@ def _plays(
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
-    """Returns a wire format that is asked for without a provider is played at its own provider, where an
-    adapter has that.
-    """
+    """Returns the filters. A wire format without a provider gets its own provider, if an adapter has it."""
     if not wanted.get("wire") or wanted.get("vendor"):
         return wanted
     spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}
@@ -226,7 +226,7 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
 
 
 def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
-    """Returns the modes to play; one for each cassette when recording (sync and async share theirs)."""
+    """Returns the modes to play. For a recording, it is one for each cassette, because sync and async share theirs."""
     modes = [mode for mode in MODES if mode in able.modes]
     return list({"stream" in mode: mode for mode in reversed(modes)}.values()) if record else modes
 

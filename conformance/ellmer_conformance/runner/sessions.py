@@ -1,4 +1,4 @@
-"""A case as it is played: the sessions of an adapter, the steps they take, and what came of it."""
+"""A run of a case: the sessions of an adapter, their steps, and the results."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = [
 
 
 class NotTestable(Exception):
-    """The adapter cannot be put to this test: it broke outside of `send`, or sent nothing that could be seen."""
+    """The adapter cannot be tested: it raised outside of `send`, or sent no visible request."""
 
 
 class CaseRun:
-    """One play: the tools under watch, and what came of it so far, also when it breaks off."""
+    """One run: the watched tools, and the results so far, also after an error."""
 
     def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
         self.case, self.mode, self.answers = case, mode, answers
@@ -73,7 +73,9 @@ class CaseRun:
         return recorded
 
     def play_steps(self, sessions: list[Session]) -> None:
-        """All steps, each with its reply; then what is printed. Keys that are printed or logged meanwhile are noted."""
+        """Plays all steps, each with its reply, and then the transcript. Keys that are printed or logged meanwhile
+        are noted.
+        """
         with watching_prints() as self.leaks:
             self._converse(sessions)
 
@@ -104,9 +106,7 @@ class CaseRun:
             self.replies += await asyncio.gather(*sending)
 
     def _ready(self, sessions: list[Session], ask: Ask) -> Session:
-        """Returns the session of a step; one that goes on from what was saved, where the step has it and the
-        adapter can.
-        """
+        """Returns the session of a step. It is a reloaded one if the step asks for that and the adapter supports it."""
         session = sessions[ask.who]
         reload = getattr(session, "reloaded", None) if ask.reloaded else None
         if reload:
@@ -131,7 +131,7 @@ class CaseRun:
             return Reply(error=error)
 
     def _allow(self, session: Session, ask: Ask) -> None:
-        """What the caller says before a step: another prompt, who approves of calls, that the web may be searched."""
+        """Applies the caller's settings before a step: another prompt, an approver, permission for web searches."""
         if ask.instructed:
             cast("Any", session).instructed(ask.instructed)
         if self.case.approve:
@@ -141,12 +141,12 @@ class CaseRun:
 
 
 async def _uploaded(session: Session, part: Part) -> Any:
-    """Returns the part; of a file to upload, what the session gives for it."""
+    """Returns the part. A file to upload becomes the session's reference to it."""
     return await cast("Any", session).aupload(part.file) if isinstance(part, Upload) else part
 
 
 def _noted(approve: Approve, asked: list[tuple[str, Mapping[str, Any]]]) -> Approve:
-    """Returns the same answers, with every question noted."""
+    """Returns a function with the same answers that notes every question."""
 
     def noting(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
         asked.append((name, dict(arguments)))
@@ -156,12 +156,12 @@ def _noted(approve: Approve, asked: list[tuple[str, Mapping[str, Any]]]) -> Appr
 
 
 def _options(ask: Ask) -> dict[str, Any]:
-    """Returns what `send` is given beside the turn: nothing, where the step has no options."""
+    """Returns the further arguments of `send`: none if the step has no options."""
     return {"options": ask.options} if ask.options else {}
 
 
 def _rounds(steps: Sequence[Ask]) -> list[list[Ask]]:
-    """Returns the steps that can be taken at the same time: those of different conversations in a row."""
+    """Returns the steps in groups that can run concurrently: consecutive steps of different conversations."""
     found: list[list[Ask]] = []
     for ask in steps:
         if found and ask.who not in {other.who for other in found[-1]}:
@@ -188,14 +188,14 @@ def close_all(sessions: Sequence[Session]) -> None:
 
 
 def close(session: Session) -> None:
-    """Closes the session; what that raises is the adapter's fault."""
+    """Closes the session. An exception is the adapter's fault."""
     with faults("close"):
         session.close()
 
 
 @contextmanager
 def faults(method: str) -> Iterator[None]:
-    """What is raised inside is the adapter's fault. (What `send` raises is a reply.)"""
+    """Treats exceptions inside the block as the adapter's fault. (An exception of `send` is a reply.)"""
     try:
         yield
     except NotTestable:
@@ -206,7 +206,7 @@ def faults(method: str) -> Iterator[None]:
 
 @contextmanager
 def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
-    """Pauses before retries are noted down instead of waited for; None where the adapter cannot have that."""
+    """Notes pauses before retries instead of waiting. It is `None` if the adapter does not support it."""
     virtual = getattr(adapter, "without_waiting", None)
     if virtual is None:
         yield None
@@ -217,12 +217,12 @@ def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
 
 
 def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
-    """Tells whether the adapter says that its API has no order between texts and media."""
+    """Tells whether the adapter declares that its API has no order between texts and media."""
     return getattr(adapter.capabilities(wire, vendor), "interleaved_parts", "native") == "refused"
 
 
 def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
-    """Returns which of the capabilities that the case needs the adapter declares as refused."""
+    """Returns the capabilities of the case that the adapter declares as refused."""
     with faults("capabilities"):
         able = adapter.capabilities(wire, vendor)
         for need in case.needs:
@@ -234,7 +234,7 @@ def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> l
 
 
 def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:
-    """Returns the tool, with every call of it noted."""
+    """Returns the tool, with every call noted."""
 
     def run(**arguments: Any) -> Any:
         try:
@@ -249,7 +249,7 @@ def _watched(tool: Tool, runs: list[ToolRun]) -> Tool:
 
 
 def our_trouble(error: Exception) -> Trouble:
-    """Returns a fault of the suite or the harness, with the place it comes from."""
+    """Returns an error of the suite or the harness, with its place."""
     if isinstance(error, CassetteError):
         return Trouble(str(error), ours=True)
     frames = traceback.format_exception(error)[-3:]

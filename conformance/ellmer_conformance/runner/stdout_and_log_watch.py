@@ -1,4 +1,4 @@
-"""Watches whether a key appears in standard output, standard error or logs during a conversation."""
+"""Watches for keys in standard output, standard error and logs during a conversation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["found_in", "watching_prints"]
 
 @contextmanager
 def watching_prints() -> Iterator[list[str]]:
-    """While it is entered, notes each place that a key is written to. Everything is still written."""
+    """Notes each place where a key is written inside the block. All text is still written."""
     places = list[str]()
     root, handler = logging.getLogger(), _Listener(places)
     level = root.level
@@ -38,7 +38,7 @@ def watching_prints() -> Iterator[list[str]]:
 
 
 def found_in(**texts: str) -> list[str]:
-    """Returns the places, by name, whose text holds a key."""
+    """Returns the names of the places whose text contains a key."""
     return [name.replace("_", " ") for name, text in texts.items() if is_canary(text)]
 
 
@@ -58,7 +58,7 @@ class _Listener(logging.Handler):
 
 
 class _Watched:
-    """A text stream that is written through."""
+    """A text stream that passes its text on."""
 
     places: list[str]  # of the conversation that is held now
 
@@ -76,7 +76,7 @@ class _Watched:
 
 @lru_cache(maxsize=4)
 def _watched(stream: TextIO, name: str) -> _Watched:
-    """Returns one for each stream, which outlives the conversation: until Python 3.14, `print` in a thread of
-    a library's crashes the process where `sys.stdout` is freed meanwhile (gh-130163).
+    """Returns a wrapper for each stream. It lives longer than the conversation, because until Python 3.14, `print` in
+    a library's thread crashes the process if `sys.stdout` is freed meanwhile (gh-130163).
     """
     return _Watched(stream, name)

@@ -1,7 +1,7 @@
-"""Keys that open nothing: found anywhere but in its header, one is a leak.
+"""Planted keys that open nothing. If one is found outside its header, it has leaked.
 
-The session's key is `CANARY`. While a case plays, the variables in which libraries look for keys hold canaries
-of their own, so that a key that goes to the wrong provider says which it was.
+The session's key is `CANARY`. While a case is played, the variables in which libraries look for keys have their own
+canaries, so that a key that goes to the wrong provider can be identified.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _STRANGER = re.compile(rf"{PREFIX}([A-Z_]+)")
 
 
 def is_canary(text: str) -> bool:
-    """Tells whether a secret is none."""
+    """Tells whether a secret is a canary."""
     return PREFIX in text
 
 
@@ -58,22 +58,21 @@ def strangers(text: str) -> list[str]:
 
 
 def environment(own: Collection[str]) -> dict[str, str]:
-    """Returns a canary for every variable: the session's own key for its provider's, others for those of
-    other providers.
+    """Returns a canary for every variable: the session's key for its own provider, and others for other providers.
 
-    A provider's second way to log in is left alone: a client may refuse two credentials, and be right.
+    A provider's second kind of credential is not set, because a client may rightly refuse two credentials.
     """
     return {name: CANARY if name in own else f"{PREFIX}{name}" for name in {*VARIABLES, *own} - rivals(own)}
 
 
 def rivals(own: Collection[str]) -> set[str]:
-    """Returns the variables of the same provider that hold another credential."""
+    """Returns the variables of the same provider for another kind of credential."""
     makers = tuple(f"{name.partition('_')[0]}_" for name in own)
     return {name for name in VARIABLES if name.startswith(makers or ("\0",)) and name not in own}
 
 
 def said_who(text: str, own: Collection[str]) -> str:
-    """Returns a sentence about who set which keys, where an error is about keys."""
+    """Returns a sentence about the planted keys for an error about keys."""
     if not re.search(r"api.?key|credential|auth|token", text, re.IGNORECASE):
         return ""
     names = ", ".join(sorted(environment(own)))
@@ -82,7 +81,7 @@ def said_who(text: str, own: Collection[str]) -> str:
 
 @contextmanager
 def planted(own: Collection[str]) -> Iterator[None]:
-    """Yields the environment with canaries in it, while the block runs."""
+    """Yields the environment with canaries, inside the block."""
     before = dict(os.environ)
     for name in rivals(own):
         os.environ.pop(name, None)

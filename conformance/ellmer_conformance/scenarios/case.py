@@ -1,6 +1,7 @@
-"""A case: what the model says, what the user says, and what must come back. Cases are plain values.
+"""A case: the model's answers, the user's messages, and the expected result. Cases are plain values.
 
-A case says nothing about wire formats, adapters or transport. `cases/` has one function for each, and `runner/` plays them.
+A case is independent of wire formats, adapters and transport. `cases/` has one function for each, and `runner/` plays
+them.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Ask:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def at(self, vendor: str) -> Ask:
-        """Returns the turn with the model named as a provider names it.
+        """Returns the turn with the provider's name of the model.
 
         Args:
             vendor: Name of the provider.
@@ -169,7 +170,7 @@ class Case:
         return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
 
     def at(self, vendor: str) -> Case:
-        """Returns the case as it is played at a provider.
+        """Returns the case for a provider.
 
         Args:
             vendor: Name of the provider.

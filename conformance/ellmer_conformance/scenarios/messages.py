@@ -1,4 +1,4 @@
-"""A conversation in neutral terms: what a case says to an adapter, and what an adapter gives back."""
+"""A conversation in neutral terms: a case's input for an adapter, and the adapter's results."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Sees:
 
 @dataclass(frozen=True)
 class Fills:
-    """A value for the schema of the request: as JSON text, or as a call of the one tool that the request demands.
+    """A value for the schema of the request: as JSON text, or as a call of the tool that the request forces.
 
     Args:
         value: The value.

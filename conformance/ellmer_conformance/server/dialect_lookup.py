@@ -40,14 +40,15 @@ DIALECTS = {(dialect.wire, dialect.vendor): dialect for dialect in _found()}
 
 
 def dialect_of(ticket: Ticket) -> Dialect:
-    """Returns the provider's dialect, for one reply."""
+    """Returns the provider's dialect for one reply."""
     return _dialect(ticket.request.wire, ticket.request.vendor)(ticket)
 
 
 @lru_cache(256)
 def _dialect(wire: str, vendor: str) -> type[Dialect]:
-    """That of the provider; of one that has none, that of the format's author, or of those who copy OpenAI's.
-    Where the format is not known, OpenAI's."""
+    """Returns the dialect of the provider, or else of the format's author or of servers that copy OpenAI. For an
+    unknown format, it is OpenAI's.
+    """
     author = MODULES[wire].VENDOR if wire in MODULES else ""
     copied = Compatible if vendor and wire == Compatible.wire else DIALECTS.get((wire, author), OpenAIChat)
     return DIALECTS.get((wire, vendor), copied)

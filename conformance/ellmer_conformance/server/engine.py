@@ -1,10 +1,10 @@
-"""The strict server without its sockets: a request in, the provider's reply out.
+"""The strict server without sockets: it takes a request and returns the provider's reply.
 
-The request is judged (`request_check.py`), and if nothing is wrong with it, the next step of the script answers. A request
-that is refused takes no step. Where the path names no case and no conversation, the answer depends on the request
-alone. In `observe` mode nothing is refused for its content: the violations are noted, in a
-header of the reply and in the report; a missing key is one of them. In `proxy` mode the upstream answers
-(`proxy.py`), and only the pages are the engine's.
+The request is judged (`request_check.py`). If nothing is wrong, the next step of the script answers it. A refused
+request uses no step. If the path names no case and no conversation, the answer depends on the request alone. In
+`observe` mode, no request is refused for its content: the violations, including a missing key, are noted in a header
+of the reply and in the report. In `proxy` mode, the upstream answers (`proxy.py`), and the engine serves only the
+pages.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Engine:
         self._services = Services(self.answer)
 
     def answer(self, request: HttpRequest) -> Reply:
-        """Returns the reply to a request, whatever it is."""
+        """Returns the reply to any request."""
         way = route(request.target, request.host)
         if way.page == "chat":
             return (None if way.wire else self._serve(request, way)) or self._chat(request, way)
@@ -69,8 +69,8 @@ class Engine:
         return self._page(request, way)
 
     def _called_by_name(self, request: HttpRequest) -> bool:
-        """Tells whether the client means this server. A web page may have its own name lead here (DNS
-        rebinding), and then read what this server tells.
+        """Tells whether the client addresses this server by its name. Otherwise, a web page could point its own host
+        name here (DNS rebinding) and read this server's data.
         """
         said = request.headers.get("host", "")
         try:
@@ -106,19 +106,19 @@ class Engine:
         return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
 
     def enter(self, entry: Entry, size: int) -> None:
-        """Notes an exchange; `size` is that of the request's body, in bytes."""
+        """Notes an exchange; `size` is the size of the request's body in bytes."""
         self.journal.add(entry, size)
         if self.watch:
             self.watch(entry)
 
     def too_large(self, request: HttpRequest) -> Reply:
-        """Returns the reply to a request whose body is not worth reading."""
+        """Returns the reply to a request with a body that is too large."""
         way = route(request.target, request.host)
         dialect = self._dialect(way, Request(way.wire, way.vendor, {}))
         return refuse(dialect, dialect.too_large())
 
     def _serve(self, http: HttpRequest, way: Route) -> Reply | None:
-        """Returns a service beside chat, where the path is one's."""
+        """Returns the reply of a service besides chat, if the path is one's."""
         reply = (
             self._services.answer(http, way, locks=self.mode == "reject")
             if way.case in self.scripts
@@ -148,7 +148,7 @@ class Engine:
         return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
     def _is_open(self, way: Route) -> bool:
-        """Tells whether it is nobody's conversation, and everybody is told the same."""
+        """Tells whether the path names no conversation, so that every client gets the same answer."""
         return way.case == OPEN_CASE and not way.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
 
     def _next(self, found: CheckedRequest, way: Route) -> Reply:

@@ -64,7 +64,7 @@ class Entry:
 
     @property
     def exchange(self) -> Exchange:
-        """The request and the answer as they were sent."""
+        """The request and the answer."""
         answer = self.answer
         return Exchange(self.request, answer.response if isinstance(answer, Reply) else answer)
 
@@ -137,7 +137,7 @@ class Journal:
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, entry: Entry, asked: int) -> None:
-        """Enters an exchange; `asked` is the size of the request's body, in bytes. The oldest make room."""
+        """Adds an exchange; `asked` is the size of the request's body in bytes. The oldest entries are dropped."""
         headers = entry.request.headers
         head = sum(map(len, headers)) + sum(map(len, headers.values()))
         size = _BESIDE + head + len(entry.request.url) + asked + (entry.answer.size if entry.answer else 0)
@@ -165,12 +165,12 @@ class Journal:
         return (entry for entry in kept if nonce in {None, entry.nonce})
 
     def all(self) -> tuple[list[Entry], int]:
-        """Returns every entry that is kept, oldest first, and how many there were."""
+        """Returns all stored entries, oldest first, and the number of all entries."""
         with self._lock:
             return [entry for entry, _ in self._kept], self._count
 
     def report(self, case: str, nonce: str | None, last: int = 0) -> bytes:
-        """Returns the same as JSON text; of the `last` exchanges only, unless 0."""
+        """Returns the entries as JSON text, or only the `last` exchanges unless 0."""
         found = list(self.of(case, nonce))
         report = {
             "case": case,
@@ -211,8 +211,8 @@ def _json(value: Any) -> bytes:
 
 
 def without_secrets(headers: Mapping[str, str]) -> dict[str, str]:
-    """Returns the headers that are known to hold no credential as they are, the value of any other one
-    replaced by its kind. A canary is no credential: it is there to be seen.
+    """Returns the headers without secrets: known harmless headers are unchanged, and the values of others are
+    replaced by their kind. Canaries stay visible.
     """
     return {
         name: value if _is_public(name) or is_canary(value) else _kind(value)

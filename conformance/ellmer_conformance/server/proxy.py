@@ -1,8 +1,8 @@
-"""The strict server between a client and a real API: it judges what passes, and changes nothing.
+"""The strict server between a client and a real API: it judges the requests and changes nothing.
 
-Bytes go both ways as they come, compressed or not. What is kept for the report has no credential in it: the
-upstream gets the client's headers and query, the journal gets neither. Requests that a client signs for the host it
-calls (AWS SigV4) are refused by the upstream: the signature names this server; use a bearer token there.
+Bytes are passed on in both directions as they arrive, compressed or not. The report's copy has no credentials: the
+upstream gets the client's headers and query, but the journal does not. The upstream refuses requests that a client
+signs for this host (AWS SigV4); use a bearer token there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CONNECT = 30.0  # seconds; how long an answer takes is between the client and t
 
 
 class Proxy:
-    """Takes requests in the engine's place, and answers its pages with it."""
+    """Takes requests instead of the engine, which serves the pages."""
 
     def __init__(self, engine: Engine, upstream: str) -> None:
         self._engine = engine
@@ -40,16 +40,16 @@ class Proxy:
         self._client: httpx.AsyncClient | None = None
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
-        """Returns the upstream's reply, to come."""
+        """Returns the upstream's reply while it arrives."""
         way = found(request.target, self._upstream.netloc)  # a key in the query is not remembered
         return self._engine.answer(request) if way.page != "chat" else self._relay(request, way)
 
     def too_large(self, request: HttpRequest) -> Reply:
-        """As the engine has it: nothing is passed on."""
+        """Returns the engine's reply; nothing is passed on."""
         return self._engine.too_large(request)
 
     async def aclose(self) -> None:
-        """Ends the connections to the upstream."""
+        """Closes the connections to the upstream."""
         if self._client:
             await self._client.aclose()
 
@@ -92,7 +92,7 @@ class Proxy:
         return f"{base.geturl()}{path}" + (f"?{query}" if query else "")
 
     async def _chunks(self, response: httpx.Response, entry: Entry, size: int) -> AsyncGenerator[bytes, None]:
-        """Yields the body as it comes; what came is noted, however it ends."""
+        """Yields the body as it arrives, and notes its received part at the end."""
         came, ended, entry.left = bytearray(), False, 0
         try:
             async for data in response.aiter_raw():
@@ -121,7 +121,7 @@ class Proxy:
 
 
 def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
-    """Returns the request and the verdicts on it; none where it is no chat request, or no JSON."""
+    """Returns the request and its verdicts, or nothing if it is not a chat request or not JSON."""
     headers = without_secrets(http.headers)
     if way.wire and http.method == "POST":
         try:
@@ -132,13 +132,13 @@ def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
 
 
 def kept(headers: Iterable[tuple[str, str]], named: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Returns the headers that are for the far end; `connection` names more that are not."""
+    """Returns the headers for the other side. `connection` names further headers to drop."""
     near = _HOPS | {name.strip().lower() for name in named.get("connection", "").split(",")}
     return [(name, value) for name, value in headers if name.lower() not in near | {"content-length"}]
 
 
 def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:
-    """Returns the answer as a value, decoded as far as it came."""
+    """Returns the answer as a value, with its received part decoded."""
     headers = without_secrets(response.headers)
     try:
         decoded = httpx.Response(200, headers=response.headers, content=body).content

@@ -1,7 +1,7 @@
-"""Signed blobs: what the server hands out and wants back unchanged.
+"""Signed blobs, which the server sends and expects back unchanged.
 
-A blob carries the text it stands for and a MAC over it. A client cannot alter either unnoticed, which is all
-that the providers' signatures do for a client.
+A blob contains its text and a MAC of it, so that a client cannot change either unnoticed. The providers' signatures
+have the same effect for a client.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _SIZE = sha256().digest_size
 
 
 def sign(text: str) -> bytes:
-    """Returns the blob that stands for a text."""
+    """Returns the blob of a text."""
     data = text.encode()
     return _MARK + hmac.digest(_KEY, data, "sha256") + data
 
 
 def is_ours(blob: bytes) -> bool:
-    """Tells whether the blob says that it came from here; it may have been changed since."""
+    """Tells whether the blob was made here. It may have been changed since."""
     return blob.startswith(_MARK)
 
 
 def opened(blob: bytes) -> str | None:
-    """Returns the text of an unchanged blob of ours, else None."""
+    """Returns the text of an unchanged blob of ours, or `None`."""
     mac, data = blob[len(_MARK) : len(_MARK) + _SIZE], blob[len(_MARK) + _SIZE :]
     genuine = is_ours(blob) and hmac.compare_digest(mac, hmac.digest(_KEY, data, "sha256"))
     return data.decode() if genuine else None
@@ -42,7 +42,7 @@ def encoded(blob: bytes, prefix: str = "") -> str:
 
 
 def decoded(text: str) -> bytes | None:
-    """Base64 in either alphabet, padded or not; None where it is neither."""
+    """Decodes base64 in either alphabet, padded or not. Returns `None` for other text."""
     try:
         standard = text.translate(str.maketrans("-_", "+/")).rstrip("=")
         return b64decode(standard + "=" * (-len(standard) % 4), validate=True)

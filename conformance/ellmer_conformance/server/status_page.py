@@ -1,4 +1,4 @@
-"""The server's page at `/`, and the text that it prints when it starts."""
+"""The server's page at `/`, and its text at the start."""
 
 from __future__ import annotations
 
@@ -47,14 +47,12 @@ _OTHERS = (("Mistral", "/c/any/1@mistral"), ("Cohere", ""), ("Ollama", ""), ("Be
 
 
 def named(cases: Iterable[str]) -> list[str]:
-    """Returns the cases that a person would ask for: not those under a variation, of which there are
-    hundreds.
-    """
+    """Returns the cases without their variations, of which there are hundreds."""
     return sorted(case for case in cases if "~" not in case)
 
 
 def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
-    """Returns the text that is printed at the start: base URLs, requests to try, and the cases.
+    """Returns the text at the start: base URLs, requests to try, and the cases.
 
     Args:
         base: The address of the server.
@@ -69,7 +67,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
         [
             f"The strict server, in {mode} mode, on {base}",
             "",
-            "It answers what the real APIs answer, and refuses what they refuse, in their words. Any key will do.",
+            "It answers as the real APIs do, and refuses what they refuse, with their error texts. Any key is accepted.",
             "Base URLs for the providers' own SDKs:",
             "",
             *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
@@ -77,12 +75,16 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "Some providers share OpenAI's paths. Add @ and the provider's name or host:",
             f"{base}/c/any/1@api.deepseek.com/v1",
             "",
-            "To try it by hand:",
+            "Settings for ellmer_core and for OpenAI's SDK:",
+            "",
+            f"  export OPENAI_API_KEY=any-key OPENAI_BASE_URL={base}/v1",
+            "",
+            "Requests to try:",
             "",
             *(f"  {_curl(base + path, headers, body)}" for _, _, path, headers, body in _PROVIDERS),
             "",
-            f"A scripted case: {base}/c/<case>/<nonce> before the provider's path; each nonce is a conversation",
-            f"of its own, and {base}/c/<case>/<nonce>/report tells what happened in it. The cases:",
+            f"The base URL of a scripted case is {base}/c/<case>/<nonce> and the provider's own path, such as /v1.",
+            f"Each nonce is a separate conversation, whose report is at {base}/c/<case>/<nonce>/report. The cases:",
             "",
             fill(", ".join(named(cases)), 110, initial_indent="  ", subsequent_indent="  "),
             "",
@@ -93,7 +95,7 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
 
 
 def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
-    """Returns the same for curl; for a browser the page that shows the conversations as they arrive."""
+    """Returns the start text for curl. For a browser, it is the page that shows conversations as they arrive."""
     text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
     if "text/html" not in headers.get("accept", ""):
         return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())

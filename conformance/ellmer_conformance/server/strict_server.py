@@ -1,4 +1,4 @@
-"""The strict server, ready to start: in a thread of its own for tests, or in the foreground."""
+"""The strict server, in a thread for tests, or in the foreground."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["PortInUse", "StrictServer"]
 
 
 class PortInUse(OSError):
-    """Another program listens on the port."""
+    """Another program uses the port."""
 
 
 class StrictServer:
@@ -150,7 +150,7 @@ class StrictServer:
 
 
 async def _sweep(connections: set[Connection]) -> None:
-    """Closes idle connections from time to time. `asyncio.sleep()` may be a client's virtual clock here."""
+    """Closes idle connections from time to time. `asyncio.sleep()` may use a client's virtual clock here."""
     while True:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.Event().wait(), PATIENCE / 8)
@@ -163,7 +163,7 @@ async def _sweep(connections: set[Connection]) -> None:
 async def _listening(
     handler: Handler, known: KnownRequests | None, host: str, port: int
 ) -> AsyncIterator[int]:
-    """Listens, and gives the port; closes every connection in the end."""
+    """Listens and yields the port. It closes every connection at the end."""
     connections: set[Connection] = set()
     try:
         server = await asyncio.get_running_loop().create_server(

@@ -1,7 +1,7 @@
-"""Preserved thinking: newer Claude models bind a thought to all that stood before it.
+"""Preserved thinking: newer Claude models bind a thought to the conversation before it.
 
-A thought's signature records the system prompt, the tools and the blocks that the request had when the thought was written, and
-the thought before it. A request that sends it back behind anything else is refused, or the thought is left out.
+A thought's signature records the system prompt, the tools and the blocks of the request for which it was written, and
+the previous thought. If a request sends it after another prefix, it is refused, or the thought is dropped.
 https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html
 """
@@ -43,7 +43,7 @@ _UNSAID = frozenset({"cache_control", "cachePoint"})
 
 
 class Prefix(NamedTuple):
-    """What a thought was written behind: digests of it, and the name of the model."""
+    """The prefix of a thought: digests of its parts, and the name of the model."""
 
     model: str
     system: str
@@ -52,12 +52,12 @@ class Prefix(NamedTuple):
     thought: str
 
     def after(self, signature: str) -> Prefix:
-        """Returns the same for the next thought of an answer."""
+        """Returns the prefix of the next thought of an answer."""
         return self._replace(thought=_digest(signature))
 
 
 class Block(NamedTuple):
-    """A block of a request: where it is; where it is a thought, its text and its signature."""
+    """A block of a request with its place. A thought also has its text and its signature."""
 
     place: str
     role: str
@@ -66,7 +66,9 @@ class Block(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """A thought that the model does not read: why, and the provider's sentence on what differs, if there is one."""
+    """A thought that the model does not use: the reason, and the provider's sentence about the difference, if there
+    is one.
+    """
 
     place: str
     reason: str
@@ -75,7 +77,7 @@ class Mismatch(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Conversation:
-    """A request as the check compares it."""
+    """A request in the form for the comparison."""
 
     model: str
     system: Sequence[Any]
@@ -84,19 +86,19 @@ class Conversation:
 
     @cached_property
     def prefix(self) -> Prefix:
-        """What a thought is bound to that this request is answered with."""
+        """The prefix for thoughts in the answer to this request."""
         thoughts = [block.signature for block in self.blocks if block.signature is not None]
         before = _digest(thoughts[-1]) if thoughts else ""
         return Prefix(self.model, self._system, self._tools, self._digests, before)
 
     @cached_property
     def _said(self) -> Sequence[Block]:
-        """The blocks that are no thoughts."""
+        """The blocks that are not thoughts."""
         return [block for block in self.blocks if block.signature is None]
 
     @cached_property
     def _digests(self) -> Sequence[str]:
-        """Of each of these."""
+        """The digests of these blocks."""
         return [_digest([block.role, block.value]) for block in self._said]
 
     @cached_property
@@ -105,14 +107,14 @@ class Conversation:
 
     @cached_property
     def _tools(self) -> str:
-        """The set of tools; one that is loaded later is none yet."""
+        """The set of tools. Tools that are loaded later are not in it."""
         return _digest(
             sorted(_digest(tool) for tool in self.tools if object_of(tool).get("defer_loading") is not True)
         )
 
     @cached_property
     def mismatches(self) -> Sequence[Mismatch]:
-        """The thoughts that are not read: after the first behind another prefix, none is."""
+        """The unused thoughts. After the first one with another prefix, no thought is used."""
         found: list[Mismatch] = []
         thought, said, sentence = "", 0, None
         for block in self.blocks:
@@ -131,8 +133,9 @@ class Conversation:
         return found
 
     def objection(self, *, dropped: bool, beta: bool) -> str | None:
-        """Returns what is said of the first thought behind another prefix, unless such are `dropped`; `beta`: the
-        header is sent."""
+        """Returns the error for the first thought with another prefix, unless they are `dropped`; `beta` says that
+        the header is sent.
+        """
         if dropped or not binds(self.model):
             return None
         for place, reason, sentence in self.mismatches:
@@ -141,14 +144,14 @@ class Conversation:
         return None
 
     def transformations(self) -> list[Json]:
-        """Returns the same thoughts as a reply lists them: they were left out."""
+        """Returns the dropped thoughts in the form of a reply."""
         return [
             {"type": "thinking_dropped", "path": place, "reason": reason}
             for place, reason, _ in self.mismatches
         ]
 
     def _differs(self, bound: Prefix, count: int, block: Block, thought: str) -> str | None:
-        """Returns what differs from what a thought is bound to, behind so many other blocks; None where nothing does."""
+        """Returns the difference from the prefix of a thought after a number of other blocks, or `None`."""
         if bound.system != self._system:
             return "The `system` prompt differs from the one this block was created with."
         if bound.tools != self._tools:
@@ -170,14 +173,14 @@ class Conversation:
 
 
 class Sealed(NamedTuple):
-    """What a signature stands for."""
+    """The content of a signature."""
 
     text: str
     prefix: Prefix | None
 
 
 def binds(model: str) -> bool:
-    """Tells whether the model binds its thoughts to what stood before them."""
+    """Tells whether the model binds its thoughts to the conversation before them."""
     return bool(PRESERVES_THINKING.search(model))
 
 
@@ -188,7 +191,7 @@ def sealed(text: str, prefix: Prefix | None) -> str:
 
 
 def unsealed(signature: str) -> Sealed | None:
-    """Returns what a signature stands for that was given here, and is unchanged."""
+    """Returns the content of an unchanged signature of this server."""
     blob = decoded(signature)
     text = opened(blob) if blob else None
     if text is None or not text.startswith(_RECORD):
@@ -198,7 +201,7 @@ def unsealed(signature: str) -> Sealed | None:
 
 
 def _reads(model: str, author: str) -> bool:
-    """Tells whether a model reads the thoughts of one that binds them."""
+    """Tells whether a model uses the thoughts of one that binds them."""
     ours, theirs = PRESERVES_THINKING.search(model), PRESERVES_THINKING.search(author)
     if theirs is None or theirs[1] == "haiku":
         return True
@@ -207,7 +210,7 @@ def _reads(model: str, author: str) -> bool:
 
 
 def _first_difference(before: Sequence[str], now: Sequence[str]) -> int | None:
-    """Returns the first place of `before` that `now` has not so."""
+    """Returns the first place of `before` that differs in `now`."""
     for index, digest in enumerate(before):
         if index >= len(now) or now[index] != digest:
             return index
@@ -219,7 +222,7 @@ def _digest(value: Any) -> str:
 
 
 def _compared(value: Any, key: str = "") -> Any:
-    """Returns a value without what is not compared: cache markers, nulls, and what signs a URL."""
+    """Returns a value without ignored parts: cache markers, nulls, and signatures of URLs."""
     if isinstance(value, dict):
         return {
             name: _compared(one, name)

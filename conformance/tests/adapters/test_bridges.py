@@ -1,4 +1,4 @@
-"""The peers' pages are those of the results, and each failing cell has its evidence."""
+"""The peers' pages agree with the results, and each failing cell has its evidence."""
 
 import importlib
 import json
@@ -22,7 +22,7 @@ def page(monkeypatch):
 
 @pytest.fixture
 def failures(page):
-    """Its room of cells and causes."""
+    """The module of cells and causes."""
     return sys.modules["failures"]
 
 
@@ -34,7 +34,7 @@ def test_the_peers_pages_are_those_of_the_results(page):
 
 
 def pinned(peer):
-    """The versions that a library is played with: its environment's, or its example's lock file's."""
+    """The versions with which a library is tested: those of its environment, or of its example's lock file."""
     lock = PEERS.parents[1] / "examples" / f"driver-{peer}" / "package-lock.json"
     if not lock.is_file():
         return (PEERS / "pins" / f"{peer}.txt").read_text("utf-8").splitlines()

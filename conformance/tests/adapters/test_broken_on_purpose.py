@@ -1,4 +1,6 @@
-"""Every broken adapter is caught by the rule that it breaks. That ours is caught by none: `nox -s conformance`, `nox -s ways`."""
+"""Every broken adapter is caught by the rule that it breaks. `nox -s conformance` and `nox -s ways` show that no rule
+catches ours.
+"""
 
 from pathlib import Path
 
@@ -74,7 +76,7 @@ def test_every_rule_of_a_wire_format_catches_who_breaks_it(impostor, server):
 
 
 def strangers(broken, caught_by, found):
-    """Broken rules of other groups, but for those that break with it."""
+    """Returns the broken rules of other groups, except expected ones."""
     groups = {id.partition("-")[0] for id in caught_by} | {"PAIR" if "PAR-" in id else "" for id in caught_by}
     groups |= {"PAR"} if "PAIR" in groups else set()
     return {id for id in found if id.partition("-")[0] not in groups} - {*broken.also} - CONSEQUENCES

@@ -1,4 +1,4 @@
-"""Adapters that are right in another way than ours: none is blamed. (Those that are wrong are in `broken_on_purpose`.)"""
+"""Adapters that are correct in another way than ours are not blamed. (Wrong ones are in `broken_on_purpose`.)"""
 
 import json
 from dataclasses import replace
@@ -22,7 +22,7 @@ class LimitReached(Exception):
 
 
 class Habit(BrokenAdapter):
-    """Our adapter with a habit; `cases` are those that could be held against it."""
+    """Our adapter with a habit; `cases` are those that the habit affects."""
 
     caught_by = ()
     cases: ClassVar[tuple[str, ...]]
@@ -40,7 +40,7 @@ class LooksAroundFirst(Habit):
 
 
 class TellsAll(Habit):
-    """What the model said before it called is part of the reply."""
+    """The reply includes the model's text before its calls."""
 
     cases = ("text_then_tool",)
 
@@ -49,7 +49,7 @@ class TellsAll(Habit):
 
 
 class AddsUp(Habit):
-    """The counts of a reply are those of all the requests it took."""
+    """The token counts of a reply are the sum over all its requests."""
 
     cases = ("one_tool",)
 
@@ -58,7 +58,7 @@ class AddsUp(Habit):
 
 
 class RaisesAtTheLimit(Habit):
-    """A call that the limit cut is an error of the library's own."""
+    """A call that the limit truncated raises the library's own error."""
 
     cases = ("length_inside_arguments",)
     on = ("openai-chat", "openai-responses", "anthropic")
@@ -68,7 +68,7 @@ class RaisesAtTheLimit(Habit):
 
 
 class StopsAtTheLimit(Habit):
-    """The same, as a reply that says that it is not whole."""
+    """A call that the limit truncated gives a reply that is marked as incomplete."""
 
     cases = ("length_inside_arguments",)
     on = ("openai-chat", "openai-responses", "anthropic")
@@ -78,7 +78,7 @@ class StopsAtTheLimit(Habit):
 
 
 class UsesTheProvidersWords(Habit):
-    """Stop reasons are handed over as they come."""
+    """Stop reasons are the provider's, unchanged."""
 
     cases = ("length_inside_text",)
     on = ("anthropic", "gemini")
@@ -89,7 +89,7 @@ class UsesTheProvidersWords(Habit):
 
 
 class RefusesSharedIds(Habit):
-    """An answer whose calls cannot be told apart is an error."""
+    """An answer with ambiguous calls is an error."""
 
     cases = ("calls_with_one_id",)
     on = ("openai-chat", "openai-responses", "anthropic")
@@ -102,7 +102,7 @@ class RefusesSharedIds(Habit):
 
 
 class NeverStreams(Habit):
-    """Asks for whole answers, and hands them over as streams of one piece."""
+    """Requests whole answers, and returns them as streams of one piece."""
 
     cases = (
         "failed_after_text",
@@ -122,7 +122,7 @@ class NeverStreams(Habit):
 
 
 class LeavesItToTheServer(Habit):
-    """Sends what is new, behind the answer that the provider keeps."""
+    """Sends only new content, after the answer that the provider stores."""
 
     cases = ("sequential_tools", "tool_returns_image", "five_parallel_tools")
     on = RESPONSES
@@ -142,7 +142,7 @@ class LeavesItToTheServer(Habit):
 
 
 class CountsInFloats(Habit):
-    """Numbers are what JavaScript has: a SHOULD, and no reason to take a call for another."""
+    """Numbers are JavaScript's. This breaks a SHOULD, and calls are still matched."""
 
     cases = ("large_numbers",)
 

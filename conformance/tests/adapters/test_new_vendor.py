@@ -1,4 +1,4 @@
-"""A vendor that speaks a known format joins the library and the suite with one file, and nothing else is touched."""
+"""A new provider with a known format is added to the library and the suite with one file."""
 
 import json
 import os
@@ -48,7 +48,7 @@ main()
 
 @pytest.fixture
 def conformance(tmp_path, monkeypatch):
-    """The command, in a project whose providers have one more file: in this process, and in one of its own."""
+    """Runs the command in a project with one more provider: in this process, and in a separate one."""
     (tmp_path / "providers").mkdir()
     (tmp_path / "providers" / "nimbus.py").write_text(VENDOR)
     (tmp_path / "cassettes").mkdir()

@@ -1,4 +1,4 @@
-"""The table of planted bugs says which broken adapters there are, and who catches it."""
+"""The table of planted bugs lists the broken adapters and the rules that catch them."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sixty schemas at every vendor: what ellmer_core asks, the strict server takes, and the value is there."""
+"""Sixty schemas at every provider: the strict server accepts the requests of ellmer_core, and the value is returned."""
 
 import sys
 from dataclasses import replace
@@ -32,13 +32,13 @@ def server():
 
 
 def sent(type, value):
-    """The value as the model gives it, who gives objects only."""
+    """Returns the value in the form of a model, which returns only objects."""
     return {"wrapper": value} if Structured(type).wrapped else value
 
 
 @pytest.fixture
 def ask(server, place):
-    """Asks at a place for a type, in a conversation of its own over one connection."""
+    """Asks a provider for a type, in a separate conversation over one connection."""
     there = place_of(ADAPTER, *place)
     first = server.url("first", "0")
     chat = ADAPTER.session(replace(endpoint(there, *place), base_url=first + there.path)).chat

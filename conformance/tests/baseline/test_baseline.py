@@ -1,4 +1,4 @@
-"""Expected failures, from the day they are listed to the day they are stale."""
+"""Expected failures, from their listing until they are stale."""
 
 import json
 from dataclasses import replace
@@ -27,7 +27,7 @@ def row(rule="ORD-003", case="dangling_call", mode="sync", verdict="fail", **mor
 
 
 def listed(tmp_path, *lines, **entry):
-    """The baseline of one entry."""
+    """Returns the baseline of one entry."""
     said = {"rule": "ORD-003", "reason": "known", "issue": "https://example.org/1"} | entry
     text = "\n".join(
         ["[[expect]]", *(f"{name} = {json.dumps(value)}" for name, value in said.items()), *lines]

@@ -1,4 +1,4 @@
-"""`conformance serve` as a person starts it: a process of its own."""
+"""`conformance serve` in a separate process, as a person starts it."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def served():
 
 
 def curl(line):
-    """The URL, the headers and the body of a printed curl line."""
+    """Returns the URL, the headers and the body of a printed curl command."""
     url, data = re.search(r"curl (\S+) .* -d '(.*)'", line).groups()
     return url, dict(header.split(": ") for header in re.findall(r"-H '([^']*)'", line)), json.loads(data)
 

@@ -1,4 +1,4 @@
-"""A request that was refused behind a status of 200 was refused."""
+"""A request that was refused with status 200 counts as refused."""
 
 import json
 

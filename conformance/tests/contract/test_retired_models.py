@@ -1,4 +1,4 @@
-"""Recordings of models that are gone."""
+"""Recordings of retired models are stale."""
 
 import json
 import re
@@ -90,7 +90,7 @@ def test_no_model_has_two_days_and_every_day_is_one():
 
 
 def refusals():
-    """Host, model and message of every recorded 404."""
+    """Yields the host, model and message of every recorded 404."""
     hosts = {
         "anthropic": "api.anthropic.com",
         "openai": "api.openai.com",

@@ -1,4 +1,4 @@
-"""The rule behind an error text is found, whatever names and numbers are in it."""
+"""The rule for an error text is found, whatever names and numbers it contains."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Every rule of the catalogue can be shown broken by a scenario, or it is said why not."""
+"""A scenario shows a violation of every rule of the catalogue, or there is a stated reason."""
 
 from click.testing import CliRunner
 

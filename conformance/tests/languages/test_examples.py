@@ -1,4 +1,4 @@
-"""The examples in other languages keep the rules. `nox -s node` runs them; the tools that are not here are skipped."""
+"""The examples in other languages keep the rules. `nox -s node` runs them and skips missing tools."""
 
 import shutil
 import subprocess
@@ -39,7 +39,7 @@ def server():
 
 @pytest.fixture
 def judged(server):
-    """The run of a command, and its verdicts by the rules' ids."""
+    """Returns the run of a command, and its verdicts by the rules' ids."""
 
     def play(command, case, mode, wire="openai-chat"):
         run = Driver(command).play(wire, wire.partition("-")[0], CASES[case], mode, server=server)
@@ -66,7 +66,7 @@ def test_the_node_example_keeps_every_rule(judged, case, mode):
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def example(request, tmp_path_factory):
-    """The command of an example, built once."""
+    """Returns the command of an example, which is built once."""
     build, command = LANGUAGES[request.param]
     if not shutil.which(request.param):
         pytest.skip(f"there is no {request.param} here")

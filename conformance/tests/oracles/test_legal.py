@@ -1,4 +1,4 @@
-"""Legal variations of accepted requests, derived by the official types: no rule about shapes refuses one."""
+"""Legal variations of accepted requests, by the official types: no rule about shapes refuses one."""
 
 import copy
 import sys

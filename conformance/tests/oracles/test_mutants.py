@@ -1,4 +1,6 @@
-"""Malformed requests, derived from recorded ones by the official types, are refused: a seeded sample of `nox -s mutants`."""
+"""Malformed requests, derived from recorded ones by the official types, are refused: a seeded sample of `nox -s
+mutants`.
+"""
 
 import copy
 import sys

@@ -1,4 +1,4 @@
-"""A second opinion: what the wires send has the shape that the official SDKs say their APIs take."""
+"""A second opinion: the requests of all wires match the types of the official SDKs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The official SDK's types judge the answers of a server that is probed."""
+"""The official SDK's types judge the answers of a probed server."""
 
 from ellmer_conformance.live_apis.probe.sdk_types import complaint
 

@@ -1,4 +1,4 @@
-"""The raw SDKs in the bridges' loop are the control: what they break, they break by themselves."""
+"""The raw SDKs in the bridges' loop are the control: their violations are their own."""
 
 import pytest
 

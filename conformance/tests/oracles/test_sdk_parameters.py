@@ -1,4 +1,4 @@
-"""What an official SDK can send, no rule calls unknown: a new SDK shows here what the rules have to learn."""
+"""No rule refuses a parameter of an official SDK as unknown: a new SDK shows missing ones."""
 
 from typing import get_args, get_type_hints
 

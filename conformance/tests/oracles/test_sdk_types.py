@@ -1,4 +1,4 @@
-"""What the types of the official SDKs call legal, no rule about the shape of a request calls wrong."""
+"""No rule about the shape of a request refuses a value that the types of the official SDKs allow."""
 
 from collections.abc import Iterable, Sequence
 from types import NoneType, UnionType
@@ -31,7 +31,7 @@ SAMPLES = {
 
 
 def values(of: Any, key: str = "", depth: int = 0) -> list[Any]:
-    """Legal values of a type: one of each literal, of each member of a union, with each optional field once."""
+    """Returns legal values of a type: one of each literal, of each member of a union, with each optional field once."""
     of = of.__value__ if isinstance(of, TypeAliasType) else of
     origin, inner = get_origin(of), get_args(of)
     if origin in (Required, NotRequired, Annotated):

@@ -1,4 +1,4 @@
-"""The official SDKs against the strict server: a third author must read every reply."""
+"""The official SDKs against the strict server: a third party must read every reply."""
 
 import pytest
 from sdk_clients import SDKS

@@ -1,4 +1,4 @@
-"""Citations, searches that the API runs itself, and what else is given where it is asked for, in the SDKs' typed objects."""
+"""Citations, provider-run searches and other requested parts, in the SDKs' typed objects."""
 
 import anthropic
 import boto3

@@ -18,7 +18,7 @@ def server():
 
 
 def raised(sdk, url, key="any-key"):
-    """The error that an SDK raises, and its status."""
+    """Returns the error that an SDK raises, and its status."""
     with pytest.raises((openai.APIStatusError, anthropic.APIStatusError, google_errors.APIError)) as caught:
         sdk(url, key).ask("sync")
     error = caught.value

@@ -1,4 +1,4 @@
-"""botocore and the SDKs of Ollama, Mistral and Cohere against the strict server: as `test_sdks.py`, for these."""
+"""botocore and the SDKs of Ollama, Mistral and Cohere against the strict server, as in `test_sdks.py`."""
 
 from dataclasses import replace
 

@@ -21,7 +21,7 @@ def server():
 
 
 def raised(sdk, url, *key):
-    """Status and name of the error that an SDK raises."""
+    """Returns the status and the name of the error that an SDK raises."""
     with pytest.raises(sdk.errors) as caught:
         sdk(url, *key).ask("sync")
     return sdk.status(caught.value), str(caught.value)

@@ -1,4 +1,4 @@
-"""Models, token counts, files and batches of the strict server, as the official SDKs see them."""
+"""Models, token counts, files and batches of the strict server, through the official SDKs."""
 
 import io
 import itertools

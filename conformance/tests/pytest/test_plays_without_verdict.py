@@ -1,4 +1,4 @@
-"""A run is green only when every play that was selected came to a verdict."""
+"""A run is green only if every selected case has a verdict."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Runs are narrowed by marks and by rules; sets of requirements are shown and compared."""
+"""Marks and rules select runs; requirement sets are shown and compared."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A run in parts, and the whole of it: the same report."""
+"""A run in parts gives the same report as the whole run."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ def conformance(folder, *arguments, code=0):
 
 
 def facts(folder):
-    """A report, but for the order in which things were found."""
+    """Returns a report without the order of its rows."""
     report = json.loads((folder / "report.json").read_text())
     return {
         name: sorted(json.dumps(each, sort_keys=True) for each in value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Several workers give the report that one gives."""
+"""Several workers give the same report as one."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Calibrate holds the rules against what was recorded; list and explain say what they are."""
+"""Calibrate compares the rules with recordings; list and explain describe the rules."""
 
 import json
 
@@ -61,6 +61,22 @@ def test_a_rule_of_the_past_says_until_when():
     assert days["ORD-001"] == (None, None)
 
 
+def test_the_listed_evidence_of_a_rule_is_what_explain_shows():
+    listed = json.loads(run("list", "--wire", "openai-responses", "--format", "json").output)["rules"]
+    opened = next(row["evidence"] for row in listed if row["id"] == "ORD-008")
+    text = run("explain", "ORD-008", "--wire", "openai-responses").output
+    shown = text.partition("Evidence:")[2].partition("Recorded:")[0]
+    assert opened
+    assert [line.split()[-1] for line in shown.strip().splitlines()] == opened
+
+
+def test_the_rules_about_servers_are_listed_by_themselves():
+    servers = json.loads(run("list", "--servers", "--format", "json").output)["rules"]
+    clients = json.loads(run("list", "--format", "json").output)["rules"]
+    assert {row["group"] for row in servers} == {"SRV"}
+    assert "SRV" not in {row["group"] for row in clients}
+
+
 def test_list_and_explain():
     listed = json.loads(run("list", "--format", "json").output)["rules"]
     rule = next(row for row in listed if row["id"] == "ORD-002" and "openai-chat" in row["wires"])
@@ -76,6 +92,19 @@ def test_list_and_explain():
     ):
         assert told in text
     assert run("explain", "TXT-001").exit_code == 0, "rules over a whole conversation are explained, too"
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["explain", "ORD-002"]])
+def test_a_provider_without_a_wire_format_is_refused(arguments):
+    outcome = run(*arguments, "--vendor", "openai")
+    assert outcome.exit_code == 2
+    assert "--vendor openai needs --wire" in outcome.output
+
+
+def test_rules_about_servers_have_no_wire_format():
+    outcome = run("list", "--servers", "--wire", "anthropic")
+    assert outcome.exit_code == 2
+    assert "--servers takes neither --wire nor --cases" in outcome.output
 
 
 @pytest.mark.parametrize("arguments", [["explain", "NOPE-1"], ["list", "--wire", "telegraph"]])

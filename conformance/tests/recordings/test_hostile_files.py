@@ -1,4 +1,4 @@
-"""Recordings that somebody made to harm: each is one file's trouble, is said in its line, and the others are judged."""
+"""Hostile recordings: each is an error of one file, is reported on its line, and the other files are judged."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Lint reads what people have, says what is wrong with it, and passes over nothing in silence."""
+"""Lint reads existing recordings, reports their violations, and skips nothing silently."""
 
 import json
 import os
@@ -111,7 +111,7 @@ def test_a_warning_fails_nobody(tmp_path):
 
 
 def known(tmp_path, **entry):
-    """A baseline of one entry."""
+    """Returns a baseline of one entry."""
     said = {"rule": "PAIR-001", "case": "*.yaml", "reason": "old", "issue": "https://example.org/1"} | entry
     path = tmp_path / "baseline.toml"
     path.write_text("[[expect]]\n" + "\n".join(f"{key} = {json.dumps(value)}" for key, value in said.items()))

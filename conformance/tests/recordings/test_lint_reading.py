@@ -1,4 +1,4 @@
-"""Every form of recording is read as it was written; what cannot be read is told, and ends with 2."""
+"""Every format of recordings is read correctly. Unreadable files are reported, and the exit code is 2."""
 
 import gzip
 import json

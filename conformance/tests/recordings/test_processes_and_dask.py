@@ -1,4 +1,4 @@
-"""The linter elsewhere: on Dask, and over the objects of a store. The results are those of one process."""
+"""The linter on Dask, and with the objects of a store. The results are those of one process."""
 
 import json
 import sys
@@ -32,7 +32,7 @@ BROKEN = {
 
 @pytest.fixture
 def recordings(tmp_path):
-    """Some of ours, with blobs, one that is broken, and one that is none."""
+    """Returns some of our recordings with blobs, a broken one, and a file that is not a recording."""
     folder = tmp_path / "recordings"
     for path in [
         *(CASSETTES / "anthropic").rglob("*image*.json"),

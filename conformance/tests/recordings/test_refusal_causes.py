@@ -1,4 +1,4 @@
-"""The table of causes, on refusals that are known from reports: no recording of them is at hand."""
+"""The table of causes with refusals from reports, which no recording has."""
 
 import pytest
 

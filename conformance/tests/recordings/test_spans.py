@@ -1,4 +1,4 @@
-"""Traces as input of the linter: every form that instrumentations have written, and what can be said of them."""
+"""Traces for the linter: every form that instrumentations write, and the judgements on them."""
 
 import json
 
@@ -43,7 +43,7 @@ def otlp(attributes, events=(), name="spans", **more):
 
 
 def structured(value):
-    """OTLP's own form of a value."""
+    """Returns OTLP's form of a value."""
     if isinstance(value, list):
         return {"arrayValue": {"values": [structured(each) for each in value]}}
     if isinstance(value, dict):
@@ -53,7 +53,7 @@ def structured(value):
 
 
 def chat(said):
-    """The messages of Chat Completions that mean the same."""
+    """Returns the equivalent messages of Chat Completions."""
     for each in said:
         part = each["parts"][0]
         if part["type"] == "text":
@@ -67,7 +67,7 @@ def chat(said):
 
 
 def fields(said):
-    """An attribute a field."""
+    """Returns an attribute for each field."""
     for i, each in enumerate(chat(said)):
         for key, value in each.items():
             if key == "tool_calls":

@@ -1,4 +1,4 @@
-"""A broken library's report: rows with their evidence, and every form of it."""
+"""A broken library's report: rows with their evidence, in every form."""
 
 import json
 import re

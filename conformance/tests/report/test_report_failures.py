@@ -1,4 +1,4 @@
-"""One failure of a report: how it is shown, told from others, and shown again."""
+"""One failure of a report: its display, its comparison with others, and its reproduction."""
 
 import re
 import subprocess

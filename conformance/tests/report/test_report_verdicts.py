@@ -1,4 +1,4 @@
-"""Which verdict each play gets, and how the verdicts are counted."""
+"""The verdict of each run, and the counts of verdicts."""
 
 from dataclasses import replace
 

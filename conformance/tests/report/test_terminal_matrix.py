@@ -1,4 +1,4 @@
-"""What is printed at the end of a run: readable on the terminals that people have, with as many vendors as there are."""
+"""The output at the end of a run: readable in all terminals, for any number of providers."""
 
 import io
 import re

@@ -1,7 +1,7 @@
-"""Every recorded stream, cut at every place, at random, written in every other way, and broken off after every event.
+"""Every recorded stream, split at every place and at random, in every other form, and truncated after every event.
 
-Takes an hour; `nox -s exhaustive` runs it. Each test is one recording, so that progress shows; `-k anthropic`,
-`-k one_tool` and `-n 2` work.
+It takes an hour; `nox -s exhaustive` runs it. Each test is one recording, so that progress is visible; `-k
+anthropic`, `-k one_tool` and `-n 2` work.
 """
 
 import re
@@ -40,7 +40,7 @@ def named(place):
 
 
 def opened(place, steps=None):
-    """A recorded stream, to be played as often as wanted."""
+    """A recorded stream that can be played repeatedly."""
     wire, vendor, case = place
     case = replace(case, steps=case.steps[:steps])
     return Replays(ADAPTER, wire, vendor, case, "stream", cassettes=CASSETTES)
@@ -57,7 +57,7 @@ def test_chunks_and_lines_do_not_matter(place):
 
 
 def differing(replays):
-    """The ways to write and to cut the stream that change something."""
+    """Returns the forms and splits of the stream that change the result."""
     plain = replays.play()
     splits = range(1, max(map(len, bodies(plain)), default=1))
     same = [
@@ -79,7 +79,7 @@ def test_a_stream_that_breaks_off_is_not_complete(place):
 
 
 def unnoticed(replays):
-    """The breaks that were not noticed."""
+    """Returns the truncations that were not noticed."""
     plain = replays.play()
     everywhere = replace(plain, case=replace(plain.case, variations=["cut:*"])).variations
     cuts = [varied for varied, _ in differences(replays, everywhere)]

@@ -1,4 +1,4 @@
-"""Programs in any language are judged by what they send; what cannot be seen is not judged, and said."""
+"""Programs in any language are judged by their requests. Rules that cannot be judged are listed."""
 
 import json
 import sys
@@ -46,7 +46,7 @@ def server():
 
 @pytest.fixture
 def judged(server, tmp_path):
-    """The verdicts on a program given as Python text, or as a command."""
+    """Returns the verdicts on a program, which is Python text or a command."""
 
     def play(program, case="two_parallel_tools", mode="sync", wire="openai-chat"):
         command = program

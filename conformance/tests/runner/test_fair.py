@@ -1,4 +1,4 @@
-"""Nobody is blamed for being right in another way: each of these was once a finding."""
+"""Correct behaviour in another form is not blamed. Each of these was once a false finding."""
 
 import base64
 import json
@@ -214,7 +214,7 @@ def test_calls_of_one_answer_may_run_in_any_order():
 
 
 class Fetches(EllmerCore):
-    """Fetches the images that tools return by their addresses."""
+    """Fetches the images that tools return by URL."""
 
     def session(self, endpoint, *, tools=(), **more):
         return super().session(endpoint, tools=[replace(t, run=self.fetching(t.run)) for t in tools], **more)

@@ -1,4 +1,4 @@
-"""What is recorded live is judged by what was answered, kept only where nothing is broken, and holds nothing private."""
+"""Live recordings are judged by the real answers, kept only without violations, and contain no private data."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The suite catches a library that breaks: recorded, replayed, judged through the whole chain."""
+"""The suite catches a broken library through the whole chain: recording, replay, verdict."""
 
 import json
 from pathlib import Path
@@ -53,7 +53,7 @@ def failures(run):
 
 
 def user_first(self, turn):
-    """The order that OpenAI refuses: what the user says, then the results."""
+    """Sends the user's text before the results, which OpenAI refuses."""
     messages = right(self, turn)
     return sorted(messages, key=lambda m: m["role"] == "tool")
 

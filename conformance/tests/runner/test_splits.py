@@ -1,5 +1,6 @@
-"""Places all over a stream where the network may cut it, tried: one short stream of each wire format. (All places of
-all streams: `nox -s exhaustive`.)"""
+"""One short stream of each wire format is split at places all over it. (All places of all streams: `nox -s
+exhaustive`.)
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ HOMES = sorted({wire: (wire, vendor) for wire, vendor in WHERE}.values())
 
 @pytest.fixture(scope="module")
 def one_word():
-    """The shortest stream: a question, and an answer of one word."""
+    """Returns the shortest stream: a question, and an answer of one word."""
     case = all_cases()["system_prompt"]
     return replace(case, steps=case.steps[:1])
 

@@ -1,4 +1,4 @@
-"""Where a key gets to besides the wire, while a library's own threads print as they like."""
+"""Places where a key is printed or logged, while a library's own threads print."""
 
 import sys
 import weakref

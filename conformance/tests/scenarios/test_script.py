@@ -1,4 +1,4 @@
-"""A script that no dialect could say is refused when it is made, not when a client asks for it."""
+"""A script that no dialect can express is refused when it is made, not when a client sends a request."""
 
 import pytest
 

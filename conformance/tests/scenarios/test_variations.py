@@ -1,4 +1,4 @@
-"""Variations change what they say, and nothing else."""
+"""Variations change only their own part."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ CHUNKED = [name for name, one in VARIATIONS.items() if one.rule in {"STR-001", "
 
 
 def answers(case, wire, vendor, mode):
-    """The answers of a recording, each event a write, as they were sent."""
+    """Returns the answers of a recording as they were sent, with each event as a write."""
     with Replays(find_adapter("ellmer-core"), wire, vendor, case, mode, cassettes=CASSETTES) as replays:
         responses = [exchange.response for exchange in replays.play().exchanges]
     whole = [VariedAnswer(wire, one.status, one.headers, (one.body,)) for one in responses]

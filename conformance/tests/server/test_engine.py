@@ -1,4 +1,4 @@
-"""The engine takes anything: no body, target or header makes it fail."""
+"""The engine accepts anything: no body, target or header makes it fail."""
 
 import json
 
@@ -41,7 +41,7 @@ SCALARS = st.none() | st.booleans() | st.integers() | WORDS | ODD
 
 
 def values(scalars):
-    """Whatever JSON may hold, of these."""
+    """Generates any JSON of these values."""
     return st.recursive(
         scalars,
         lambda inner: st.lists(inner, max_size=4) | st.dictionaries(WORDS | ODD, inner, max_size=5),

@@ -1,4 +1,4 @@
-"""Clients that mean harm: what the strict server holds of them has an end, and its reports are not everybody's."""
+"""Hostile clients: the strict server stores a limited amount, and its reports are not public."""
 
 import json
 import socket
@@ -24,7 +24,7 @@ def server():
 
 
 def send(server, data, *, wait=10.0):
-    """Everything that comes back until the server closes."""
+    """Returns everything that the server sends until it closes the connection."""
     with socket.create_connection((server.host, server.port), timeout=wait) as client:
         try:
             for at in range(0, len(data), 16384):
@@ -119,7 +119,7 @@ def test_no_request_is_a_defect_of_ours(server, data):
 )
 @pytest.mark.parametrize("mode", ["reject", "observe"])
 def test_a_format_that_has_no_rules_is_an_unknown_path(path, mode):
-    """Recordings of these formats are recognised; the server speaks none of them."""
+    """Recordings of these formats are recognised, but the server does not support them."""
     headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
     body = b'{"model": "m", "message": "Hi", "messages": []}'
     assert Engine({}, mode).answer(HttpRequest("POST", path, headers, body)).status == 404

@@ -1,4 +1,4 @@
-"""The socket side of the strict server: whatever comes over TCP gets an answer, and the connection its end."""
+"""The socket side of the strict server: any bytes over TCP get an answer, and the connection ends."""
 
 import asyncio
 import json

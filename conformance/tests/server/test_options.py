@@ -1,4 +1,4 @@
-"""What is no default, on the strict server: media inside tool results where an API takes them, and caching marks."""
+"""Optional features of the strict server: media inside tool results if an API accepts them, and cache marks."""
 
 import pytest
 
@@ -14,7 +14,7 @@ MEDIA = [name for name, case in CASES.items() if "image_in_tool_result" in case.
 
 
 class With(EllmerCore):
-    """Ours, with options."""
+    """Our adapter with options."""
 
     def __init__(self, **options):
         self._options = options

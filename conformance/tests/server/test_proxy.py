@@ -1,4 +1,4 @@
-"""The strict server between a client and an API, which is here another strict server."""
+"""The strict server between a client and an API, which is another strict server here."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ def upstream():
 
 @pytest.fixture
 def proxy():
-    """A proxy in front of a case of the upstream; its URL stands for the API's."""
+    """A proxy for a case of the upstream. Its URL replaces the API's."""
     started = []
 
     def start(url):
@@ -104,7 +104,7 @@ def test_a_stream_comes_through_as_it_is_sent_and_its_abandonment_goes_up(client
 
 
 def awaited(look):
-    """What is there as soon as it is; each look is a round trip."""
+    """Waits for a value. Each check is a round trip."""
     for _ in range(10_000):
         if found := look():
             return found
@@ -145,7 +145,7 @@ def test_no_upstream_is_a_502_that_says_so(client, proxy):
 
 
 class Squeezed(BaseHTTPRequestHandler):
-    """An API that compresses, and says what it was asked."""
+    """An API with compression, which reports its requests."""
 
     def do_GET(self):
         body = gzip.compress(json.dumps({"path": self.path, "host": self.headers["host"]}).encode())

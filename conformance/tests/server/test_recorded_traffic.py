@@ -1,4 +1,4 @@
-"""The strict server takes every request that the real API took, and answers it in that API's shape."""
+"""The strict server accepts every request that the real API accepted, and answers it in that API's form."""
 
 import json
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ PROTOCOLS = {"openai-chat", "openai-responses", "anthropic-messages", "gemini"}
 
 
 def accepted():
-    """Every recorded chat request of these formats that was answered with 200."""
+    """Yields every recorded chat request of these formats that was answered with 200."""
     for name, this, _ in interactions():
         answered = this["protocol"] in PROTOCOLS and this["response"]["status"] == 200
         refused = str(this["response"].get("text")).startswith('data: {"error"')

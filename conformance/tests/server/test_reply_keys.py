@@ -1,7 +1,6 @@
-"""The server writes replies and events with the keys that the providers were recorded to write.
+"""The server writes replies and events with the recorded keys of the providers.
 
-Which keys an object has, and in which order, is taken from the recorded traffic. Nothing here was written down
-by hand, save what no recording shows.
+The keys of an object and their order come from the recorded traffic. Only unrecorded parts are listed here.
 """
 
 from collections.abc import Iterator

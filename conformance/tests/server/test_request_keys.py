@@ -1,4 +1,4 @@
-"""Which keys, headers and bodies the strict server takes, and how it refuses the others."""
+"""The keys, headers and bodies that the strict server accepts, and its refusals of the others."""
 
 import pytest
 from questions_to_the_server import CHAT, MESSAGES, NONCES, PROVIDERS, SCRIPTS, Provider

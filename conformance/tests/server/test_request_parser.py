@@ -1,4 +1,4 @@
-"""Requests out of bytes: however they are cut, and whether or not they came before."""
+"""Requests from bytes in any chunks, new and repeated."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from ellmer_conformance.server.http.request_parser import MAX_BODY, Reader
 
 @dataclass
 class Told:
-    """A receiver that keeps what it was told."""
+    """A receiver that stores its calls."""
 
     requests: list[HttpRequest] = field(default_factory=list)
     large: list[HttpRequest] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The strict server answers by its script: what it says, where it breaks off, when it fails."""
+"""The strict server answers by its script: the texts, truncations and failures."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The strict server knows the signatures that it gave, and refuses what was changed."""
+"""The strict server recognizes its signatures, and refuses changed ones."""
 
 import pytest
 from questions_to_the_server import MESSAGES, NONCES, PROVIDERS, USER
@@ -26,7 +26,7 @@ def anthropic_thought(change=None):
 
 
 def swapped(text):
-    """The text with one letter of its middle changed to another."""
+    """Returns the text with one letter in its middle changed."""
     middle = len(text) // 2
     return text[:middle] + ("A" if text[middle] != "A" else "B") + text[middle + 1 :]
 

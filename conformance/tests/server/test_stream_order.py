@@ -1,7 +1,7 @@
-"""The server writes streams in the order in which the providers were recorded to write them.
+"""The server writes streams in the recorded order of the providers.
 
-The grammar of each wire format is taken from the recorded streams: which event may follow which. Nothing here
-was written down by hand, save what no recording shows.
+The grammar of each wire format comes from the recorded streams: the events that may follow each event. Only
+unrecorded parts are listed here.
 """
 
 from itertools import pairwise
@@ -123,6 +123,10 @@ UNRECORDED = {
     },
     "bedrock": {
         ("messageStart", "messageStop"): "an answer of nothing has no blocks",
+        (
+            "messageStart",
+            "contentBlockDelta reasoningContent signature",
+        ): "as at Anthropic: a hidden thought is its signature (anthropics/claude-agent-sdk-typescript#337)",
         (
             "contentBlockDelta toolUse",
             "contentBlockDelta toolUse",

@@ -1,4 +1,4 @@
-"""What the strict server takes, refuses and remembers; through HTTP, as a client meets it."""
+"""Requests that the strict server accepts and refuses, and its state, through HTTP."""
 
 import re
 

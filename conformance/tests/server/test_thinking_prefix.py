@@ -1,4 +1,4 @@
-"""The strict server binds the thoughts of newer Claude models to all that stood before them, as the API does."""
+"""The strict server binds the thoughts of newer Claude models to the conversation before them, as the API does."""
 
 import json
 
@@ -34,7 +34,7 @@ def answered(body, *parts, model="claude-fable-5-1"):
 
 
 def held(model="claude-fable-5-1"):
-    """A request with two thoughts, and the question of a third."""
+    """Returns a request with two thoughts, and the question for a third."""
     body = {"system": "Be brief.", "tools": [TOOL], "messages": [ASK]}
     first = answered(body, Think("Look."), Call("get_weather", id="toolu_1"), model=model)
     body = body | {"messages": [ASK, first, RESULT]}
@@ -177,7 +177,7 @@ def converse(body, *, dropped=False):
 
 @pytest.fixture
 def conversed():
-    """A request to Converse behind whose thought nothing has changed."""
+    """Returns a request to Converse with an unchanged prefix."""
     body = {"system": [{"text": "Be brief."}], "messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
     content = list(converse(body).blocks(Answer((Think("They greet."), Say("Hello.")))))
     more = [{"role": "assistant", "content": content}, {"role": "user", "content": [{"text": "Bye"}]}]

@@ -1,4 +1,4 @@
-"""Adapters outside of this repository: a test class, a module, a base URL. Each in a project of its own."""
+"""Adapters outside this repository: a test class, a module, a base URL, each in a separate project."""
 
 import json
 import signal
@@ -19,7 +19,7 @@ FAST = ["--case=plain_text", "--case=two_parallel_tools", "--case=tool_returns_i
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A copy of the example; what its commands say, in a process of their own or `within` this one."""
+    """Returns a copy of the example, whose commands run in a separate process, or `within` this one."""
     for file in (*EXAMPLE.glob("*.py"), *EXAMPLE.glob("*.toml")):
         (tmp_path / file.name).write_text(file.read_text("utf-8"), "utf-8")
     for name in ("PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):

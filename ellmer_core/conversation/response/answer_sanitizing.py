@@ -36,7 +36,9 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
     for wrong in (wrong for content in turn.contents for wrong in misfits(content)):
         raise ResponseError(f"Cannot parse this response as {wire.name}: {wrong}")
     if not isinstance(turn.finish_reason, (str, type(None))):
-        raise ResponseError(f"Cannot parse this response as {wire.name}: it ended for {turn.finish_reason!r}")
+        raise ResponseError(
+            f"Cannot parse this response as {wire.name}: its finish reason is {turn.finish_reason!r}"
+        )
     contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
     if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
         return turn

@@ -29,7 +29,7 @@ class OpenAIUploads(Uploads):
         if expires_in is not None:
             if not self.shortest <= expires_in <= self.longest:
                 raise UsageError(
-                    "OpenAI keeps files for an hour (3600) to 30 days (2592000): expires_in= in seconds."
+                    "OpenAI keeps files for one hour to 30 days. Set expires_in= to 3600 to 2592000 seconds."
                 )
             fields |= {"expires_after[anchor]": "created_at", "expires_after[seconds]": str(int(expires_in))}
         return self.stored(_object((yield form(to, fields, data, type, filename))))

@@ -113,7 +113,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         return [self.content(c) for c in texts if self.sendable(c)]
 
     def called(self, messages: Sequence[Json]) -> Iterator[Json]:
-        """Returns minimal definitions of the tools in the history: `The toolConfig field must be defined when using
+        """Yields minimal definitions of the tools in the history: `The toolConfig field must be defined when using
         toolUse and toolResult content blocks.`
         """
         calls = (block.get("toolUse") for message in messages for block in message["content"])

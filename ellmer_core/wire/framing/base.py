@@ -9,7 +9,7 @@ __all__ = ["Decoder", "no_constant"]
 
 
 def no_constant(_: str) -> None:
-    """Returns null for NaN or Infinity, which servers in Python write and which must not be sent back."""
+    """Returns `None` for NaN or Infinity, which servers in Python write and which must not be sent back."""
 
 
 class Decoder(ABC):

@@ -93,7 +93,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
                 return [*map(self.result, results), *self.user(rest)]
 
     def user(self, contents: Sequence[Content]) -> list[Json]:
-        """Yields user messages. The server shows a message's images before its text, so an image starts a new
+        """Returns user messages. The server shows a message's images before its text, so an image starts a new
         message.
         """
         messages: list[Json] = []

@@ -54,7 +54,7 @@ class OpenAIChatResponse(Wire):
         return cited_last(turn, sources(response))
 
     def thought(self, message: Json) -> Iterator[ContentThinking]:
-        """Returns the reasoning beside the content. Some providers send it under two names; both are sent back."""
+        """Yields the reasoning beside the content. Some providers send it under two names; both are sent back."""
         fields = {name: message[name] for name in REASONING if message.get(name)}
         if fields:
             texts = (_reasoning_text(value) for value in fields.values())

@@ -25,7 +25,7 @@ class Endings(NamedTuple):
     def neutral(self, reason: object) -> str | None:
         """Returns the neutral reason for a finish reason, the reason itself if it is unknown, or `None` for none."""
         if not isinstance(reason, (str, type(None))):
-            raise TypeError(f"a reason to end is a word, not {reason!r:.80}")
+            raise TypeError(f"a finish reason is a string, not {reason!r:.80}")
         return {**self.cut, **self.whole}.get(reason or "", reason or None)
 
     def is_whole(self, reason: object) -> bool:

@@ -58,7 +58,7 @@ _WAIT = r"(?i)(?:try again|retry) in (?:(\d+)m(?!s))?(?:([\d.]+)(ms|s)\b)?"
 _EVENT = re.compile(r"^data:(.+)$", re.MULTILINE)
 _CODE = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
-_LONGEST = 2000  # characters of an error text that is no JSON
+_LONGEST = 2000  # characters of an error text that is not JSON
 _PAGE = 50_000  # characters of a page that are looked through for them
 
 

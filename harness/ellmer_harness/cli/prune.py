@@ -78,7 +78,7 @@ def _report(path: Path | None) -> dict[str, Any]:
 
 
 def _cassettes(paths: list[Path]) -> tuple[list[Path], list[str]]:
-    """Yields the cassettes, and the error of each that cannot be read."""
+    """Returns the cassettes, and the error of each that cannot be read."""
     good, broken = list[Path](), list[str]()
     for file, found in recordings(paths, "reading"):
         if not isinstance(found, Found):

@@ -80,7 +80,7 @@ def _is_cassette(value: Any) -> bool:
 
 
 def _damage(file: Path, value: Any) -> Iterator[str]:
-    """Returns the reasons why a cassette of ours cannot be replayed. Other files have none."""
+    """Yields the reasons why a cassette of ours cannot be replayed. Other files have none."""
     if isinstance(value, bytes):
         if file.suffix == ".json" and OURS.encode() in value:
             yield "the cassette is not complete JSON"

@@ -9,10 +9,10 @@ small as their traffic.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from math import inf
 from typing import Any
 
-from pydantic_core import from_json
+from .json_text import BETWEEN, compact
 
 __all__ = ["layout"]
 
@@ -21,44 +21,58 @@ SPARE = 1024
 """A recorder that keeps all headers of an interaction spends about twice as much on them as we do on our list."""
 
 _spaced = json.JSONEncoder(ensure_ascii=False).encode
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def layout(value: Any) -> str:
     """Returns the text with a newline at its end."""
-    return "".join(_pieces(value, "", WIDTH)) + "\n"
+    text: list[str] = []
+    _add(text, value, "", WIDTH, inf)
+    return "".join(text) + "\n"
 
 
-def _pieces(value: Any, indent: str, room: int) -> Iterator[str]:
+class _TooMuchIndentation(Exception):
+    pass
+
+
+def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> float:
+    """Adds the pieces of a value; gives what is left of the bytes that indentation may take."""
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
-        yield _spaced(value)
-        return
+        text.append(_spaced(value))
+        return spare
     if _numbers(value):
-        yield _compact(value)  # an embedding, coordinates: nobody reads them
-        return
+        text.append(compact(value))  # an embedding, coordinates: nobody reads them
+        return spare
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    yield opening
+    text.append(opening)
     separator = f"\n{inner}"
     for key, item in value.items() if isinstance(value, dict) else ((None, item) for item in value):
         label = "" if key is None else _spaced(key) + ": "
-        yield separator
-        yield label
-        pieces = _pieces(item, inner, WIDTH - len(inner) - len(label) - 1)
-        yield from _body(item, pieces) if key == "body" and isinstance(item, dict) else pieces
+        text += (separator, label)
+        spare = _spent(separator, spare)
+        room = WIDTH - len(inner) - len(label) - 1
+        if key == "body" and isinstance(item, dict):
+            _add_body(text, item, inner, room)
+        else:
+            spare = _add(text, item, inner, room, spare)
         separator = f",\n{inner}"
-    yield f"\n{indent}{closing}"
+    text.append(end := f"\n{indent}{closing}")
+    return _spent(end, spare)
 
 
-def _body(form: dict[str, Any], pieces: Iterator[str]) -> Iterator[str]:
-    """Yields the pieces of the text, unless they need too much indentation."""
-    kept, spent = [], 0
-    for piece in pieces:
-        kept.append(piece)
-        spent += len(piece) if "\n" in piece else 0
-        if spent > SPARE:
-            return iter([_dense(form)])
-    return iter(kept)
+def _spent(piece: str, spare: float) -> float:
+    if len(piece) > spare:
+        raise _TooMuchIndentation
+    return spare - len(piece)
+
+
+def _add_body(text: list[str], form: dict[str, Any], indent: str, room: int) -> None:
+    """Adds a body: densely, if indentation takes too much."""
+    before = len(text)
+    try:
+        _add(text, form, indent, room, SPARE)
+    except _TooMuchIndentation:
+        text[before:] = [_dense(form)]
 
 
 def _dense(form: dict[str, Any]) -> str:
@@ -69,14 +83,17 @@ def _dense(form: dict[str, Any]) -> str:
 def _lines(value: Any) -> str:
     """Returns compact text with a line for each item of a list, or for each object in the lists of another value."""
     if isinstance(value, list) and not _numbers(value):
-        return "[\n" + ",\n".join(map(_compact, value)) + "\n]"
-    text = _compact(value)
-    broken = text.replace('},{"', '},\n{"')
-    try:
-        from_json(broken)
-    except ValueError:  # a string of the value ends in `},{`
-        return text
-    return broken
+        return "[\n" + _items(value) + "\n]"
+    text = compact(value)
+    in_a_string = any(f'}},{{"{after}' in text for after in ",:]}") or text.endswith('},{"')
+    return text if in_a_string else text.replace('},{"', '},\n{"')
+
+
+def _items(values: list[Any]) -> str:
+    text = compact([part for value in values for part in (value, BETWEEN)])
+    if text.count(BETWEEN) != len(values):
+        return ",\n".join(map(compact, values))
+    return text[1 : -len(f',"{BETWEEN}"]')].replace(f',"{BETWEEN}",', ",\n")
 
 
 def _numbers(value: Any) -> bool:

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
-__all__ = ["parse", "parse_text", "spell", "write"]
+__all__ = ["BETWEEN", "compact", "parse", "parse_many", "parse_text", "spell", "write"]
 
 Form = dict[str, Any]
+BETWEEN = "the next value of several"
+"""A string between values that are read or written at once: if nothing else contains it, it separates them for certain."""
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
+_plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
 _NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
@@ -66,13 +70,46 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
     return None
 
 
+def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
+    """JSON texts of one style, proven by spelling all of them at once; raises `ValueError` if they are not."""
+    longest = parse_text(max(texts, key=len))
+    if longest is None or "\n" in texts[0]:
+        raise ValueError
+    comma = ", " if "spaced" in longest[1].split() else ","
+    joined = "[" + f'{comma}"{BETWEEN}"{comma}'.join(texts) + "]"
+    found = parse_text(joined, longest[1])
+    if found is None or joined.count(BETWEEN) != len(texts) - 1:
+        raise ValueError
+    values, style = found
+    if len(values) != 2 * len(texts) - 1 or any(each != BETWEEN for each in values[1::2]):
+        raise ValueError  # a text is none by itself
+    return values[::2], style
+
+
 def spell(value: Any, style: str) -> str:
     """Returns the JSON text of a value in a style."""
+    if not style:
+        return compact(value)
     encode, escaped = _encoder(style)
     text = encode(value)
     for plain, spelled in escaped:
         text = text.replace(plain, spelled)
     return text
+
+
+def compact(value: Any) -> str:
+    """The JSON text without spaces, as `json` writes it, in a third of the time."""
+    try:
+        text = to_json(value, inf_nan_mode="constants")
+    except ValueError:  # half a surrogate
+        return _plainest(value)
+    return _plainest(value) if _has_exponents(text) else text.decode()
+
+
+def _has_exponents(text: bytes) -> bool:
+    """Whether a number may have an exponent: not all programs write such a number alike."""
+    beginnings = text.translate(_BEGINNINGS, b"0123456789.-")
+    return beginnings.startswith(b"e") or b":e" in beginnings or b"0.0000" in text
 
 
 def _seems_deep(text: str) -> bool:

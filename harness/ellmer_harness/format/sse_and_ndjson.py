@@ -14,9 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from pydantic_core import from_json
-
-from .json_text import parse_text, spell
+from .json_text import parse_many, parse_text, spell
 
 __all__ = ["parse", "parse_lines", "parse_quickly", "split_events", "write", "write_lines"]
 
@@ -25,11 +23,13 @@ _BLANK = re.compile(r"\r\n\r\n|\n\n|\r\r")
 _PAD = re.compile(r"( +)([}\]])\Z")
 _FIELDS = ("event", "id", "retry")
 _FRAMING = ("crlf", "tight")
-_NOT_DEEP = 50  # brackets
 
 
 def split_events(text: str) -> list[str]:
     """Splits the text after each blank line. The joined parts are the text."""
+    if "\r" not in text:  # many times as quick
+        *ended, rest = text.split("\n\n")
+        return [f"{event}\n\n" for event in ended] + ([rest] if rest else [])
     cuts = [match.end() for match in _BLANK.finditer(text)]
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     return [piece for piece in pieces if piece]
@@ -55,20 +55,20 @@ def parse(body: bytes) -> Form | None:
 
 
 def parse_quickly(body: bytes) -> Form | None:
-    """Returns the form of a stream whose events are all spelled like the first. The result is not checked
-    yet.
-    """
+    """Returns the form of a stream whose events are all spelled alike. Their JSON is read, written and compared at once."""
     try:
         text = body.decode()
         framing = _framing_of(text)
         eol, gap = _framing(framing)
-        events, style = [], None
-        for block in split_events(text):
-            event, style = _quick_event(block, eol, gap, style) or _event(block, framing, style or "")
-            events.append(event)
+        found = [_split(block, eol, gap) for block in split_events(text)]
+        values, style = parse_many([data for _, data in found if data[:1] == "{"])
     except ValueError:
         return None
-    words = " ".join(filter(None, (*framing, style or "")))
+    json = iter(values)
+    events = [
+        {**named, "data": next(json)} if data[:1] == "{" else {**named, "text": data} for named, data in found
+    ]
+    words = " ".join(filter(None, (*framing, style)))
     return {"sse": events, "style": words} if words else {"sse": events}
 
 
@@ -122,25 +122,31 @@ def _proven(event: Form, own: str, block: str, style: str) -> Form:
 
 
 def _framing_of(text: str) -> list[str]:
-    tight = re.search(r"^data:[^ ]", text, re.MULTILINE)
-    return ["crlf"] * ("\r\n" in text) + ["tight"] * bool(tight)
+    lines = f"\n{text}"
+    tight = lines.count("\ndata:") - lines.endswith("\ndata:") > lines.count("\ndata: ")
+    return ["crlf"] * ("\r\n" in text) + ["tight"] * tight
 
 
-def _quick_event(block: str, eol: str, gap: str, style: str | None) -> tuple[Form, str] | None:
-    """Returns an event with an optional name and its data on one line, in a known style. Returns `None` for
-    any other event.
+def _split(block: str, eol: str, gap: str) -> tuple[Form, str]:
+    """Returns the name of an event, if it has one, and its data on one line.
+
+    Raises:
+        ValueError: The event has another form.
     """
-    *named, data = block[: -2 * len(eol)].split(eol)
-    start, head = f"data:{gap}", f"event:{gap}"
-    value = data[len(start) :]
-    if style is None or not data.startswith(start) or value[:1] not in ("{", "["):
-        return None
-    if len(named) > 1 or value.count("{") + value.count("[") > _NOT_DEEP or not block.endswith(eol * 2):
-        return None
-    if named and not named[0].startswith(head):
-        return None
-    found = {"event": named[0][len(head) :]} if named else {}
-    return {**found, "data": from_json(value, allow_inf_nan=False)}, style
+    name, mark, data = block.partition(f"data:{gap}")
+    head, end = f"event:{gap}", eol * 2
+    if (
+        not mark
+        or not data.endswith(end)
+        or data.count("\n") != 2
+        or (data[:1] == "[" and data != f"[DONE]{end}")
+    ):
+        raise ValueError
+    if not name:
+        return {}, data[: -len(end)]
+    if not name.startswith(head) or not name.endswith(eol) or name.count("\n") != 1:
+        raise ValueError
+    return {"event": name[len(head) : -len(eol)]}, data[: -len(end)]
 
 
 def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:
@@ -163,7 +169,7 @@ def _event(block: str, framing: list[str], hint: str) -> tuple[Form, str]:
 
 
 def _data(value: str, event: Form, hint: str) -> str:
-    pad = _PAD.search(value)
+    pad = _PAD.search(value) if value[-2:-1] == " " else None
     found = parse_text(value, hint) or (parse_text(value[: pad.start()] + pad[2], hint) if pad else None)
     if found is None or not isinstance(found[0], dict | list):
         event["text"] = value

@@ -30,7 +30,7 @@ class Finding:
 
 
 def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -> Iterator[Finding]:
-    """Returns the findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
+    """Yields the findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
     known = [(secret, f"the value of {name}") for secret, name in secrets]
     hits = search(value, known, where)
     found = (Finding(at, hit.what, fingerprint(hit.secret)) for hit in hits for at in hit.pointers)

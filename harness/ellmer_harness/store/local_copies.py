@@ -120,7 +120,7 @@ class Shared:
     def _check(self, key: str, data: bytes | None) -> None:
         if data is not None and not _is_whole(key, data):
             raise StoreError(
-                f"the object {key} in the store {self.store.url} is not whole ({len(data)} bytes), and there is no "
+                f"the object {key} in the store {self.store.url} is incomplete ({len(data)} bytes), and there is no "
                 f"copy of it in {self.copies}; record that cassette again"
             )
 

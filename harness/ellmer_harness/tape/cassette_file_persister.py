@@ -49,7 +49,7 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
     @cached_property
     def parsed_uri(self) -> SplitResult:
-        """Returns the parsed URL, which vcrpy's matchers expect."""
+        """The parsed URL, which vcrpy's matchers expect."""
         return urlsplit(self.uri)
 
     @cached_property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -198,10 +199,15 @@ def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
     ours: dict[str, Any] = {"recorded_from": tape.recorded_from}
     if tape.recorded_from == "live":
         ours["recorded_at"] = tape.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
-        ours["recorded_with"] = {name: version(name) for name in ("ellmer-core", "vcrpy")}
+        ours["recorded_with"] = _versions()
     if tape.masking and tape.masking.values:
         ours["masked"] = True
     return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("ellmer-core", "vcrpy")}
 
 
 def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any]) -> None:

@@ -132,7 +132,7 @@ def _state(tape: TapeState, unused: int) -> State:
 
 
 def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
-    """Returns lines for the terminal: the sums, then one line for each problem."""
+    """Yields lines for the terminal: the sums, then one line for each problem."""
     found = list(verdicts)
     sums = Counter(one.state for _, one in found)
     yield ", ".join(f"{count} {state}" for state, count in sorted(sums.items()))

@@ -86,7 +86,7 @@ class TapeState(Options):
 
     @property
     def none(self) -> str:
-        """Returns the message for a cassette that does not exist. A run that sends nothing needs none."""
+        """The message for a cassette that does not exist. A run that sends nothing needs none."""
         return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:

@@ -1,4 +1,4 @@
-"""`ellmer-harness`, as it is called."""
+"""`ellmer-harness` on the command line."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""`ellmer-harness import`, `migrate` and `prune`: files change only when everything is good."""
+"""`ellmer-harness import`, `migrate` and `prune`: files change only if all of them are correct."""
 
 import json
 import operator
@@ -47,7 +47,7 @@ def files(folder):
 
 @pytest.fixture
 def suite(tmp_path):
-    """A tree as pytest-recording leaves it."""
+    """Makes a folder of cassettes as pytest-recording writes it."""
     folder = tmp_path / "cassettes"
     vcrpy(folder / "test_chat" / "test_story[gpt-4.1].yaml", json.dumps({"image": IMAGE}))
     vcrpy(folder / "test_chat" / "test_plain.yaml", "a", "b")
@@ -241,7 +241,7 @@ def test_one_bad_file_and_nothing_is_migrated(suite, capsys, case):
 @pytest.mark.parametrize("call", ["pathlib.Path.replace", "pathlib.Path.unlink"])
 @pytest.mark.parametrize("good", range(9))
 def test_migrate_loses_nothing_when_it_is_stopped(suite, monkeypatch, call, good):
-    """Wherever it stops, every interaction is there, in the old form or in the new; and it can be finished."""
+    """Wherever it stops, every interaction exists in the old form or in the new one, and a second run completes it."""
     real, left = operator.attrgetter(call.removeprefix("pathlib."))(pathlib), [None] * good
 
     def fail(path, *arguments, **options):

@@ -1,4 +1,4 @@
-"""`ellmer-harness ls`, `show` and `diff`: what a person sees of a recording."""
+"""`ellmer-harness ls`, `show` and `diff`: the readable view of a recording."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""A cassette on a port: whoever asks for what was recorded gets it, as bytes."""
+"""A cassette on a port: recorded requests get their recorded answers as bytes."""
 
 import json
 import signal

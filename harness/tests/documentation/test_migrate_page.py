@@ -1,4 +1,4 @@
-"""docs/migrate.md: its conftest moves a suite of pytest-recording's, and what it names exists."""
+"""docs/migrate.md: its conftest moves a suite of pytest-recording, and the names in it exist."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the README shows is so."""
+"""The statements of the README are true."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""What goes wrong is recorded as it happens, and injected as it would have happened."""
+"""Failures are recorded as they happen, and injected as they would happen."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ EVENTS = [b'data: {"i":0}\n\n', b'data: {"i":1}\n\n', b'data: {"i":2}\n\n']
 
 
 def read(http, patience=5.0):
-    """Everything a client sees: the chunks, then the exception that ended them."""
+    """Returns everything that a client gets: the chunks, then the exception that ended them."""
     chunks = []
     try:
         with http.Client(timeout=patience) as client, client.stream("POST", API, json={}) as response:

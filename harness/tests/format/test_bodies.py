@@ -1,4 +1,4 @@
-"""Whatever is recorded is replayed byte for byte, and whatever can be read is stored readable."""
+"""Every recorded body is replayed byte for byte, and readable bodies are stored in readable form."""
 
 import gzip
 import json
@@ -17,7 +17,9 @@ from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import decode, encode
 from ellmer_harness.format.compression import undo
 from ellmer_harness.format.json_layout import layout
+from ellmer_harness.format.json_text import BETWEEN, compact
 from ellmer_harness.format.serializer import Serializer
+from ellmer_harness.format.sse_and_ndjson import parse, parse_quickly, write
 
 JSON = "application/json"
 SSE = "text/event-stream"
@@ -52,7 +54,17 @@ sse_streams = st.builds(
     st.just("") | fields,
 )
 ndjson = st.lists(values.map(json.dumps) | lines, max_size=6).map("\n".join)
-bodies = st.binary(max_size=200) | st.one_of(spellings, sse_streams, ndjson, st.text()).map(
+alike = st.builds(
+    lambda events, separators, name, eol: "".join(
+        name + "data: " + json.dumps(event, ensure_ascii=False, separators=separators) + eol * 2
+        for event in events
+    ),
+    st.lists(st.dictionaries(st.text(max_size=5), values, max_size=3), min_size=1, max_size=6),
+    st.sampled_from([(",", ":"), (", ", ": ")]),
+    st.sampled_from(["", "event: x\n"]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+bodies = st.binary(max_size=200) | st.one_of(spellings, sse_streams, alike, ndjson, st.text()).map(
     lambda t: t.encode("utf-8", "surrogatepass")
 )
 types = st.sampled_from(
@@ -273,3 +285,34 @@ def test_the_serializer_takes_text_and_none_as_vcrpy_gives_them(tmp_path):
     )
     assert again["interactions"][0]["request"]["body"] == b""
     assert again["interactions"][0]["response"]["body"] == {"string": "é".encode()}
+
+
+@given(values)
+def test_compact_text_is_that_of_json(value):
+    assert compact(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@given(st.one_of(alike, sse_streams).map(lambda text: text.encode("utf-8", "replace")))
+def test_a_stream_that_is_read_at_once_has_the_same_form(body):
+    assert parse_quickly(body) in (None, parse(body))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ['{"a":1},{"b":[{}', "{}]}"],
+        [f'{{"a":"{BETWEEN}"}}', '{"b":1}'],
+        ['{"a":1}', '{"a": 1}'],
+        ['{"a":[1}', "{2]}"],
+    ],
+)
+def test_events_that_are_no_json_by_themselves_are_told_apart(data):
+    body = "".join(f"data: {each}\n\n" for each in data).encode()
+    assert parse_quickly(body) is None
+    assert write(parse(body) or {"sse": []}) in (body, b"")
+
+
+@pytest.mark.parametrize("end", ["},{", "},{,", "},{:"])
+def test_a_string_that_looks_like_the_border_of_objects_stays_whole(end):
+    value = {"json": {"items": [{"a": "x" * 60 + end, "b": n} for n in range(60)]}}
+    assert json.loads(layout({"body": value})) == {"body": value}

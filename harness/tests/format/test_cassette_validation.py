@@ -1,4 +1,4 @@
-"""A cassette of a wrong shape is a `CassetteError` that names line and field, whatever is wrong with it."""
+"""A cassette of a wrong shape is a `CassetteError` that names line and field."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Messages of protobuf without a schema: readable, and the same bytes again, whatever they are."""
+"""Protobuf messages without a schema: they are readable, and restored to the same bytes."""
 
 import struct
 

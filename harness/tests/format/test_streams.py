@@ -1,4 +1,4 @@
-"""Any recorded body plays in any chunks, and is the same body."""
+"""Any recorded body can be played in any chunks, and stays the same."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""requests, urllib3 and aiohttp: what they get from a cassette is what they got from the server, failures included."""
+"""requests, urllib3 and aiohttp get the same from a cassette as from the server, including failures."""
 
 import asyncio
 import gzip

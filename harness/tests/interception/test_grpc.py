@@ -1,4 +1,4 @@
-"""Calls of gRPC: what is recorded between a client and a server plays without the server."""
+"""gRPC: recorded calls between a client and a server are replayed without the server."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ TARGET = "dns:///api.example.com:443"
 
 
 def city(name):
-    """A protobuf message with one text."""
+    """Returns a protobuf message with one text."""
     return b"\n" + bytes([len(name)]) + name.encode()
 
 
@@ -63,7 +63,7 @@ def record(real):
 
 
 def outcome(call):
-    """Everything that a blocking client can see of the end of a call."""
+    """Returns everything that a blocking client sees of the end of a call."""
     return call.code(), call.details(), [*call.initial_metadata()], [*call.trailing_metadata()]
 
 
@@ -285,7 +285,7 @@ def test_secrets_are_replaced_inside_of_messages_or_refused(record, tmp_path):
 
 def test_messages_of_json_and_of_protobufs_that_differ_in_order_only(record, tmp_path):
     class Labels:
-        """Writes its map in another order each time, unless it is asked not to."""
+        """Writes its map in another order each time, except in deterministic mode."""
 
         turns = itertools.count()
 

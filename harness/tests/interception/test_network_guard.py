@@ -1,4 +1,4 @@
-"""While a cassette replays nothing gets past it; before and after, nothing is in the way."""
+"""While a cassette replays, no connection bypasses it. Before and after, connections are allowed."""
 
 import asyncio
 import contextlib

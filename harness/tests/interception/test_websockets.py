@@ -1,4 +1,4 @@
-"""Conversations over WebSockets: what is recorded between a client and a server plays without the server."""
+"""WebSockets: recorded conversations between a client and a server are replayed without the server."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ API = "wss://api.example.com"
 
 
 def realtime(connection):
-    """A server that counts what it gets, answers each with two messages, and says goodbye to whoever says so."""
+    """A server that counts its messages, answers each with two, and closes on request."""
     connection.send(json.dumps({"type": "session.created"}, separators=(",", ":")))
     for message in connection:
         if message == "bye":

@@ -1,4 +1,4 @@
-"""The pytest plugin, in test suites of its own."""
+"""The pytest plugin in separate test suites."""
 
 import json
 from importlib.metadata import entry_points

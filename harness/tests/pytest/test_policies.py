@@ -1,4 +1,4 @@
-"""Every policy is a fixture; what the command line and the configuration file say; when a recording is stale."""
+"""Options are fixtures, command line options and configuration keys; and recordings become stale."""
 
 import json
 import re
@@ -19,7 +19,7 @@ ONE = """
 
 
 def edited(path, **ours):
-    """Writes into a cassette where and when it was recorded."""
+    """Writes the origin and the date of a recording into a cassette."""
     cassette = json.loads(path.read_text())
     cassette["metadata"]["ellmer_harness"].update(ours)
     path.write_text(json.dumps(cassette))
@@ -27,7 +27,7 @@ def edited(path, **ours):
 
 @pytest.fixture
 def old(suite, pytester):
-    """A suite whose one cassette is from 2020."""
+    """Makes a suite whose only cassette is from 2020."""
     suite(ONE, "--cassette-mode=record").assert_outcomes(passed=1)
     edited(pytester.path / "cassettes/test_it/test_a.json", recorded_at="2020-01-01T00:00:00Z")
     return lambda *arguments, code=None: suite(code, *arguments)
@@ -230,7 +230,7 @@ def test_an_unknown_level_is_refused(suite, monkeypatch):
 
 @pytest.fixture
 def far(tmp_path, monkeypatch):
-    """A store in a folder, and a machine's copies of it."""
+    """Makes a store in a folder, and a machine's copies of it."""
     monkeypatch.setenv("CASSETTE_CACHE", str(tmp_path / "copies"))
     (tmp_path / "far").mkdir()
     return tmp_path / "far"

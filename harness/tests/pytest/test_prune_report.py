@@ -1,4 +1,4 @@
-"""What a run of pytest did not use goes into a file, and `ellmer-harness prune` takes it from there."""
+"""Unused recordings of a pytest run go into a file, which `ellmer-harness prune` reads."""
 
 import json
 

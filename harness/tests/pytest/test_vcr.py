@@ -1,4 +1,4 @@
-"""vcrpy's suites as they are: nothing of vcrpy is different, but that no secret is written."""
+"""vcrpy's suites run unchanged, but no secret is written."""
 
 import httpx
 import pytest

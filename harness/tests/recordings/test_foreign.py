@@ -1,4 +1,4 @@
-"""Recordings of other tools, played as they are: nobody has to import them first."""
+"""Recordings of other tools are replayed without an import."""
 
 import json
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""What recorders do not keep, how else they spell it, and what is said of a recording that cannot be read."""
+"""Parts that recorders leave out, their other spellings, and errors for unreadable recordings."""
 
 import gzip
 import json
@@ -26,7 +26,7 @@ CODINGS = {
 
 
 def imported(tmp_path, value, name="a.json"):
-    """The cassette that comes of a recording."""
+    """Returns the cassette of an imported recording."""
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     (tmp_path / name).write_bytes(data)
     assert main(["import", str(tmp_path / name), "--out", str(tmp_path / "c.json")]) == 0
@@ -70,7 +70,7 @@ def test_a_request_whose_body_was_not_kept_matches_any(tmp_path):
 
 
 def test_a_request_whose_url_was_removed_is_found_by_its_body(tmp_path, capsys):
-    """As in the cassettes of langchain-openai."""
+    """The cassettes of langchain-openai have no URLs."""
     entries = [entry({"method": "POST", "uri": "**REDACTED**", "body": f'{{"n": {n}}}'}) for n in (1, 2)]
     cassette = imported(tmp_path, {"version": 1, "interactions": entries})
     assert cassette["metadata"]["ellmer_harness"]["not_compared"] == ["headers", "url"]
@@ -130,7 +130,7 @@ def test_text_is_in_the_encoding_that_it_was_decoded_from(tmp_path):
 
 
 def test_bodies_that_say_their_type(tmp_path):
-    """As cassetter writes them."""
+    """cassetter writes such bodies."""
     bodies = {
         b"": {"type": "none"},
         b'{"a": [1]}': {"type": "json", "content": {"a": [1]}},
@@ -202,7 +202,7 @@ def test_yaml_with_the_strings_of_multidict(tmp_path):
 
 
 def test_a_har_of_a_browser(tmp_path):
-    """Failed requests, web sockets, forms in fields; an answer whose body it did not keep."""
+    """The file has failed requests, web sockets, forms in fields, and an answer without a body."""
 
     def one(url, request=None, response=None, **more):
         return {

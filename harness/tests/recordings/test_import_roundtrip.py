@@ -1,4 +1,4 @@
-"""Recordings of every format come in, are replayed through httpx, and go out again, byte for byte."""
+"""Recordings of every format are imported, replayed through httpx, and exported, byte for byte."""
 
 import gzip
 import json
@@ -62,7 +62,7 @@ class Call:
 
     @property
     def decoded(self):
-        """As a client, and so many a recorder, sees it: without the encoding, but with its headers."""
+        """Returns the answer as clients and many recorders have it: decoded, but with its headers."""
         return replace(self, content=self.plain, undone=True)
 
 
@@ -160,7 +160,7 @@ def vcrpy_yaml(calls):
 
 
 def vcrpy_json(calls):
-    """Text only: vcrpy itself fails to save anything else."""
+    """Writes only text, because vcrpy itself fails to save anything else."""
     calls = [one for one in calls if text(one.content) is not None and text(one.body) is not None]
     return "a.json", vcrpy(calls, jsonserializer).encode(), calls
 
@@ -175,7 +175,7 @@ def langchain(calls):
 
 
 def pydantic_ai(calls):
-    """JSON parsed, anything else as vcrpy has it; the content-encoding undone."""
+    """Writes JSON in parsed form, anything else as vcrpy does, without the content-encoding."""
     calls = [one.decoded for one in calls]
     whole = yaml.safe_load(vcrpy(calls, yamlserializer))
     for one, each in zip(calls, whole["interactions"], strict=True):
@@ -193,7 +193,7 @@ def r_body(body):
 
 
 def r_vcr(calls, dump=lambda value: yaml.safe_dump(value).encode(), name="a.yml"):
-    """No request headers, one value where there is one, the content-encoding undone."""
+    """Writes no request headers, single values without a list, and no content-encoding."""
     calls = [replace(one.decoded, reason=HTTPStatus(one.status).phrase) for one in calls]
     interactions = [
         {
@@ -263,7 +263,7 @@ FORMATS = [vcrpy_yaml, vcrpy_json, langchain, pydantic_ai, r_vcr, r_vcr_json, ha
 
 
 def ask(one):
-    """Sends the request as it was, and gives all of the answer."""
+    """Sends the recorded request, and returns the whole answer."""
     headers = {"content-type": one.sent} if one.sent else {}
     with httpx.stream(one.method, one.url, content=one.body or None, headers=headers) as response:
         raw = b"".join(response.iter_raw())

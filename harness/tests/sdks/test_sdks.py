@@ -109,7 +109,7 @@ SDKS = [
 
 @pytest.fixture(params=SDKS, ids=lambda sdk: sdk[2].__name__)
 def talk(request, server, record, tmp_path):
-    """A call through an SDK that was recorded to `tmp_path / "c.json"`."""
+    """Makes a call through an SDK and records it to `tmp_path / "c.json"`."""
     url, chunks, call = request.param
     server.chunked(list(chunks()), "text/event-stream")
     with use_cassette(tmp_path / "c.json", **record | {"routes": {url: server.url}}):

@@ -1,4 +1,4 @@
-"""Tokens decoded all at once: whatever decoding each by itself shows is among those that are worth it."""
+"""Tokens are decoded in bulk. The result includes all that a separate decoding of each token finds."""
 
 import string
 from base64 import b64encode, urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""Families of secrets in all the places where they may be, wrapped in all the ways: none goes unseen."""
+"""Kinds of secrets in all places and encodings: all of them are found."""
 
 import gzip
 import json
@@ -23,7 +23,7 @@ URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
 
 
 def lot(alphabet, size, before="", after=""):
-    """Characters drawn by lot, as a generator of keys draws them (hypothesis itself likes `0000`)."""
+    """Generates random characters, as a key generator does (hypothesis itself prefers `0000`)."""
     return st.integers(0, 2**40).map(
         lambda seed: before + "".join(Random(seed).choices(alphabet, k=size)) + after
     )
@@ -213,7 +213,7 @@ few = settings(max_examples=3, phases=[Phase.generate], deadline=None, database=
 
 
 def seen(places):
-    """Each of these holds a secret, and all of them are found: one search is quicker than many."""
+    """Asserts that each of these holds a secret that is found. One search is faster than many."""
     found = {finding.where.split("/")[1] for finding in scan(places)}
     assert found == set(places), {place: places[place] for place in set(places) - found}
 
@@ -256,12 +256,12 @@ def drawn_from(strategy):
 
 @pytest.fixture(scope="module")
 def drawn():
-    """A value of each kind; of those that are well-known words, none."""
+    """Returns a value of each kind, without well-known words."""
     return {what: (drawn_from(value), name) for what, (value, name) in KINDS.items()}
 
 
 def exchanges(drawn, server, record, tmp_path, **options):
-    """Records every kind, ten in an exchange, with the secrets in what is sent and in what is answered."""
+    """Records every kind, ten in an exchange, with the secrets in requests and in answers."""
     held = [
         FIELDS["JSON"](name, value) if name else {"said": f"use {value} please"}
         for value, name in drawn.values()
@@ -274,7 +274,7 @@ def exchanges(drawn, server, record, tmp_path, **options):
 
 
 def on_disk(value, folder):
-    """Whether a secret is in one of the files, as it is or in one of its usual disguises."""
+    """Tells whether a secret is in one of the files, plain or in a usual encoding."""
     forms = {value, json.dumps(value)[1:-1], json.dumps(json.dumps(value))[1:-1], quote(value, safe="")}
     forms |= {b64encode(value.encode()[start:]).decode()[4:-4] for start in range(3) if len(value) > 12}
     text = "".join(file.read_text("utf-8", "replace") for file in folder.rglob("*") if file.is_file())

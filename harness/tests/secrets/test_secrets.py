@@ -1,4 +1,4 @@
-"""No secret reaches the disk: what is known is replaced, what is found is refused, and neither is shown."""
+"""No secret reaches the disk: known ones are replaced, found ones are refused, and neither is shown."""
 
 import gzip
 import json
@@ -306,7 +306,7 @@ def login_and_page(server):
 
 
 def follow():
-    """What a client does with such answers; nothing of it is known beforehand."""
+    """Handles such answers as a client does. It knows none of them beforehand."""
     with httpx.Client() as client:
         told = client.post(f"{API}/login", data={"user": "me", "password": "S3cret!pw"}).json()
         again = {"token": told["access_token"], "csrf": client.cookies["sid"]}

@@ -1,4 +1,4 @@
-"""A Redis and an S3 server, real ones, on 127.0.0.1."""
+"""A real Redis and a real S3 server on 127.0.0.1."""
 
 import contextlib
 import os
@@ -15,14 +15,14 @@ REQUIRED = os.environ.get("SERVICES_REQUIRED")
 
 
 def absent(what):
-    """Without it there is nothing to test: a failure where these tests are what is run."""
+    """Fails if a server program is missing and these tests were selected."""
     text = f"{what}; nothing was tested"
     pytest.fail(text) if REQUIRED else pytest.skip(text)
 
 
 @dataclass
 class RedisServer:
-    """A redis-server of our own; it forgets everything when it is stopped."""
+    """A local redis-server, which loses its data when it is stopped."""
 
     folder: object
     port: int = 0
@@ -46,7 +46,7 @@ class RedisServer:
         pytest.fail("redis-server does not answer")
 
     def stop(self):
-        """By its process, and no other."""
+        """Stops the server by its process id."""
         if self.process is not None:
             self.process.terminate()
             self.process.wait(20)
@@ -101,5 +101,5 @@ def s3_server(monkeypatch):
 
 @pytest.fixture(params=["redis", "s3"])
 def service(request):
-    """Each test against both; `url` names the store, `stop()` takes it away."""
+    """Runs each test against both. `url` names the store, and `stop()` stops it."""
     return request.getfixturevalue(f"{request.param}_server")

@@ -1,4 +1,4 @@
-"""The rules of the extra `secrets`: what they know beyond our own is found, told by the name of the rule, and masked."""
+"""The rules of the extra `secrets`: their further patterns are found, named and masked."""
 
 import json
 

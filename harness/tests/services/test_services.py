@@ -1,4 +1,4 @@
-"""Stores as they are met in the wild: another process, another machine's copies, a server that goes away."""
+"""Stores in real use: another process, another machine's copies, a server that stops."""
 
 import json
 import os

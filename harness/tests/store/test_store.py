@@ -1,4 +1,4 @@
-"""Recordings shared through a store, whatever it is: here a folder, a dict, and fsspec's memory."""
+"""Recordings that are shared through a store: a folder, a dictionary, and fsspec's memory."""
 
 import json
 import re
@@ -22,7 +22,7 @@ KEY = "cassettes/c.json"
 
 
 class Flaky(Folder):
-    """A folder far away, that can go away; `asked` has every key it was asked for."""
+    """A remote folder that can become unavailable. `asked` lists every requested key."""
 
     def __init__(self, root):
         super().__init__(root)
@@ -43,8 +43,9 @@ class Flaky(Folder):
 
 @pytest.fixture(params=["folder", "memory", "staged"])
 def store(request, tmp_path):
-    """Stores that need no server; those that do are in `services`. `staged` is fsspec where files grow as they are
-    written."""
+    """Stores without a server (`services` has the others). `staged` is fsspec with files that grow while they are
+    written.
+    """
     if request.param == "staged":
         pytest.importorskip("fsspec")
         yield open_store(f"local://{tmp_path / 'far'}")
@@ -65,7 +66,7 @@ def flaky(tmp_path):
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    """Makes this process be some machine: a checkout, and copies of its own."""
+    """Makes this process act as another machine, with its own checkout and copies."""
 
     def machine(name):
         monkeypatch.setenv("CASSETTE_CACHE", str(tmp_path / name / "copies"))
@@ -263,7 +264,7 @@ def test_half_an_object_is_never_read(server, record, flaky, machine, what):
     [half] = [key for key in flaky.find() if (key == KEY) == (what == "cassette")]
     flaky.root.joinpath(half).write_bytes(flaky.get(half)[:-7])
     machine("two")
-    with pytest.raises(StoreError, match=f"{half} in the store flaky://far is not whole"):
+    with pytest.raises(StoreError, match=f"{half} in the store flaky://far is incomplete"):
         use_cassette(KEY, store=flaky).__enter__()
     machine("one")
     with use_cassette(KEY, store=flaky):  # has whole copies

@@ -1,4 +1,4 @@
-"""Many requests at once: the same answers whatever the order of arrival, and a file that does not change."""
+"""Many requests at once: the answers are the same in any order, and the file does not change."""
 
 import asyncio
 import contextvars

@@ -1,4 +1,4 @@
-"""Which requests are the same, and what is said about one that is not there."""
+"""Equal requests, and the explanation of a missing one."""
 
 import json
 import time

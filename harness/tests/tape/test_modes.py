@@ -1,4 +1,4 @@
-"""What a run may do with its cassette, what becomes of what it recorded, and what it has to answer for."""
+"""The modes of a cassette, their results, and the checks at the end."""
 
 import contextlib
 import contextvars

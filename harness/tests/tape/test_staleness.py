@@ -1,4 +1,4 @@
-"""When a recording is too old, and who hears of it."""
+"""Stale recordings and their warnings."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A cassette of ours is a vcrpy cassette: stock vcrpy plays it, and its YAML form needs nothing of us."""
+"""Stock vcrpy plays our cassettes, and their YAML form needs nothing of ours."""
 
 import importlib.metadata
 import inspect

@@ -1,4 +1,4 @@
-"""A tape records what happens and replays it, whichever client and whichever way it is driven."""
+"""A tape records and replays for every client, in blocking and async code."""
 
 import asyncio
 import contextlib

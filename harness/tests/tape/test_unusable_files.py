@@ -1,4 +1,4 @@
-"""A file that cannot be used is named, explained and left alone."""
+"""An unusable file is named and explained, and stays unchanged."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Clients that opt in to vcrpy's patchers: what they record is scrubbed, what they miss cannot be swallowed."""
+"""Clients with vcrpy's patchers: their recordings are scrubbed, and their misses cannot be caught."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Mode `verify`, which finds what has drifted, and `tape.replace`, which makes it drift by hand."""
+"""Mode `verify`, which finds differences, and `tape.replace`, which makes them."""
 
 import httpx
 import pytest

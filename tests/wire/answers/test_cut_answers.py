@@ -1,6 +1,6 @@
-"""Answers that their provider did not end as whole ones: no call of theirs runs, and the turn is a partial one.
+"""Answers that their provider did not end normally: none of their calls runs, and the turn is partial.
 
-Each answer holds a call that was begun and has no arguments, so that nobody could tell by them that it was cut.
+Each answer has a call without arguments, so that the arguments do not show the truncation.
 """
 
 import json
@@ -191,7 +191,7 @@ FINAL = {
 
 
 def answers(name, reason, *, stream):
-    """The chat's HTTP client: the answer with the call first, then one without."""
+    """Returns the chat's HTTP client: the answer with the call first, then one without."""
     _, body, streamed = FORMATS[name]
     asked = []
 
@@ -219,7 +219,7 @@ def without_call(body):
 
 
 def talked(name, reason, *, stream):
-    """What ran, the turns, what was warned of, and what was asked."""
+    """Returns the calls that ran, the turns, the warnings, and the requests."""
     wire, *_ = FORMATS[name]
     client, asked = answers(name, reason, stream=stream)
     chat = ec.Chat(wire(model="m", base_url="http://x"), client=client, max_tries=1)

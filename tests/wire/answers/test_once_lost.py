@@ -1,4 +1,4 @@
-"""What real answers held and once was lost in reading them."""
+"""Parts of real answers that were once lost in reading."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The typed error for every error body there is, recorded ones and worse."""
+"""The typed error for every error body, recorded ones and worse."""
 
 import json
 

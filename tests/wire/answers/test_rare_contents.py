@@ -1,5 +1,6 @@
-"""What answers rarely hold: images, refusals, spoken words, parts and statuses of a newer API. Whole and streamed, an
-answer gives the same turn, and what the model said goes back to it."""
+"""Rare contents of answers: images, refusals, audio, parts and statuses of a newer API. An answer gives the same turn
+with and without a stream, and the model's content is sent back.
+"""
 
 import pytest
 

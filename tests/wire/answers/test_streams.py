@@ -1,4 +1,4 @@
-"""How the events of a stream are folded into the answer they stand for: ends, cuts, errors."""
+"""Streams are merged into their answer: ends, truncations, errors."""
 
 from contextlib import suppress
 

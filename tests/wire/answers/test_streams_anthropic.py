@@ -1,4 +1,4 @@
-"""How streams of Anthropic's messages are folded."""
+"""Streams of Anthropic's messages are merged."""
 
 from folded_streams import ANTHROPIC, ANTHROPIC_TEXT, block, folded, requests
 

@@ -1,4 +1,4 @@
-"""How streams of Gemini are folded."""
+"""Streams of Gemini are merged."""
 
 from folded_streams import GEMINI, folded
 

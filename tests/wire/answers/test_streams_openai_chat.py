@@ -1,4 +1,4 @@
-"""How streams of Chat Completions are folded, whatever servers make of the format."""
+"""Streams of Chat Completions are merged, for all servers' forms of the format."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How streams of Responses are folded, and how their items go back."""
+"""Streams of Responses are merged, and their items are sent back."""
 
 from folded_streams import RESPONSES, folded, requests
 

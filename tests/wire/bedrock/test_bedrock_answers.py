@@ -1,4 +1,4 @@
-"""Bedrock Converse: what its answers hold, and what its streams add up to."""
+"""Bedrock Converse: the content of its answers, and its merged streams."""
 
 import json
 
@@ -95,7 +95,7 @@ def folded(*events):
 
 
 def streamed(block, index, cut):
-    """The events that stand for a block, its texts in pieces of `cut` characters."""
+    """Yields the events of a block, its texts in pieces of `cut` characters."""
 
     def pieces(text):
         return [text[at : at + cut] for at in range(0, len(text), cut)] or [""]

@@ -1,4 +1,4 @@
-"""Bedrock Converse: what each model family is sent of a conversation."""
+"""Bedrock Converse: the conversation for each model family."""
 
 import pytest
 from bedrock_samples import CALLED, CLAUDE, LLAMA, MISTRAL, NOVA, PDF, PNG, QWEN, TWO, WRITER, result

@@ -1,4 +1,4 @@
-"""Bedrock Converse over the network: how requests are signed, and with which keys."""
+"""Bedrock Converse over the network: signatures of requests, and their keys."""
 
 import json
 from binascii import crc32

@@ -1,4 +1,4 @@
-"""Bedrock Converse: what a request says beside its messages: tools, parameters, structured output, the model."""
+"""Bedrock Converse: a request's fields besides its messages: tools, parameters, structured output, the model."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""AWS event stream frames: any cut of the bytes gives the same events, and damage is noticed."""
+"""AWS event stream frames: any chunks give the same events, and damage is detected."""
 
 import json
 from binascii import crc32

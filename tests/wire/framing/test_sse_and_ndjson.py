@@ -10,7 +10,7 @@ from ellmer_core.wire.framing.sse_and_ndjson import JsonDecoder, NdjsonDecoder, 
 
 
 def events(body, *cuts, make=SseDecoder):
-    """The events of `body`, fed in pieces cut at the given places."""
+    """Returns the events of `body`, which is fed in pieces that are split at the given places."""
     one = make()
     edges = [0, *sorted(cuts), len(body)]
     found = [event for a, b in pairwise(edges) for event in one.feed(body[a:b])]

@@ -1,4 +1,4 @@
-"""What the four wire formats send of a model's turn: calls and their ids, what was sealed, thoughts, neighbours."""
+"""The model's turn in the four wire formats: calls and their ids, signatures, thoughts, neighbours."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is kept of an answer goes back only where it has what its kind needs: else each further request would be refused."""
+"""Parts of an answer are sent back only with their required fields; otherwise, each further request would be refused."""
 
 import re
 
@@ -48,7 +48,7 @@ def mistral(*parts):
 
 
 def sent(wire, response):
-    """What goes back of an answer, in JSON's own types, as one string."""
+    """Returns the parts of an answer that are sent back, in JSON's own types, as one string."""
     return str(wire.message(wire.turn(response)))
 
 
@@ -123,9 +123,7 @@ def test_a_block_without_what_its_kind_needs_stays_here(wire, response):
 
 def test_a_warning_says_what_stays_here():
     turn = CLAUDE.turn(claude({"type": 7}))
-    with pytest.warns(
-        UserWarning, match=re.escape("anthropic: the answer had a block without what its kind needs")
-    ):
+    with pytest.warns(UserWarning, match=re.escape("anthropic: a block of the answer lacks required fields")):
         CLAUDE.message(turn)
 
 

@@ -1,4 +1,4 @@
-"""Marks for prompt caches: where they stand, that the JSON of a turn stays as it is, and who takes them."""
+"""Marks for prompt caches: their places, the constant JSON of a turn, and the formats that accept them."""
 
 import pytest
 
@@ -17,7 +17,7 @@ ANSWERED = [*TURNS, UserTurn([ContentToolResult("ok", request=CALL), "And now?"]
 
 
 def count(value, name):
-    """How often a key occurs, at any depth."""
+    """Returns the number of occurrences of a key at any depth."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return (name in value if isinstance(value, dict) else 0) + sum(count(each, name) for each in inner)
 

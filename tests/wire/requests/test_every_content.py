@@ -1,4 +1,4 @@
-"""Every class of content on every wire format, whoever said it: sent, or refused by name before sending."""
+"""Every class of content on every wire format, in every role: it is sent, or refused by name before sending."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Types in the JSON Schema that a provider's grammar takes, and what becomes of the rest."""
+"""Types in the JSON Schema of a provider's grammar, and unsupported keywords."""
 
 import json
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""What the four wire formats send of a schema: structured output, strict where it can be."""
+"""Schemas in the four wire formats: structured output, strict if possible."""
 
 import pytest
 from four_wires import CHAT, RESPONSES, every_wire

@@ -1,4 +1,4 @@
-"""What the four wire formats send of a user's turn: orders, results, media, what is refused."""
+"""The user's turn in the four wire formats: order, results, media, refusals."""
 
 import json
 from dataclasses import dataclass
@@ -129,7 +129,7 @@ def test_gemini_pairs_by_order_so_results_take_the_order_of_the_calls():
 
 
 def outcome(wire, content):
-    """What the model reads of one result."""
+    """Returns the model's text of one result."""
     [message] = sent(wire, content)
     match wire.name:
         case "openai-chat":

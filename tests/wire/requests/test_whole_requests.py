@@ -1,4 +1,4 @@
-"""What the four wire formats send as a whole request: tools, parameters, what the caller adds."""
+"""The whole request in the four wire formats: tools, parameters, the caller's additions."""
 
 import json
 import warnings

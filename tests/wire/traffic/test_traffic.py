@@ -1,6 +1,6 @@
 """Every recorded real answer of the first four wire formats, over a folder of recordings.
 
-What a turn holds is compared with an independent, naive reading of the same JSON.
+The content of a turn is compared with an independent, naive reading of the same JSON.
 """
 
 import json

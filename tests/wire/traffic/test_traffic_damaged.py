@@ -1,7 +1,7 @@
-"""Recorded answers with one thing wrong in each: something lost, doubled, moved, or of another kind.
+"""Recorded answers with one error each: a part is lost, doubled, moved, or of another kind.
 
-Nothing is said of what the turn holds; but whatever comes, it is a turn or an error of ours, and the history can be
-saved, loaded, printed and gone on with. Damage is drawn from a fixed seed: each run does the same.
+The content of the turn is not checked. The result is a turn or an error of ours, and the history can be saved,
+loaded, printed and continued. The damage has a fixed seed, so that each run is the same.
 """
 
 import json
@@ -48,7 +48,7 @@ ROUNDS = 3
 
 
 def answers():
-    """`(file#n, its name, wire, answer)`: the events of a stream as a list, or the one body."""
+    """Yields `(file#n, its name, wire, answer)`: the events of a stream as a list, or the body."""
     for name, this, _ in interactions():
         kind = WIRES.get(this["protocol"])
         if kind and this["response"]["status"] < 300:
@@ -68,7 +68,7 @@ def answer_of(interaction):
 
 
 def places(value, path=()):
-    """The path of everything in a JSON value."""
+    """Yields the path of every part of a JSON value."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield (*path, key)
@@ -76,7 +76,7 @@ def places(value, path=()):
 
 
 def damaged(value, chance):
-    """A copy with one place lost, doubled, moved, or holding something strange."""
+    """Returns a copy with one part lost, doubled, moved, or replaced by a strange value."""
     value = deepcopy(value)
     *path, last = chance.choice(list(places(value)))
     holder = value
@@ -95,7 +95,7 @@ def damaged(value, chance):
 
 
 def received(history, wire, answer):
-    """Has the history receive an answer, as `_loop.answered()` does; returns the turn."""
+    """Adds an answer to the history, as `_loop.answered()` does. Returns the turn."""
     settings, user = Settings(wire), UserTurn("Hi")
     stream = isinstance(answer, list)
     steps = read(history, settings, Request("http://x", {}, {}, stream), Answer(200))

@@ -1,4 +1,4 @@
-"""Every recorded answer of the first four wire formats, sent back where its recording goes on.
+"""Every recorded answer of the first four wire formats, sent back as in its recording.
 
 The turn is compared with the assistant message that the provider accepted next.
 """
@@ -80,7 +80,7 @@ def read_anthropic(messages):
 
 
 def without_nulls(value):
-    """An SDK of theirs writes the fields that it does not set."""
+    """Returns the value without nulls, because an SDK writes fields that are not set."""
     if isinstance(value, dict):
         return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value

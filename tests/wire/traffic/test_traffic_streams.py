@@ -1,4 +1,4 @@
-"""Every recorded stream of the first four wire formats, cut into chunks and broken off."""
+"""Every recorded stream of the first four wire formats, split into chunks and truncated."""
 
 import json
 

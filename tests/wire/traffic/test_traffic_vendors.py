@@ -1,6 +1,6 @@
-"""Every recorded real answer of the other wire formats, and of vendors whose wire overrides something.
+"""Every recorded real answer of the other wire formats, and of providers whose wire overrides something.
 
-As `test_traffic.py`: what a turn holds is compared with an independent, naive reading of the same bytes.
+As in `test_traffic.py`, the content of a turn is compared with an independent, naive reading of the same bytes.
 """
 
 import json
@@ -17,7 +17,7 @@ from ellmer_core.errors import ProviderError
 
 
 def naive_frames(body):
-    """The payloads of the frames, by nothing but their lengths."""
+    """Yields the payloads of the frames, by their lengths alone."""
     at = 0
     while at < len(body):
         total, headers = unpack_from(">II", body, at)
@@ -139,7 +139,7 @@ def test_a_vendor_reads_answers_as_its_format_does(answers):
 
 
 def is_read_as_its_format(interaction):
-    """The format's own reading is compared with a naive one in `test_traffic.py`."""
+    """Checks the turn. `test_traffic.py` compares the format's own reading with a naive one."""
     wire = wire_of(interaction)
     plain = next(kind for kind in type(wire).__mro__ if kind.__module__ in FORMATS)
     if is_error(interaction):
@@ -156,5 +156,5 @@ FORMATS = {"ellmer_core.wire.openai_chat.request", "ellmer_core.wire.gemini.requ
 
 
 def bare(content):
-    """A content without what names its issuer."""
+    """Returns a content without the name of its issuer."""
     return type(content), {k: v for k, v in vars(content).items() if k not in {"extra", "wire"}}

@@ -1,4 +1,4 @@
-"""Every recorded refusal and error of the other wire formats and of vendors is raised with its class and message."""
+"""Every recorded refusal and error of the other wire formats and of providers is raised with its class and message."""
 
 import json
 

@@ -1,6 +1,6 @@
-"""Every recorded answer of the other wire formats and of vendors, sent back where its recording goes on.
+"""Every recorded answer of the other wire formats and of providers, sent back as in its recording.
 
-As `test_traffic_sent_back.py`: the turn is compared with what the provider accepted next.
+As in `test_traffic_sent_back.py`, the turn is compared with the next accepted request.
 """
 
 import json
@@ -32,7 +32,7 @@ def read_bedrock(messages):
 
 
 def read_messages(messages):
-    """Chat Completions and what looks like it: Ollama, Mistral, Cohere."""
+    """Reads Chat Completions and similar formats: Ollama, Mistral, Cohere."""
     calls, texts, blobs = [], [], []
     for message in messages:
         content = message.get("content") or ""

@@ -1,4 +1,4 @@
-"""Every recorded stream of the other wire formats and of vendors, cut into chunks and broken off."""
+"""Every recorded stream of the other wire formats and of providers, split into chunks and truncated."""
 
 import pytest
 from recorded_traffic import absent, by_family, judge
@@ -26,7 +26,7 @@ def test_a_stream_cut_before_its_end_is_not_complete(streams):
 
 
 def is_not_complete_before_its_end(interaction):
-    """At every event: what came is what the whole answer begins with, and no reason for its end is made up."""
+    """Checks at every event that the content so far begins the whole answer, and that no finish reason is made up."""
     turn, _ = answered(interaction)
     merger = wire_of(interaction).merger()
     for event in decoded(interaction, 10_000_000):

@@ -1,1 +1,1 @@
-"""Bridges to libraries whose users write agents: each has a loop and messages of its own."""
+"""Bridges to agent libraries, which have their own loop and messages."""

@@ -1,4 +1,4 @@
-"""agno under test: its agent, its history in a database in memory, and its tool loop."""
+"""Adapter for agno: its agent, its history in an in-memory database, and its tool loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Agno", "RunFailed", "adapter"]
 
 
 class RunFailed(Exception):
-    """A run with the status `error`: agno raises nothing, its content is the error's text."""
+    """A run with the status `error`. agno does not raise; the run's content is the error's text."""
 
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
@@ -60,7 +60,7 @@ _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
 
 
 class Session:
-    """An agent that sees all of its history. A history of others' goes before the first question."""
+    """An agent with its whole history. A foreign history comes before the first question."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -121,7 +121,7 @@ class Session:
         return ""
 
     def close(self) -> None:
-        """Nothing is open: the history is in memory."""
+        """Does nothing, because the history is in memory."""
 
     def _said(self, parts: Sequence[Part]) -> list[Any]:
         before, self.before = self.before, []
@@ -133,7 +133,7 @@ _STREAM = {"stream": True, "yield_run_output": True}
 
 
 def _heard(event: Any, pieces: list[str]) -> Any:
-    """Returns the run itself, where this is it; a piece of text is kept."""
+    """Returns the final run of a stream, and stores a piece of text."""
     if isinstance(event, RunErrorEvent):
         raise RunFailed(event.content)
     if isinstance(event, RunContentEvent) and event.content:
@@ -163,7 +163,7 @@ def _messages(parts: Sequence[Part], role: str, names: Mapping[str, str]) -> lis
     ]
     said = [part for part in parts if not isinstance(part, ToolResult)]
     if any(isinstance(part, Audio) for part in said):
-        raise TypeError("this bridge has no place for audio")
+        raise TypeError("this bridge does not support audio")
     calls = [_call(part) for part in said if isinstance(part, ToolCall)]
     text = "".join(part.text for part in said if isinstance(part, Text))
     media = {"images": _images(said) or None, "files": _files(said) or None}
@@ -220,8 +220,8 @@ class Agno(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Returns a message has a text, images and files, each in a list of its own; what tools return
-        follows the results.
+        """Returns the capabilities. A message has a text and separate lists of images and files; media of tools come
+        after the results.
         """
         return Capabilities(structured="native", interleaved_parts="refused")
 

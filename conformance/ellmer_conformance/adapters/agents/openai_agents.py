@@ -1,4 +1,4 @@
-"""openai-agents under test: its agent, runner and list of input items."""
+"""Adapter for openai-agents: its agent, runner and list of input items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ agents.set_tracing_disabled(disabled=True)
 
 
 class Session:
-    """An agent and its items, on an event loop of its own."""
+    """An agent and its items, with its own event loop."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -97,7 +97,7 @@ def _model(to: Endpoint) -> Any:
 
 
 def _items(parts: Sequence[Part], role: str) -> list[Any]:
-    """Returns a turn as items of the Responses format, which the library has taken over as its own."""
+    """Returns a turn as items of the Responses format, which the library uses."""
     if role == "assistant":
         return [_said(part) for part in parts]
     results = [
@@ -151,7 +151,9 @@ class OpenAIAgents(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results; Chat Completions has no place for them there, and none is made."""
+        """Returns the capabilities. Media are inside results. Chat Completions has no place for them there, and the
+        library does not move them.
+        """
         media: Literal["native", "refused"] = "native" if wire == "openai-responses" else "refused"
         return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 

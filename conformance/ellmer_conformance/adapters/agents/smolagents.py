@@ -1,7 +1,7 @@
-"""smolagents under test: its model class for OpenAI's API, with its own messages; the loop is the bridge's.
+"""Adapter for smolagents: its model class for OpenAI's API, with its own messages. The bridge has the loop.
 
-Its agents wrap each question in prompts of their own and end by calling a tool, so that no conversation of a case can be
-played with them: what is judged is what they talk through.
+The library's agents put each question into their own prompts and end by calling a tool, so they cannot play a case.
+The bridge therefore judges the model class that they use.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STOPS = {"tool_calls": "tool", "content_filter": "filter"}
 
 
 class Session(SDKSession):
-    """Calls and results as the agents write them down: in words, with roles of their own."""
+    """A history of calls and results as the agents write it: as text, with their own roles."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         messages = [_message("tool-response", [Text(f"Observation:\n{r.text}")]) for r in results]
@@ -56,11 +56,11 @@ class Session(SDKSession):
         return _said(agglomerate_stream_deltas(deltas))
 
     async def aask(self, *, stream: bool) -> Said:
-        raise NotImplementedError("smolagents' models block")
+        raise NotImplementedError("smolagents' models have only blocking calls")
 
 
 def _said(message: Any) -> Said:
-    """Returns the answer; why it ended is in the raw one, which streams have not."""
+    """Returns the answer. Its stop reason is in the raw answer, which streams do not have."""
     calls = [(c.id, c.function.name, c.function.arguments) for c in message.tool_calls or ()]
     usage, text = message.token_usage, message.content or ""
     stop: Any = message.raw.choices[0].finish_reason if message.raw else "tool" if calls else None
@@ -74,7 +74,7 @@ def _said(message: Any) -> Said:
 
 
 def _assistant(text: str, calls: Sequence[ToolCall]) -> list[Any]:
-    """Returns what was said, then what was called, as `ActionStep.to_messages` has it."""
+    """Returns the text and then the calls, as `ActionStep.to_messages` does."""
     asked = [Called(name=c.name, arguments=c.arguments, id=c.id).dict() for c in calls]
     said = [_message("assistant", [Text(text)])] if text else []
     return [*said, *([_message("tool-call", [Text(f"Calling tools:\n{asked}")])] if asked else [])]
@@ -85,7 +85,7 @@ def _message(role: str, parts: Sequence[Part]) -> Any:
 
 
 def _tool(tool: Tool) -> Any:
-    """Returns a tool by its schema, as `Tool.from_mcp` makes them."""
+    """Returns a tool from its schema, as `Tool.from_mcp` does."""
     inputs = {
         name: {"type": "any", "description": "", **of} for name, of in tool.parameters["properties"].items()
     }
@@ -101,7 +101,7 @@ class SmolAgents(BridgeAdapter):
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"]}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Blocking only."""
+        """Returns the capabilities. Only blocking calls are supported."""
         return Capabilities(modes=("sync", "stream"), audio_in_user="native")
 
 

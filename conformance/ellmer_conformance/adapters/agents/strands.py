@@ -1,4 +1,4 @@
-"""strands under test: its agent, messages and event loop, over its classes for three providers' SDKs."""
+"""Adapter for strands: its agent, messages and event loop, with its classes for three providers' SDKs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _MODELS: Mapping[str, Callable[[Endpoint], Any]] = {
 
 
 class Session:
-    """An agent. Retries are left to the SDKs, and the window of 40 messages is off: both are the caller's to set."""
+    """An agent. The SDKs retry, and the window of 40 messages is off, because the caller can set both."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -89,8 +89,9 @@ class Session:
         return _reply(result, pieces)
 
     def _prompt(self, parts: Sequence[Part]) -> list[Any] | None:
-        """Returns what the user says. Results for open calls go into the history: asked with a prompt, the agent
-        would add its own."""
+        """Returns the prompt. Results for open calls go into the history, because the agent would add its own results
+        for a prompt.
+        """
         ordered = sorted(parts, key=lambda part: not isinstance(part, ToolResult))
         blocks = [_block(part) for part in ordered]
         if not any(isinstance(part, ToolResult) for part in parts):
@@ -127,7 +128,7 @@ def _reply(result: Any, pieces: Sequence[str]) -> Reply:
 
 
 def _block(part: Part) -> Any:
-    """Returns a content block, as Bedrock's Converse has it and the library for all."""
+    """Returns a content block in the form of Bedrock's Converse, which the library uses for all providers."""
     match part:
         case Text(text):
             return {"text": text}
@@ -140,7 +141,7 @@ def _block(part: Part) -> Any:
         case ToolCall():
             call = call_of(part)
             return {"toolUse": {"toolUseId": call.id, "name": call.name, "input": dict(call.arguments)}}
-    raise TypeError("strands has no place for an image behind a URL")
+    raise TypeError("strands does not support images by URL")
 
 
 def _tool(tool: Tool) -> Any:
@@ -170,7 +171,7 @@ class Strands(BridgeAdapter):
     wires = FOUR_WIRES
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Media go inside results but for Chat Completions."""
+        """Returns the capabilities. Media are inside results, except in Chat Completions."""
         media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)
 

@@ -1,6 +1,7 @@
-"""Adapters that are broken on purpose, one idea each: the suite must catch every one, by the rule it breaks.
+"""Adapters that are broken on purpose, each in one way. The suite must catch each of them by the rule that it breaks.
 
-Each is our own adapter with one method overridden (`base.py`). `BROKEN` has them by name; to see one caught:
+Each one is our own adapter with one overridden method (`base.py`). `BROKEN` has them by name. This command shows how
+one is caught:
 
     conformance run --against server --adapter ellmer_conformance.adapters.broken_on_purpose:BROKEN.drops_images
 """

@@ -1,5 +1,4 @@
-"""This module has the base class of all broken adapters: our own adapter, with hooks on everything that it sends and
-receives."""
+"""The base class of all broken adapters: our own adapter with hooks for all data that it sends and receives."""
 
 from __future__ import annotations
 
@@ -31,10 +30,10 @@ _RESULTS = {"tool_result", "function_call_output"}
 
 
 class BrokenAdapter(EllmerCore):
-    """`case` shows what is wrong with it, on each wire format of `on`; the rules in `caught_by` must fail.
+    """A broken adapter. `case` shows its error, on each wire format of `on`; the rules in `caught_by` must fail.
 
-    `also` names rules of other groups that break with them. `from_cassette`: from its cassette, whose clock can be put
-    forward; else against the strict server.
+    `also` names rules of other groups that fail with them. `from_cassette` plays its cassette, whose clock can be
+    advanced; otherwise, the strict server answers.
     """
 
     case: ClassVar[str]
@@ -52,11 +51,11 @@ class BrokenAdapter(EllmerCore):
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
-        """At home with one provider each."""
+        """The wire formats, each with its own provider."""
         return {wire: vendors[:1] for wire, vendors in super().wires.items() if wire in self.on}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Returns what can be said in a blocking call, or a stream."""
+        """Returns the capabilities: blocking calls and streams."""
         able = dict.fromkeys(("audio_in_user", "structured", "approval", "citations", "uploads"), "native")
         return Capabilities(modes=[self.mode], **able)  # type: ignore[arg-type]  # the names are its fields
 
@@ -68,13 +67,13 @@ class BrokenAdapter(EllmerCore):
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """Returns our session, between the hooks."""
+        """Returns our session with the hooks."""
         self.endpoint, self.tools = endpoint, [self.tool(tool) for tool in tools]
         session = super().session(endpoint, system=system, tools=self.tools, history=history)
         return _Hooked(self, session)
 
     def options(self) -> Mapping[str, Any]:
-        """With an HTTP client of its own, but for async calls, which have no hooks."""
+        """Returns the options with an HTTP client that has the hooks, except for async calls."""
         if "async" in self.mode:
             return {}
         self.client = httpx.Client(transport=_Transport(self))
@@ -85,43 +84,43 @@ class BrokenAdapter(EllmerCore):
     # what a broken adapter overrides ------------------------------------------------------------------------
 
     def tool(self, tool: Tool) -> Tool:
-        """Returns a tool, before it is registered."""
+        """Changes a tool before it is registered."""
         return tool
 
     def body(self, body: Json) -> Json:
-        """Returns a request's body, on the way out."""
+        """Changes the body of a request before it is sent."""
         return body
 
     def request(self, request: httpx.Request) -> httpx.Request:
-        """Returns a whole request, on the way out."""
+        """Changes a whole request before it is sent."""
         return request
 
     def exchange(self, transport: httpx.BaseTransport, request: httpx.Request) -> httpx.Response:
-        """Returns a request, sent."""
+        """Sends a request and returns its answer."""
         return transport.handle_request(request)
 
     def answer(self, chunks: list[bytes]) -> list[bytes]:
-        """Returns the chunks of an answer's body, as the client's parser takes them."""
+        """Changes the chunks of an answer's body before the client parses them."""
         return chunks
 
     def reply(self, reply: Reply) -> Reply:
-        """Returns what the caller gets."""
+        """Changes the reply before the caller gets it."""
         return reply
 
     def decision(self, approve: Approve) -> Approve:
-        """Returns who is asked about tool calls."""
+        """Returns the function that decides about tool calls."""
         return approve
 
     def turn_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the caller sets for one turn."""
+        """Changes the caller's options of one turn."""
         return options
 
     def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
-        """Returns what stands for a file that was uploaded."""
+        """Returns the content for an uploaded file."""
         return content
 
     def printed(self, transcript: str) -> str:
-        """Returns what is printed."""
+        """Changes the printed transcript."""
         return transcript
 
 

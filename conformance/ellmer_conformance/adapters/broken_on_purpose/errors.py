@@ -1,4 +1,4 @@
-"""Adapters that make the worst of a provider's errors."""
+"""Adapters that handle a provider's errors wrongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adapters that ask nobody, correct nothing, hide where they know it from, and send again what is there already."""
+"""Adapters that skip approvals, ignore edited arguments, hide sources, and send uploaded files again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HidesItsSources(BrokenAdapter):
 
 
 class HidesItsResults(HidesItsSources):
-    """A tool's result is no source."""
+    """Does not report a tool's result as a source."""
 
     case, on = "cited_tool_result", ("cohere",)
 

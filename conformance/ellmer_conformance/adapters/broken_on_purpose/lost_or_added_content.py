@@ -1,4 +1,4 @@
-"""Adapters that lose what the model said, or say what nobody said: bugs that were planted, and went unseen before."""
+"""Adapters that lose the model's messages or add their own. These bugs were planted and not caught at first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CALLS = {"tool_use", "function_call"}
 
 
 def is_call(block: Json) -> bool:
-    """Tells whether a block, an item or a message makes a call."""
+    """Tells whether a block, an item or a message is a call."""
     return block.get("type") in _CALLS or "functionCall" in block or bool(block.get("tool_calls"))
 
 
@@ -37,7 +37,7 @@ def assistants(body: Json) -> Iterator[Json]:
 
 
 def parts(message: Json) -> list[Json]:
-    """Returns the blocks of a message; none where its content is a string."""
+    """Returns the blocks of a message, or nothing if its content is a string."""
     found = message.get("content", message.get("parts"))
     return found if isinstance(found, list) else []
 
@@ -205,7 +205,7 @@ class CoercesArguments(BrokenAdapter):
         return replace(tool, run=lambda **told: tool.run(**{k: self.coerced(v) for k, v in told.items()}))
 
     def coerced(self, value: Any) -> Any:
-        """Returns what the value looks like."""
+        """Returns the number or boolean that a string looks like."""
         try:
             return json.loads(value) if isinstance(value, str) else value
         except ValueError:

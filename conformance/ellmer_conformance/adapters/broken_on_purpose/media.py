@@ -1,4 +1,4 @@
-"""Adapters that lose, dump, reorder or misplace images and audio."""
+"""Adapters that lose, reorder or misplace images and audio, or send them as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PREFIX = "data:image/png;base64,"
 
 
 def without_media(body: Json) -> Json:
-    """Returns the body, its media gone."""
+    """Returns the body without its media."""
     for found in blocks(body):
         found[:] = [block for block in found if not is_media(block)]
     return body

@@ -1,4 +1,4 @@
-"""Adapters that get the conversation wrong: order, pairing, ids, history, text."""
+"""Adapters with errors in the conversation: order, pairing, ids, history, text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def conversation(body: Json) -> list[Json]:
 
 
 def without_results(body: Json) -> Json:
-    """Returns the body without any tool's result, and without the messages that are empty then."""
+    """Returns the body without tool results, and without messages that are then empty."""
     for found in list(blocks(body)):
         found[:] = [block for block in found if not is_result(block)]
     found = conversation(body)

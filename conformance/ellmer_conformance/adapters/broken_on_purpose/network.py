@@ -1,4 +1,4 @@
-"""Adapters that talk to the wrong place, with the wrong key, too often, or not at all."""
+"""Adapters that send requests to the wrong host, with the wrong key, too often, or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .messages import without_results
 
 
 class OpensNoSocket(BrokenAdapter):
-    """Returns a fixed answer without sending a request. langchain-tests accepts it."""
+    """Returns a fixed answer without sending a request. The tests of langchain-tests accept it."""
 
     case, caught_by = "plain_text", ("RUN-001",)
 

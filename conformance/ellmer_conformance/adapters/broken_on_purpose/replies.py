@@ -1,4 +1,4 @@
-"""Adapters that tell their caller something else than the model said."""
+"""Adapters that return another answer than the model's."""
 
 from __future__ import annotations
 

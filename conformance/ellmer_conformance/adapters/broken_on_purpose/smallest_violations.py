@@ -1,5 +1,6 @@
-"""Adapters that send, whatever they are asked, the smallest request that breaks a rule: one for each MUST of each
-wire format. What a rule's own tests see in a value, the suite must see on the wire."""
+"""Adapters that always send the smallest request that breaks a rule: one for each MUST of each wire format. The tests
+of a rule check values; these adapters check that the suite catches the same violation over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _WITH_IT = {
 
 
 class Impostor(BrokenAdapter):
-    """Breaks one rule of one wire format, and loses the conversation over it."""
+    """Breaks one rule of one wire format, and sends nothing of the conversation."""
 
     case, caught_by, on = "plain_text", (), tuple(rules.WIRES)
     #: Its body is made up, so it holds neither what was said nor the options that were given.
@@ -57,7 +58,7 @@ class Impostor(BrokenAdapter):
         return dict(self.said)
 
     def request(self, request: httpx.Request) -> httpx.Request:
-        """To the model that the body is meant for, where the URL names it."""
+        """Returns the request to the model of the body, if the URL names the model."""
         model = str(self.said.get("model") or "").removeprefix("models/")
         if model and self.wire in {"bedrock", "gemini"}:
             url = re.sub(r"(/models?/)[^/:]+(?=[/:])", rf"\g<1>{model}", str(request.url))
@@ -66,7 +67,7 @@ class Impostor(BrokenAdapter):
 
 
 def impostors() -> Iterator[Impostor]:
-    """Yields one for every rule that must hold and has a body to break it with."""
+    """Yields an adapter for every rule that must hold and has a counterexample."""
     for wire in rules.WIRES:
         for rule in rules.book(wire).rules.values():
             if must(rule) and rule.counterexamples:
@@ -74,5 +75,5 @@ def impostors() -> Iterator[Impostor]:
 
 
 def must(rule: Rule) -> bool:
-    """Tells whether a rule must hold today."""
+    """Tells whether a rule is a MUST in force today."""
     return rule.level is Level.MUST and not rule.preview and rule.until is None

@@ -1,4 +1,4 @@
-"""Adapters that cannot read: each takes one thing about streams for granted."""
+"""Adapters that read streams wrongly. Each makes one wrong assumption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adapters that run tools when they should not, or not when they should."""
+"""Adapters that run tools when they must not, or do not run them when they must."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""ellmer_core under test, through its public API, as any outside library would be.
+"""Adapter for ellmer_core. It uses the public API, as any outside library would.
 
-The adapter and its sessions; `messages` says the cases' messages in the library's words, `vendors` finds its providers.
+The package has the adapter and its sessions. `messages` converts the cases' messages, and `vendors` finds the
+providers.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class EllmerCore:
 
     @property
     def vendors(self) -> Mapping[tuple[str, str], Vendor]:
-        """By wire format and provider, those at whom the formats are at home first."""
+        """The providers by wire format and name. A format's own provider comes first."""
         return vendors_by_key()
 
     @property
@@ -62,7 +63,7 @@ class EllmerCore:
         return {key: vendor.place for key, vendor in self.vendors.items()}
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        """Returns what the provider's module declares."""
+        """Returns the capabilities that the provider's module declares."""
         return self.vendors[wire, vendor].capabilities
 
     def session(
@@ -73,7 +74,7 @@ class EllmerCore:
         tools: Sequence[Tool] = (),
         history: Sequence[Turn] = (),
     ) -> Session:
-        """Returns a chat with the provider's own constructor."""
+        """Returns a session with a chat from the provider's own constructor."""
         vendor = self.vendors[endpoint.wire, endpoint.vendor]
         key = (
             {"api_key": endpoint.api_key}
@@ -95,22 +96,22 @@ class EllmerCore:
         return Session(chat, partial(self.session, endpoint, system=system, tools=tools))
 
     def without_waiting(self, note: Callable[[float], None]) -> AbstractContextManager[object]:
-        """Pauses between two tries are noted, not made, while it is entered."""
+        """Returns a context in which pauses between retries are noted instead of waited for."""
         return patience(note)
 
     def options(self) -> Mapping[str, Any]:
-        """Further options of the constructor."""
+        """Returns further options of the constructor."""
         return {}
 
 
 class Session:
-    """A chat, sync and async."""
+    """A chat, for blocking and async calls."""
 
     def __init__(self, chat: ec.Chat, another: Callable[[], Session]) -> None:
         self.chat, self.another = chat, another
 
     def reloaded(self) -> Session:
-        """Returns a fresh session that goes on from what was saved of this one."""
+        """Returns a new session that continues from the saved data of this one."""
         fresh = self.another()
         fresh.chat.restore(json.loads(json.dumps(self.chat.record())))
         return fresh
@@ -157,7 +158,7 @@ class Session:
 
     @contextmanager
     def _with(self, options: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
-        """Under the options of a turn: the parameters of its call."""
+        """Applies the options of a turn as parameters of its call."""
         wire = self.chat.wire
         if "model" in options:
             self.chat.set_model(options["model"])
@@ -173,28 +174,28 @@ class Session:
                 self.chat.wire = wire
 
     def instructed(self, system: str) -> None:
-        """Goes on under another system prompt."""
+        """Continues with another system prompt."""
         self.chat.set_system_prompt(system)
 
     def compacted(self) -> None:
-        """Puts a summary in the place of what was said."""
+        """Replaces the conversation by a summary."""
         self.chat.compact(keep=0)
 
     async def acompacted(self) -> None:
         await self.chat.compact_async(keep=0)
 
     def approving(self, approve: Approve) -> None:
-        """Asks about calls of tools that need it."""
+        """Asks for a decision about calls of tools that need one."""
         self.chat.approve = lambda request: _decision(approve(request.name, request.arguments))
 
     def searching(self) -> None:
-        """Allows the provider's web search; models that search by themselves need no leave."""
+        """Allows the provider's web search. Models that search by themselves need no permission."""
         search = ec.tool_web_search()
         if self.chat.wire.name in search.forms and search.name not in self.chat.get_tools():
             self.chat.register_tool(search)
 
     def upload(self, file: PDF) -> ec.Content:
-        """Uploads a file, by its path."""
+        """Uploads the file at a path."""
         with TemporaryDirectory() as folder:
             return self.chat.upload(_saved(file, folder))
 
@@ -234,7 +235,7 @@ class Session:
 
 
 def _warned(options: Mapping[str, Any] | None) -> AbstractContextManager[Any]:
-    """If the caller sets something, a warning that it is left out is an error."""
+    """Turns the warning about an ignored option into an error if the caller sets an option."""
     return warnings.catch_warnings(action="error" if options else "ignore")
 
 

@@ -1,4 +1,4 @@
-"""The messages, tools and schemas of the cases, in the words of ellmer_core."""
+"""Converts the messages, tools and schemas of the cases to ellmer_core."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def content(part: Part) -> ec.Content:
             return ec.ContentFile(media_type, base64.b64encode(data).decode(), "sound.wav")
         case ToolCall(id, name, arguments):
             return ec.ContentToolRequest(id, name, arguments)
-    raise TypeError(f"{type(part).__name__} has no place in a turn that the caller writes")
+    raise TypeError(f"{type(part).__name__} is not supported in a turn that the caller writes")
 
 
 def turns_of(history: Sequence[Turn]) -> list[ec.Turn]:
-    """Returns the turns, each result with the request that it answers."""
+    """Returns the turns. Each result has its request."""
     made: list[ec.Turn] = []
     for turn in history:
         asked = {request.id: request for before in made for request in requests(before)}

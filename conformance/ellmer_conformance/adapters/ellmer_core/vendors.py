@@ -1,7 +1,7 @@
 """The providers of ellmer_core.
 
-Every provider is found as its users find it, by its module or its entry point, and says itself where it is and what it
-takes: a new one is under test with its file alone.
+Every provider is found by its module or its entry point, as users find it. The module declares its address and its
+features, so a new provider is tested by adding its file.
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ class Vendor:
 
     @property
     def url(self) -> str:
-        """Its base URL; where each account has its own, what one looks like."""
+        """Its base URL, or an example if each account has its own."""
         return self.wire.base_url or self.wire.example_url
 
     @property
     def key(self) -> tuple[str, str]:
-        """Wire format and provider in the suite's words; its own name where the suite has none for its host."""
+        """The wire format and provider under the suite's names, or under its own name if the suite does not know its
+        host.
+        """
         host = urlsplit(self.url).netloc
         known = vendor_of(host)
         return self.wire.name, self.name if known == host.partition(":")[0] else known
@@ -58,7 +60,7 @@ class Vendor:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """Returns what it declares for the model that is played."""
+        """Its declared features for the model of a case."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
         forced = wire.profile.forced and wire.profile.forced_thinking
@@ -85,7 +87,7 @@ class Vendor:
 
 
 def vendors() -> Iterator[Vendor]:
-    """Yields every provider: the modules of `ellmer_core.providers`, and what other packages add to them."""
+    """Yields every provider: the modules of `ellmer_core.providers`, and the providers of other packages."""
     for module in sorted(each.name for each in iter_modules(providers.__path__)):
         found = import_module(f"{providers.__name__}.{module}")
         yield from _vendor(module, vars(found).get(f"chat_{module}"))
@@ -94,9 +96,7 @@ def vendors() -> Iterator[Vendor]:
 
 
 def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Vendor]:
-    """Yields the provider, unless there is none in the module (GitHub's was retired, what they share is
-    none).
-    """
+    """Yields the provider of a module, if it has one (GitHub's was retired, and shared modules have none)."""
     if construct:
         for each in vars(import_module(construct.__module__)).values():
             if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
@@ -105,6 +105,8 @@ def _vendor(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Ven
 
 @cache
 def vendors_by_key() -> Mapping[tuple[str, str], Vendor]:
-    """By wire format and provider, those at whom the formats are at home first. What is installed is looked up once."""
+    """Returns the providers by wire format and name, each format's own provider first. Installed packages are
+    searched once.
+    """
     found = {vendor.key: vendor for vendor in vendors()}
     return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}

@@ -1,4 +1,4 @@
-"""This folder has what several adapters of other libraries use: histories, values, sessions over an SDK.
+"""This folder has code for adapters of other libraries: histories, values, sessions over an SDK.
 
 The modules import the adapter protocol and `scenarios`. Only bridges import them.
 """

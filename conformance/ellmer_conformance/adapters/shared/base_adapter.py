@@ -1,4 +1,4 @@
-"""The base class of the adapters of other libraries: how they open a conversation, and where they are played."""
+"""The base class of the adapters of other libraries: it opens conversations and lists their wire formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ FOUR_WIRES: Mapping[str, Sequence[str]] = {
 
 
 class Sessions(Protocol):
-    """Makes a session from an endpoint, a system prompt, tools and a history. A class of sessions is one."""
+    """A callable that makes a session from an endpoint, a system prompt, tools and a history. A class of sessions is
+    one.
+    """
 
     def __call__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn], /
@@ -51,7 +53,7 @@ class BridgeAdapter:
         return self.kind(endpoint)(endpoint, system, tools, history)
 
     def kind(self, endpoint: Endpoint) -> Sessions:  # noqa: ARG002 - for those that speak several formats
-        """Returns what makes the conversations at an endpoint. A library that speaks several wire formats overrides it.
+        """Returns the class of conversations at an endpoint. A library with several wire formats overrides it.
 
         Args:
             endpoint: The API to talk to.

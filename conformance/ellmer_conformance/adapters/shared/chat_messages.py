@@ -1,4 +1,4 @@
-"""A history in the messages of Chat Completions, which other libraries have taken over as their own."""
+"""A history in the messages of Chat Completions, which other libraries use as their own."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _CHAT_STOPS = {"tool_calls": "tool", "content_filter": "filter"}
 
 
 class ChatMessages(SDKSession, ABC):
-    """A history in the messages of Chat Completions, which other libraries have taken over.
+    """A history in the messages of Chat Completions.
 
-    One tool message per result, then a user message with what does not fit into them.
+    Each result is one tool message, and a user message follows with the content that tool messages cannot hold.
     """
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
@@ -39,14 +39,14 @@ class ChatMessages(SDKSession, ABC):
         return [{"role": "assistant", "content": text or None, **({"tool_calls": asked} if asked else {})}]
 
     def body(self) -> Json:
-        """Model, messages and tools."""
+        """Returns the model, messages and tools of a request."""
         system = [{"role": "system", "content": self.system}] if self.system else []
         tools = [chat_tool(tool) for tool in self.tools.values()]
         body = {"model": self.endpoint.model, "messages": [*system, *self.messages]}
         return body | ({"tools": tools} if tools else {})
 
     def said(self, completion: Any) -> Said:
-        """Returns what a chat completion says."""
+        """Returns the content of a chat completion."""
         choice = completion.choices[0]
         message, usage = choice.message, completion.usage
         calls = message.tool_calls or []
@@ -59,13 +59,13 @@ class ChatMessages(SDKSession, ABC):
         )
 
     def kept(self, message: Any) -> Any:
-        """Returns the message as it is sent back."""
+        """Returns the message for the next request."""
         calls = {"tool_calls": [_call(call) for call in message.tool_calls]} if message.tool_calls else {}
         return {"role": "assistant", "content": message.content, **calls}
 
 
 class MediaInResults(ChatMessages, ABC):
-    """The same, for libraries whose tool messages may hold media, wherever these go on the wire."""
+    """A history whose tool messages may contain media, for libraries that move the media themselves."""
 
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
         messages = [{"role": "tool", "tool_call_id": r.id, "content": _inside(r)} for r in results]
@@ -96,7 +96,7 @@ def chat_part(part: Part) -> Json:
             return {"type": "input_audio", "input_audio": {"data": base64_of(part), "format": "wav"}}
         case PDF(filename=filename):
             return {"type": "file", "file": {"filename": filename, "file_data": data_url(part)}}
-    raise TypeError(f"{type(part).__name__} has no place in a user message")
+    raise TypeError(f"{type(part).__name__} is not supported in a user message")
 
 
 def chat_tool(tool: Tool) -> Json:
@@ -106,5 +106,5 @@ def chat_tool(tool: Tool) -> Json:
 
 
 def json_of(arguments: Mapping[str, Any]) -> str:
-    """Arguments as the text that they are in OpenAI's formats."""
+    """Returns arguments as the JSON text of OpenAI's formats."""
     return json.dumps(dict(arguments), ensure_ascii=False)

@@ -1,7 +1,7 @@
 """The endpoint of each wire format: the provider's real base URL, a model, and the variable that holds a key.
 
-`WHERE` has those with whom a format is at home: every case is played there. An adapter may bring more providers, with
-their places. Cassettes always hold these URLs, whether they were recorded live or from the strict server.
+`WHERE` has each format's own provider, with which every case is played. An adapter may add more providers with their
+places. Cassettes always have these URLs, both from live recordings and from the strict server.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ WHERE: Mapping[tuple[str, str], Place] = {
 
 
 def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Returns where a case is played at a provider: with the model that it is about.
+    """Returns the place for a case at a provider, with the case's model.
 
-    A model for media is not asked without them: an adapter that refuses them keeps the provider's usual model.
+    A model for media is used only with media. An adapter that refuses them uses the provider's usual model.
     """
     place = place_of(adapter, wire, vendor)
     refused = adapter.capabilities(wire, vendor).refused(case.needs) if wire in case.models else ()
@@ -63,7 +63,9 @@ def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
 
 
 def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
-    """Returns where a provider is: the suite's own word, or else the adapter's. Raises LookupError where neither knows."""
+    """Returns the place of a provider, from the suite or else from the adapter. Raises LookupError for an unknown
+    provider.
+    """
     places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
     if (wire, vendor) not in places:
         raise LookupError(
@@ -78,6 +80,6 @@ def live_key(place: Place) -> str | None:
 
 
 def endpoint(place: Place, wire: str, vendor: str, *, live: bool = False) -> Endpoint:
-    """Returns what a session is given; with the canary for a key unless the recording is live."""
+    """Returns the endpoint for a session. Its key is the canary, except in live recordings."""
     key = live_key(place) if live else None
     return Endpoint(wire, vendor, place.base_url, key or CANARY, place.model)

@@ -1,4 +1,4 @@
-"""ellmer_core's pauses between two tries, on a clock that is only noted down."""
+"""Notes ellmer_core's pauses between retries instead of waiting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["patience"]
 
 @contextmanager
 def patience(note: Callable[[float], None]) -> Iterator[None]:
-    """While it is entered, `note(seconds)` is called in place of every pause, blocking or not."""
+    """Calls `note(seconds)` instead of every pause, blocking or not, inside the block."""
 
     def wait(_: StreamController, seconds: float) -> None:
         note(seconds)

@@ -1,7 +1,7 @@
-"""A conversation over an SDK that has none: asks, runs the tools, asks again.
+"""A conversation over an SDK that has none: it sends a request, runs the tools, and sends the next one.
 
-The raw SDKs are the control: what they are judged for is what every library on top of them inherits. So the loop
-here leaves nothing to be desired that the SDK leaves to its caller; it takes the SDK's word for all else.
+The raw SDKs are the control: libraries on top of them inherit their violations. This loop therefore does all that an
+SDK leaves to its caller, and relies on the SDK for everything else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ __all__ = ["Answered", "SDKSession", "Said", "texts_and_calls"]
 
 @dataclass(frozen=True)
 class Said:
-    """An answer of the model. `messages` are the SDK's own, to be sent back; a call's arguments may be JSON text."""
+    """An answer of the model. `messages` are the SDK's own, for the next request. A call's arguments may be JSON
+    text.
+    """
 
     text: str
     messages: Sequence[Any]
@@ -32,7 +34,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Answered:
-    """A result to be sent back. `media` is what the text points at, where the result itself cannot hold it."""
+    """A result for the next request. `media` is the content that the text points at, if the result cannot contain it."""
 
     id: str
     name: str
@@ -41,17 +43,17 @@ class Answered:
 
     @property
     def text(self) -> str:
-        """The text of the result; never blank, as some providers refuse that."""
+        """The text of the result. It is never blank, because some providers refuse that."""
         return hoisted(self.id, self.value)[0] or "(nothing)"
 
     @property
     def media(self) -> list[Part]:
-        """To follow after all results."""
+        """The media that come after all results."""
         return hoisted(self.id, self.value)[1]
 
 
 class SDKSession(ABC):
-    """Keeps the history, in the SDK's own messages. Subclasses say how it asks, and how messages look."""
+    """A history in the SDK's own messages. Subclasses define the requests and the messages."""
 
     def __init__(
         self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn]
@@ -73,19 +75,19 @@ class SDKSession(ABC):
 
     @abstractmethod
     def user(self, results: Sequence[Answered], parts: Sequence[Part]) -> list[Any]:
-        """Results, then what the user says, as messages."""
+        """Returns results and the user's message as messages."""
 
     @abstractmethod
     def assistant(self, parts: Sequence[Part]) -> list[Any]:
-        """Returns an assistant turn of a history that was not had with this session, as messages."""
+        """Returns an assistant turn of a foreign history as messages."""
 
     @abstractmethod
     def ask(self, *, stream: bool) -> Said:
-        """Sends the messages. Streams add their text to `pieces`."""
+        """Sends the messages. A stream adds its text to `pieces`."""
 
     @abstractmethod
     async def aask(self, *, stream: bool) -> Said:
-        """Does the same without blocking."""
+        """Works as `ask()`, without blocking."""
 
     def send(self, parts: Sequence[Part], *, stream: bool = False) -> Reply:
         try:
@@ -116,7 +118,7 @@ class SDKSession(ABC):
         return  # every request has a client of its own
 
     def _talk(self, parts: Sequence[Part]) -> Generator[None, Said, Said]:
-        """Yields what a user turn takes: yields to ask, is sent the answer, returns the last one."""
+        """Runs a user turn: yields to send a request, is sent the answer, and returns the last answer."""
         self.pieces = []
         said_before = len(self.messages)
         given = {part.id: part.value for part in parts if isinstance(part, ToolResult)}
@@ -142,7 +144,7 @@ class SDKSession(ABC):
         return said
 
     def ran_tools(self, said: Said) -> bool:
-        """Runs the tools that were called, if any were, and keeps call and result."""
+        """Runs the called tools, and adds calls and results to the history."""
         if said.calls and said.stop == "tool":
             self.messages += [*said.messages, *self.user([self._run(*call) for call in said.calls], [])]
         return bool(said.calls) and said.stop == "tool"
@@ -159,11 +161,11 @@ class SDKSession(ABC):
 
 
 def _said(parts: Sequence[Part]) -> list[Part]:
-    """Returns what the user says, without results."""
+    """Returns the user's content without results."""
     return [part for part in parts if not isinstance(part, ToolResult)]
 
 
 def texts_and_calls(parts: Sequence[Part]) -> tuple[str, list[ToolCall]]:
-    """Returns an assistant turn, in two."""
+    """Returns the texts and the calls of an assistant turn."""
     text = "".join(part.text for part in parts if isinstance(part, Text))
     return text, [part for part in parts if isinstance(part, ToolCall)]

@@ -1,4 +1,4 @@
-"""Values with a schema, for SDKs that take a Pydantic model and give one back."""
+"""Structured output for SDKs that accept a Pydantic model and return an instance."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ _TYPES: Mapping[str, type] = {"string": str, "integer": int, "number": float, "b
 
 
 def model_of(schema: Mapping[str, Any]) -> type[BaseModel]:
-    """Returns the model that a flat schema describes, with every property required, as a caller would write
-    it.
-    """
+    """Returns the model for a flat schema, with every property required, as a caller would write it."""
     fields: dict[str, Any] = {name: (_TYPES[of["type"]], ...) for name, of in schema["properties"].items()}
     return create_model("Value", **fields)
 
 
 class Parsing(SDKSession, ABC):
-    """A conversation over an SDK that parses answers itself. What it hands over is taken for the value."""
+    """A conversation over an SDK that parses answers. Its result is the value."""
 
     @abstractmethod
     def parse(self, model: type[BaseModel]) -> tuple[Said, Any]:
-        """Sends the messages, returns the answer and what the SDK made of it."""
+        """Sends the messages. Returns the answer and the SDK's parsed value."""
 
     @abstractmethod
     async def aparse(self, model: type[BaseModel]) -> tuple[Said, Any]:
-        """Does the same without blocking."""
+        """Works as `parse()`, without blocking."""
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         """Returns a value that fits the schema, or the SDK's error."""
@@ -48,7 +46,7 @@ class Parsing(SDKSession, ABC):
             return Reply(complete=False, error=error)
 
     async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
-        """Does the same without blocking."""
+        """Works as `extract()`, without blocking."""
         try:
             with self._asking(parts):
                 said, value = await self.aparse(model_of(schema))
@@ -60,7 +58,7 @@ class Parsing(SDKSession, ABC):
 
     @contextmanager
     def _asking(self, parts: Sequence[Part]) -> Iterator[None]:
-        """What the user says is among the messages for this once: a value is no turn of the conversation."""
+        """Adds the user's message for one request only, because a value is not a turn of the conversation."""
         before = len(self.messages)
         self.messages += self.user([], parts)
         try:

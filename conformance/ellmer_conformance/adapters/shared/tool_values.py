@@ -38,12 +38,12 @@ def base64_of(part: Audio | Image | PDF) -> str:
 
 
 def media_type(part: Audio | Image | PDF) -> str:
-    """`image/png`."""
+    """Returns the media type, for example `image/png`."""
     return "application/pdf" if isinstance(part, PDF) else part.type
 
 
 def data_url(part: Image | PDF) -> str:
-    """Returns a URL that holds the bytes, or the image's own."""
+    """Returns a URL with the bytes, or the image's own URL."""
     if isinstance(part, Image) and part.url:
         return part.url
     return f"data:{media_type(part)};base64,{base64_of(part)}"
@@ -55,8 +55,8 @@ def text_of(value: Any) -> str:
 
 
 def hoisted(id: str, value: Any) -> tuple[str, list[Part]]:
-    """Returns the text of a result, with `[see below]` for media; and the media, each between tags that name
-    the call.
+    """Returns the text of a result, with `[see below]` for media, and the media, each between tags with the id of the
+    call.
     """
     items = value if isinstance(value, list) else [value]
     media = [item for item in items if isinstance(item, Image | PDF)]
@@ -76,10 +76,10 @@ def parameters(tool: Tool) -> Json:
 
 
 def call_of(part: Part) -> ToolCall:
-    """Returns the part of an assistant turn that is no text."""
+    """Returns the call of a part of an assistant turn, or nothing for text."""
     if isinstance(part, ToolCall):
         return part
-    raise TypeError(f"{type(part).__name__} has no place in an assistant turn")
+    raise TypeError(f"{type(part).__name__} is not supported in an assistant turn")
 
 
 def calls_in(history: Sequence[Turn]) -> dict[str, ToolCall]:
@@ -88,13 +88,13 @@ def calls_in(history: Sequence[Turn]) -> dict[str, ToolCall]:
 
 
 def open_calls(history: Sequence[Turn]) -> dict[str, ToolCall]:
-    """Returns the calls at the end of a history that nobody has answered yet, by id."""
+    """Returns the unanswered calls at the end of a history, by id."""
     last = history[-1].parts if history and history[-1].role == "assistant" else ()
     return {part.id: part for part in last if isinstance(part, ToolCall)}
 
 
 def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any, bool]:
-    """Returns what a call gives: the value, or a sentence and True where it failed."""
+    """Returns the result of a call: the value, or a sentence and True if it failed."""
     if name not in tools:
         return f"Error: there is no tool {name}.", True
     try:
@@ -113,13 +113,13 @@ def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any,
 
 
 def _unseen(value: Any) -> list[str]:
-    """Returns the types of its images that no provider takes."""
+    """Returns the types of its images that no provider accepts."""
     items = value if isinstance(value, list) else [value]
     return [item.type for item in items if isinstance(item, Image) and item.type not in _SEEN]
 
 
 def _nested(value: Any, place: str = "value", depth: int = 0) -> Iterator[str]:
-    """Yields where media stand too deep in a value to be sent."""
+    """Yields the places of media that are nested too deeply."""
     if isinstance(value, Image | PDF) and depth > 1:
         yield place
     elif isinstance(value, list | dict):

@@ -1,4 +1,4 @@
-"""The options of one turn in the words of each wire format: what a user passes as `params=` where a library has no own."""
+"""The options of one turn in each wire format. Users pass them as `params=` if a library has no own option."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _JSON: Mapping[str, Mapping[str, Any]] = {
 
 
 def turn_params(wire: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the parameters of a call; the model and the cache are none."""
+    """Returns the parameters of a call. The model and the cache are not parameters."""
     found: dict[str, Any] = {}
     if "tool_choice" in options:
         found["tool_choice"] = _REQUIRED[wire]

@@ -1,4 +1,4 @@
-"""This folder has what several commands use: paths, options, and text that is safe to print.
+"""This folder has code for several commands: paths, options, and text that is safe to print.
 
-Imported by the commands only.
+Only the commands import it.
 """

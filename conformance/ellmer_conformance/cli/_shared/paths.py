@@ -1,4 +1,4 @@
-"""Shared by the commands that read recordings: their paths, and a progress bar."""
+"""Code for the commands that read recordings: their paths, and a progress bar."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _FEW = 50  # files: below, a bar would only flicker
 
 
 def traffic(paths: Iterable[Path]) -> list[Path]:
-    """Returns the files under the paths that were given, else in the corpus and in the folders in
-    `CONFORMANCE_TRAFFIC`; all must exist.
+    """Returns the files under the given paths. By default, these are the corpus and the folders in
+    `CONFORMANCE_TRAFFIC`. All must exist.
     """
     fetched = [cache.folder_of(pin) for pin in pinned() if cache.present(pin)]
     return _found(find, list(paths) or [*fetched, *cache.folders(), *_folders()])
 
 
 def located(paths: Iterable[str]) -> list[Source]:
-    """Returns the same, and also in object stores."""
+    """Returns the files as `traffic()`, also from object stores."""
     return _found(sources, paths)
 
 

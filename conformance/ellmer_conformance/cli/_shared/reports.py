@@ -1,4 +1,4 @@
-"""Shared by the commands that read reports."""
+"""Code for the commands that read reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ report_option = click.option(
 
 
 def opened(path: Path) -> Report:
-    """Returns the report in a file, or in a folder's `report.json`; a usage error where there is none."""
+    """Returns the report in a file, or in a folder's `report.json`. A missing report is a usage error."""
     try:
         return read(path / "report.json" if path.is_dir() else path)
     except UnreadableReport as error:

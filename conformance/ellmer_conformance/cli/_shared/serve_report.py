@@ -1,4 +1,4 @@
-"""A report about a client that knows nothing of the suite: only its requests are judged."""
+"""A report about a client without an adapter: only its requests are judged."""
 
 from __future__ import annotations
 

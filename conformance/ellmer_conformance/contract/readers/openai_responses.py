@@ -35,8 +35,9 @@ def tools(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def type_of(item: Json) -> str:
-    """Returns an item's type. An item with a role and no type is a message."""
-    return text_of(item.get("type")) or ("message" if "role" in item else "")
+    """Returns an item's type. Without one, an item with a role is a message, and an item with an id is a reference."""
+    without = "message" if "role" in item else "item_reference" if "id" in item else ""
+    return text_of(item.get("type")) or without
 
 
 def is_call(item: Json) -> bool:

@@ -65,6 +65,7 @@ def vendor_of(host: str) -> str:
     for known, vendor in _HOSTS.items():
         if name == known or name.endswith((f".{known}", f"-{known}")):
             return vendor
-    if "llamacpp" in name:  # whoever runs it at home calls it by its name
-        return "llamacpp"
+    for own in ("llamacpp", "vllm"):  # whoever runs it at home calls it by its name
+        if own in name:
+            return own
     return "ollama" if port == "11434" else name

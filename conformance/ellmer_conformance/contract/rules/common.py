@@ -89,7 +89,8 @@ def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
 def media_decodes(request: Request) -> Iterator[Finding]:
     """Inline media is valid base64, with one `data:` prefix or none, as the wire format requires.
 
-    Fix: encode with the standard alphabet and padding, without line breaks, and remove a second prefix.
+    Why: an API refuses other text, or reads other bytes from it. Fix: encode with the standard alphabet and
+    padding, without line breaks, and remove a second prefix.
     """
     for item in readers.read(request):
         if item.media:
@@ -194,7 +195,13 @@ _FINE = _loop(_A, _B)
 
 # id: level, source, check, a conversation that is fine, one that is not
 _RULES: dict[str, tuple[Level, str, Callable[[Request], Iterator[Finding]], list[Turn], list[Turn]]] = {
-    "ORD-006": (SHOULD, "judgement", results_keep_the_order_of_calls, _FINE, _loop(_B, _A)),
+    "ORD-006": (
+        SHOULD,
+        "https://github.com/maximhq/bifrost/pull/4410",
+        results_keep_the_order_of_calls,
+        _FINE,
+        _loop(_B, _A),
+    ),
     "TRM-002": (
         MUST,
         "https://github.com/vercel/ai/issues/21174",
@@ -216,7 +223,25 @@ _RULES: dict[str, tuple[Level, str, Callable[[Request], Iterator[Finding]], list
         _loop(_A, _BELOW, then=[Image(_PNG)]),
         _loop(_A, _BELOW),
     ),
-    "TRM-009": (SHOULD, "judgement", media_type_fits, _shows(Image(_PNG)), _shows(Image(_PNG, "image/jpeg"))),
-    "IMG-004": (MUST, "RFC 4648", media_decodes, _shows(Image(_PNG)), _shows(Image(b""))),
-    "EMP-005": (SHOULD, "judgement", results_say_something, _FINE, _loop(_A, ToolResult("b", ""))),
+    "TRM-009": (
+        SHOULD,
+        "https://github.com/1jehuang/jcode/issues/465",
+        media_type_fits,
+        _shows(Image(_PNG)),
+        _shows(Image(_PNG, "image/jpeg")),
+    ),
+    "IMG-004": (
+        MUST,
+        "https://www.rfc-editor.org/rfc/rfc4648",
+        media_decodes,
+        _shows(Image(_PNG)),
+        _shows(Image(b"")),
+    ),
+    "EMP-005": (
+        SHOULD,
+        "https://github.com/camunda/connectors/pull/5392",
+        results_say_something,
+        _FINE,
+        _loop(_A, ToolResult("b", "")),
+    ),
 }

@@ -237,7 +237,7 @@ def _whole(bounded: Check | None, node: Any) -> Check:
 
 
 def _numeral(pattern: str, node: Any) -> Check:
-    """Tells whether a text is a number."""
+    """Returns a check for text that is a number."""
     numeral = re.compile(pattern)
 
     def check(value: Any, out: list[Fault]) -> None:
@@ -248,7 +248,7 @@ def _numeral(pattern: str, node: Any) -> Check:
 
 
 def _coerced(checks: dict[Any, Any], node: Mapping[str, Any]) -> None:
-    """Returns pydantic's coercion of other types in its lax mode."""
+    """Accepts values of other types that pydantic converts in its lax mode."""
     if "number" in node:
         checks.setdefault(str, _numeral(r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$", node))
         checks.setdefault(bool, None)

@@ -1,1 +1,1 @@
-"""Finds differences between a live API and the strict server, which gets each request of a live play, too."""
+"""Finds differences between a live API and the strict server, which both get each request of a live run."""

@@ -1,4 +1,4 @@
-"""A live answer beside the strict server's: status, type and text of an error, fields of an answer."""
+"""Compares a live answer with the strict server's: status, type and text of an error, fields of an answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Difference", "differences"]
 
 @dataclass(frozen=True)
 class Difference:
-    """A disagreement. `place` is a path in the answer, `""` for all of it."""
+    """A difference. `place` is a path in the answer, or `""` for the whole answer."""
 
     kind: Literal["status", "type", "text", "field"]
     live: str
@@ -30,7 +30,7 @@ class Difference:
 
 
 def differences(request: Request, live: Response, strict: Response) -> Iterator[Difference]:
-    """Yields every disagreement on one request."""
+    """Yields every difference in the answers to one request."""
     if live.status != strict.status:
         yield Difference("status", _told(live), _told(strict))
     elif live.status >= 300:

@@ -1,4 +1,4 @@
-"""The fields of an answer: each path in its JSON with the type of what stands there, whatever its value."""
+"""The fields of an answer: each path in its JSON with the type of its value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _THE_MODELS = {"input", "args", "arguments", "parsed"}
 
 
 def fields_of(wire: str, response: Response, *, stream: bool) -> dict[str, set[str]]:
-    """Returns the types that stand at each path; of a stream, by event."""
+    """Returns the types at each path. For a stream, they are grouped by event."""
     found: dict[str, set[str]] = {}
     for place, kind in _stream(wire, response) if stream else _whole(response):
         found.setdefault(place, set()).add(kind)

@@ -1,4 +1,4 @@
-"""Plays cases live, keeps the recordings, and asks the strict server the same."""
+"""Plays cases live, keeps the recordings, and sends the same requests to the strict server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HEADERS = ("anthropic-version", "anthropic-beta", "content-type", "openai-beta"
 
 @dataclass(frozen=True)
 class Checked:
-    """One case, played live: the verdicts, and where the strict server answers otherwise, by request."""
+    """One case that was played live: the verdicts and, by request, the differences of the strict server."""
 
     play: Play
     run: Run
@@ -38,17 +38,17 @@ class Checked:
 
     @property
     def broken(self) -> list[Verdict]:
-        """The rules that must hold and are broken."""
+        """The MUST rules that are broken."""
         return [each for each in self.verdicts if each.outcome == "fail"]
 
 
 def can_go_live(case: Case) -> bool:
-    """Tells whether a case shows something live: a provider fails, and cuts its answers, when it wants to."""
+    """Tells whether a case can be played live. A provider's failures and truncated answers cannot be requested."""
     return not case.on_server and all(isinstance(step, Answer | Sees | Fills) for step in case.script)
 
 
 def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Iterator[Checked]:
-    """Plays each case with the real key; keeps what was recorded where nothing is broken."""
+    """Plays each case with the real key, and keeps the recordings without violations."""
     for play in plays:
         where = {"cassettes": cassettes, "record": True, "live_url": base_url}
         run = attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, **where)
@@ -56,9 +56,7 @@ def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Ite
 
 
 def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
-    """Yields the disagreements on each request. The strict server says what the live provider said: as far as
-    it can.
-    """
+    """Yields the differences for each request. The strict server gives the live provider's content, as far as it can."""
     engine = Engine({run.case.name: Script(run.case.script)})
     base = urlsplit(place_of(play.adapter, play.wire, play.vendor).origin).path
     for exchange in run.exchanges:
@@ -68,7 +66,7 @@ def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
 
 
 def _strict(engine: Engine, run: Run, request: Request, base: str) -> Response:
-    """Returns what the strict server answers to the same request."""
+    """Returns the strict server's answer to the same request."""
     parts = urlsplit(request.url)
     path = parts.path.removeprefix(base) + (f"?{parts.query}" if parts.query else "")
     headers = {name: value for name, value in request.headers.items() if name.lower() in _HEADERS}

@@ -1,4 +1,4 @@
-"""The drift report: what a live run showed, for a terminal and for an issue."""
+"""The drift report: the results of a live run, for a terminal and for an issue."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["drifted", "markdown"]
 
 
 def drifted(checked: Sequence[Checked]) -> bool:
-    """Tells whether the strict server is not what the live API is."""
+    """Tells whether the strict server differs from the live API."""
     return any(any(each.differences) for each in checked)
 
 
 def markdown(checked: Sequence[Checked]) -> str:
-    """Returns the report: a line of counts, then each disagreement once, with the cases that show it."""
+    """Returns the report: a line of counts, then each difference once, with its cases."""
     found = _by_sentence(checked)
     requests = sum(len(each.differences) for each in checked)
     lines = [

@@ -1,7 +1,8 @@
-"""Tests a server: a client asks it questions, and rules judge its answers.
+"""Tests a server: a client sends requests, and rules judge its answers.
 
-`questions` has what is asked, `requests` says it in each wire format, `server_answer` reads what comes back,
-`answer_fields` and `event_order` know what an answer and a stream look like, `server_rules` judges, `run` asks, `report` says what came of it.
+`questions` has the requests in neutral terms, `requests` writes them in each wire format, and `server_answer` reads
+the answers. `answer_fields` and `event_order` define the form of answers and streams, `server_rules` judges them,
+`run` sends the requests, and `report` has the results.
 """
 
 from .questions import QUESTIONS

@@ -1,7 +1,7 @@
 """The fields that answers and errors of each wire format have, with their types.
 
-A shape is a type, a tuple of types, a text (that text), a list (of such elements), or a mapping (of such fields; a name
-that ends in `?` may be missing). More is always allowed.
+A shape is a type, a tuple of types, a text (that exact text), a list (of such elements), or a mapping (of such
+fields; a name that ends in `?` may be missing). Further fields are always allowed.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ STOPS: Mapping[str, frozenset[str]] = {
 
 
 def misfits(value: Any, shape: Shape, place: str = "") -> Iterator[tuple[str, str]]:
-    """Yields where a value is not of a shape: pointers, and what is wrong there."""
+    """Yields the differences of a value from a shape, as pointers and descriptions."""
     if isinstance(shape, Mapping):
         yield from _fields(value, shape, place)
     elif isinstance(shape, list):

@@ -1,4 +1,4 @@
-"""The order of a stream's events in each wire format, and the marker that ends it."""
+"""The order of a stream's events in each wire format, and the end marker."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Order = Callable[[Sequence[Event]], Iterator[str]]
 
 
 def out_of_order(wire: str, events: Sequence[Event]) -> list[str]:
-    """Returns what is wrong with the order, as sentences."""
+    """Returns the errors in the order, as sentences."""
     return list(_ORDERS[wire](events))
 
 
 def ended(wire: str, events: Sequence[Event]) -> str:
-    """Returns what is missing of the stream's end; empty for nothing."""
+    """Returns the missing parts of the stream's end; `""` if there are none."""
     return _ENDS[wire](events)
 
 
@@ -99,7 +99,7 @@ def _anthropic(events: Sequence[Event]) -> Iterator[str]:
 def _blocks(
     told: Sequence[Mapping[str, object]], start: str, delta: str, stop: str, key: str
 ) -> Iterator[str]:
-    """Blocks that are opened one after another, each closed before the next."""
+    """Checks blocks that are opened one after another. Each must be closed before the next."""
     inside, count = None, 0
     for one in told:
         kind, index = one.get("type"), one.get(key)

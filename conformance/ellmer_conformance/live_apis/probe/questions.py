@@ -1,4 +1,4 @@
-"""The questions that a server is asked. Each question is a play of the report, streamed or not."""
+"""The requests to a server in neutral terms. Each is a run in the report, streamed or not."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ SCHEMA: Json = {
 
 @dataclass(frozen=True)
 class Question:
-    """One request. `needs` is what the server must be able to do, to be found out; `after` the question it goes on from.
+    """One request. `needs` is a feature that the server must have, which earlier answers show; `after` is the earlier
+    request that it continues.
 
-    `told` is the call that is answered: its id, its name and its arguments.
+    `told` is the answered call: its id, its name and its arguments.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The report of a server: its answers judged, and the score against the rules of servers."""
+"""The report on a server: its judged answers, and the score against the rules for servers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ _BROKEN = {"fail", "warn", "expected-fail"}
 
 
 def probed(target: Target, *, with_rules: bool = True) -> Report:
-    """Returns the report of a server: a play for each question, and for each request that should be refused
-    or taken.
-    """
+    """Returns the report on a server: a run for each question, and for each request that must be refused or accepted."""
     with httpx.Client(timeout=target.timeout, trust_env=False) as client:
         probe = Probe(target, client)
         probe.questions()
@@ -59,7 +57,7 @@ def _judged(target: Target, heard: Heard) -> Report:
 
 
 def _skipped(target: Target, probe: Probe) -> Iterator[dict[str, str]]:
-    """Yields what the server was found to be able to do and not, and what could not be judged."""
+    """Yields the server's supported and unsupported features, and the parts that could not be judged."""
     row = {"adapter": target.called, "wire": target.wire}
     for name, able in probe.able.items():
         yield {
@@ -73,7 +71,9 @@ def _skipped(target: Target, probe: Probe) -> Iterator[dict[str, str]]:
 
 
 def _scored(report: Report) -> Report:
-    """With the texts of the server's rules, and the score against them: they are in no requirement set yet."""
+    """Returns the report with the texts of the server rules and their score. These rules are not in a requirement set
+    yet.
+    """
     wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
     report.rules += [
         {**rule_text(rule, wire, vendor), "preview": False}

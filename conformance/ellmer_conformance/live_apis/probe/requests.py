@@ -1,4 +1,4 @@
-"""A question in each wire format: where it goes, with which headers, and its body."""
+"""A question in each wire format: its path, its headers and its body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONVERSATIONS = {"openai-responses": "input", "gemini": "contents"}
 
 
 def path(wire: str, model: str, *, stream: bool) -> str:
-    """Returns what is added to the base URL."""
+    """Returns the path after the base URL."""
     named = quote(model, safe="")
     return {
         "openai-chat": "/chat/completions",
@@ -38,7 +38,7 @@ def path(wire: str, model: str, *, stream: bool) -> str:
 
 
 def headers(wire: str, key: str) -> dict[str, str]:
-    """Returns the key in its place, and what else the format wants."""
+    """Returns the headers with the key and the format's other headers."""
     found = {"content-type": "application/json", "accept": "*/*"}
     if wire == "anthropic":
         return found | {"anthropic-version": "2023-06-01", "x-api-key": key}

@@ -1,4 +1,4 @@
-"""Asks a server every question, and keeps what it answers."""
+"""Sends every question to a server, and keeps its answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _IMAGES = {"image_url", "input_image", "inlineData", "image", "images"}
 
 @dataclass(frozen=True)
 class Target:
-    """The server under test. `checks_keys`: it knows keys, so that a wrong one must be refused."""
+    """The server under test. `checks_keys` says that it checks keys, so a wrong key must be refused."""
 
     base_url: str
     wire: str
@@ -47,13 +47,13 @@ class Target:
 
     @property
     def called(self) -> str:
-        """What the report calls it."""
+        """Its name in the report."""
         return self.name or urlsplit(self.base_url).netloc
 
 
 @dataclass
 class Probe:
-    """A conversation with a server: what was asked and answered so far, and what the server was found to be able to do."""
+    """A conversation with a server: the requests and answers so far, and the features of the server."""
 
     target: Target
     client: httpx.Client
@@ -61,7 +61,7 @@ class Probe:
     heard: list[Heard] = field(default_factory=list)
 
     def questions(self) -> None:
-        """Asks every question that the server may be able to answer."""
+        """Sends every question that the server may be able to answer."""
         for question in QUESTIONS:
             if question.needs and self.able.get(question.needs) is False:
                 continue
@@ -72,7 +72,7 @@ class Probe:
         self.heard = [replace(each, steady=len(texts) == 1) for each in self.heard]
 
     def mistakes(self) -> None:
-        """Sends what no API takes."""
+        """Sends requests that every API refuses."""
         plain = Question("text")
         for name in MALFORMED:
             if name == "wrong_key" and not self.target.checks_keys:
@@ -86,7 +86,7 @@ class Probe:
             self._note(replace(plain, name=name), exchange, kind="malformed")
 
     def rule_bodies(self) -> None:
-        """Sends what breaks each rule that the API enforces, and what keeps it."""
+        """Sends counterexamples and examples of each rule that the API enforces."""
         for rule in rules.book(self.target.wire, self.target.vendor).rules.values():
             if not rule.refuses or rule.until or (rule.refusal and rule.refusal.status >= 500):
                 continue
@@ -112,9 +112,7 @@ class Probe:
         return objection(known.judge(request)) is not None
 
     def _is_beyond(self, content: Json) -> bool:
-        """Tells whether a body needs a signature of the provider's, or images, which the server was found not
-        to take.
-        """
+        """Tells whether a body needs a signature of the provider, or images that the server does not accept."""
         return _mentions(content, _SEALED) or (
             self.able.get("images") is False and _mentions(content, _IMAGES)
         )
@@ -122,7 +120,7 @@ class Probe:
     # one question ------------------------------------------------------------------------------------------------
 
     def _goes_on(self, question: Question) -> Question:
-        """With the call that was made before, or a made one."""
+        """Returns the messages with the previous call, or with a made-up one."""
         made = [
             e.told.calls[0]
             for e in self.heard
@@ -155,7 +153,7 @@ class Probe:
         return asked[0].told if question.stream and asked else None
 
     def _sent(self, content: bytes, *, model: str, key: str, stream: bool = False) -> Exchange:
-        """Returns the exchange; without an answer where none came."""
+        """Returns the exchange, without an answer if none arrived."""
         target = self.target
         url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
         request = Request(target.wire, target.vendor, _read(content), url, model=model, stream=stream)
@@ -169,7 +167,7 @@ class Probe:
 
 
 def _malformed(wire: str, name: str, content: Json) -> bytes:
-    """Returns the body of a plain question, made wrong."""
+    """Returns the body of a plain question with an error."""
     key = CONVERSATIONS.get(wire, "messages")
     if name == "no_json":
         return NO_JSON.encode()

@@ -1,4 +1,4 @@
-"""The official SDKs' own types, where an SDK is installed here: what its users' code would make of an answer."""
+"""The official SDKs' own types, if an SDK is installed: they show how its users' code reads an answer."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def _type(wire: str) -> Any:
 
 
 def package(wire: str) -> str:
-    """Returns the SDK that is asked; empty where none is installed."""
+    """Returns the SDK's package name, or `""` if none is installed."""
     return _TYPES[wire][0].partition(".types")[0] if _type(wire) else ""
 
 
 def complaint(wire: str, value: Any) -> str | None:
-    """Returns what the SDK's type says of an answer, in its first words; empty for nothing, None where it is not installed."""
+    """Returns the first error of the SDK's type for an answer, `""` if there is none, or `None` without the SDK."""
     kind = _type(wire)
     if kind is None:
         return None

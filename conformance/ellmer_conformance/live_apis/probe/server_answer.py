@@ -1,4 +1,4 @@
-"""The answer of a server: the bytes, and what they say in neutral terms."""
+"""The answer of a server: the bytes, and the content in neutral terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Heard"]
 
 @dataclass(frozen=True)
 class Heard:
-    """A question and its answer. `plain` is the answer to the same question, not streamed."""
+    """A question and its answer. `plain` is the answer to the same question without a stream."""
 
     wire: str
     question: Question
@@ -31,18 +31,18 @@ class Heard:
 
     @property
     def status(self) -> int:
-        """HTTP's; 0 where no answer came."""
+        """The HTTP status; 0 if no answer arrived."""
         return self.exchange.response.status if self.exchange.response else 0
 
     @property
     def content_type(self) -> str:
-        """Of the answer, without parameters."""
+        """The content type of the answer, without parameters."""
         headers = self.exchange.response.headers if self.exchange.response else {}
         return headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @cached_property
     def value(self) -> Any:
-        """The body as JSON; None where it is none."""
+        """The body as JSON, or `None` if it is not JSON."""
         try:
             return json.loads(self.exchange.response.body) if self.exchange.response else None
         except ValueError:
@@ -55,10 +55,10 @@ class Heard:
 
     @property
     def streamed(self) -> bool:
-        """Whether this is a stream that was asked for and came."""
+        """Whether a stream was requested and arrived."""
         return self.question.stream and self.kind == "question" and self.status == 200
 
     @property
     def answered(self) -> bool:
-        """Whether it is an answer to a question."""
+        """Whether it is an answer to a question, not an error."""
         return self.kind == "question" and self.status == 200

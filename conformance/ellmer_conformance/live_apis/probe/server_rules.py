@@ -1,4 +1,4 @@
-"""The rules that every server must keep. Each judges one question and its answer."""
+"""The rules for every server. Each judges one question and its answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,17 @@ MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 _STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.eventstream"}
 _HERE = "/exchanges/0/response"
-_REFERENCE = "the provider's API reference"
+#: The references of the APIs, one for each wire format.
+_REFERENCE = (
+    "https://developers.openai.com/api/reference/resources/chat",
+    "https://developers.openai.com/api/reference/resources/responses",
+    "https://platform.claude.com/docs/en/api/messages",
+    "https://ai.google.dev/api/generate-content",
+    "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
+    "https://docs.ollama.com/api/chat",
+    "https://docs.mistral.ai/api/endpoint/chat",
+    "https://docs.cohere.com/reference/chat",
+)
 
 
 def _found(fine: object, place: str, problem: str) -> Finding:
@@ -29,7 +39,10 @@ def _found(fine: object, place: str, problem: str) -> Finding:
 
 @book.rule("SRV-001", MUST, LOSS, source=_REFERENCE)
 def questions_are_answered(heard: Heard) -> Iterator[Finding]:
-    """A plain question is answered with status 200 and JSON."""
+    """A plain question is answered with status 200 and JSON.
+
+    Why: a client cannot use a server that does not answer a plain question.
+    """
     if heard.kind == "question" and not heard.question.needs and not heard.question.stream:
         fine = heard.status == 200 and heard.content_type == "application/json"
         yield _found(
@@ -41,7 +54,10 @@ def questions_are_answered(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-002", MUST, LOSS, source=_REFERENCE)
 def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
-    """An answer has all fields that every answer has, each of its type."""
+    """An answer has all required fields, each with the right type.
+
+    Why: clients read these fields without a check.
+    """
     if heard.answered and not heard.question.stream:
         wrong = list(misfits(heard.value, ANSWERS[heard.wire]))
         yield from (broken(f"{_HERE}{place}", problem) for place, problem in wrong)
@@ -49,11 +65,21 @@ def answers_have_their_fields(heard: Heard) -> Iterator[Finding]:
             yield met(_HERE)
 
 
-@book.rule("SRV-003", SHOULD, LOSS, source="the types of the official SDK")
+@book.rule(
+    "SRV-003",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/openai/openai-python",
+        "https://github.com/anthropics/anthropic-sdk-python",
+        "https://github.com/googleapis/python-genai",
+    ],
+)
 def official_types_take_answers(heard: Heard) -> Iterator[Finding]:
-    """The official SDK's type takes an answer. Judged where the SDK is installed beside the suite.
+    """The official SDK's type accepts an answer. This is judged if the SDK is installed beside the suite.
 
-    SHOULD: an SDK that is newer than the server knows fields that are newer, too.
+    Why: users of the official SDK read answers through these types. This is a SHOULD, because an SDK may be newer
+    than the server.
     """
     if heard.answered and not heard.question.stream:
         told = complaint(heard.wire, heard.value)
@@ -63,7 +89,11 @@ def official_types_take_answers(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-004", MUST, LOSS, source=_REFERENCE)
 def counts_add_up(heard: Heard) -> Iterator[Finding]:
-    """Token counts are there, none is negative, and their total is their sum (thoughts may be beside the output)."""
+    """Token counts are present, none is negative, and their total is their sum (thoughts may be counted besides the
+    output).
+
+    Why: callers compute costs and limits from these counts.
+    """
     told = heard.told
     if heard.answered and told and (told.text or told.calls) and not heard.question.stream:
         counts = {"input": told.input, "output": told.output}
@@ -76,7 +106,10 @@ def counts_add_up(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-005", MUST, LOSS, source=_REFERENCE)
 def stops_are_known(heard: Heard) -> Iterator[Finding]:
-    """The reason why an answer ended is one that the format has, and says so where a tool is called."""
+    """The stop reason of an answer is one of the format's, and names a tool call if there is one.
+
+    Why: clients decide by the reason whether to run a tool or to ask for the rest.
+    """
     if heard.answered and heard.told:
         stop = heard.told.stop
         yield _found(stop in STOPS[heard.wire], _HERE, f"the stop reason is {stop!r}")
@@ -87,7 +120,10 @@ def stops_are_known(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-010", MUST, LOSS, source=_REFERENCE)
 def streams_are_streams(heard: Heard) -> Iterator[Finding]:
-    """A stream that was asked for comes as one, in the format's framing and content type."""
+    """A requested stream arrives as a stream, in the format's framing and content type.
+
+    Why: clients read a stream by its framing.
+    """
     if heard.kind == "question" and heard.question.stream and not heard.question.needs:
         wanted = _STREAMS.get(heard.wire, "text/event-stream")
         fine = heard.status == 200 and heard.content_type == wanted and heard.events
@@ -97,7 +133,10 @@ def streams_are_streams(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-011", MUST, LOSS, source=_REFERENCE)
 def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
-    """Every event is JSON and has the fields that its kind has."""
+    """Every event is JSON and has the fields of its kind.
+
+    Why: clients read these fields without a check.
+    """
     if not heard.streamed:
         return
     shapes = CHUNKS[heard.wire]
@@ -115,7 +154,10 @@ def events_have_their_fields(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-012", MUST, LOSS, source=_REFERENCE)
 def events_are_in_order(heard: Heard) -> Iterator[Finding]:
-    """The events of a stream come in the format's order."""
+    """The events of a stream come in the format's order.
+
+    Why: clients build the answer from the events in their order.
+    """
     if heard.streamed and heard.events:
         wrong = out_of_order(heard.wire, heard.events)
         yield from (broken(_HERE, problem) for problem in wrong)
@@ -127,29 +169,44 @@ def events_are_in_order(heard: Heard) -> Iterator[Finding]:
     "SRV-013",
     MUST,
     LOSS,
-    source="without the end marker, a client cannot tell a complete stream from a cut one",
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/streaming",
+        "https://developers.openai.com/api/reference/resources/chat/subresources/completions/streaming-events",
+    ],
 )
 def streams_end(heard: Heard) -> Iterator[Finding]:
-    """The terminal marker of the format ends a stream."""
+    """The terminal marker of the format ends a stream.
+
+    Why: without the marker, a client cannot tell a complete stream from a truncated one.
+    """
     if heard.streamed:
         problem = ended(heard.wire, heard.events)
         yield _found(not problem, _HERE, problem)
 
 
-@book.rule("SRV-014", SHOULD, LOSS, source="OpenAI: stream_options.include_usage; the others always count")
+@book.rule(
+    "SRV-014",
+    SHOULD,
+    LOSS,
+    source="https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create",
+)
 def streams_are_counted(heard: Heard) -> Iterator[Finding]:
-    """A stream whose counts are asked for has them."""
+    """A stream has token counts if they were requested.
+
+    Why: callers compute costs and limits from these counts.
+    """
     if heard.streamed and heard.told:
         fine = heard.told.input is not None and heard.told.output is not None
         yield _found(fine, _HERE, f"the counts are {heard.told.input} and {heard.told.output}")
 
 
-@book.rule("SRV-015", MUST, LOSS, source="an answer says the same whether it is streamed or not")
+@book.rule("SRV-015", MUST, LOSS, source="https://github.com/vllm-project/vllm/issues/42210")
 def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
-    """A stream says what the whole answer says: the same calls and the same stop reason, text where there was text.
+    """A stream has the same content as the whole answer: the same calls and the same stop reason, and text if there
+    was text.
 
-    The words are compared where the server gives the same question the same answer twice. Where it does not, one answer may
-    reach the token limit and the other not.
+    Why: a program should not behave differently because it streams. The texts are compared if the server gives the
+    same answer twice. Otherwise, one answer may reach the token limit and the other not.
     """
     told, plain = heard.told, heard.plain
     if not heard.streamed or told is None or plain is None:
@@ -170,9 +227,9 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-020", MUST, LOSS, source=_REFERENCE)
 def calls_are_whole(heard: Heard) -> Iterator[Finding]:
-    """A tool that must be called is called: by its name, with an id, with arguments that fit its schema.
+    """A forced tool is called: by its name, with an id, and with arguments that match its schema.
 
-    Nothing is asked of an answer that the token limit ended.
+    Why: a client runs the tool with these arguments. An answer that the token limit ended is not judged.
     """
     if not heard.answered or heard.question.name != "tool_call" or heard.told is None:
         return
@@ -192,18 +249,23 @@ def calls_are_whole(heard: Heard) -> Iterator[Finding]:
 
 @book.rule("SRV-021", MUST, LOSS, source=_REFERENCE)
 def results_are_taken(heard: Heard) -> Iterator[Finding]:
-    """A call goes back with its result, and is answered."""
+    """A call that is sent back with its result is answered.
+
+    Why: a conversation with tools consists of such rounds.
+    """
     if heard.kind == "question" and heard.question.name == "tool_result" and heard.able.get("tools"):
         told = heard.told
         fine = heard.status == 200 and told is not None and (told.text or told.calls)
         yield _found(fine, _HERE, f"the answer is {heard.status}: {heard.value!r:.200}")
 
 
-@book.rule(
-    "SRV-022", MUST, LOSS, source="a value that does not fit its schema fails later, far from its cause"
-)
+@book.rule("SRV-022", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/structured-outputs")
 def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
-    """An answer to a question with a schema is JSON that fits it; one that the token limit ended is not asked."""
+    """An answer to a question with a schema is JSON that matches it. An answer that the token limit ended is not
+    judged.
+
+    Why: a value that does not fit its schema fails later, far from its cause.
+    """
     if (
         heard.answered
         and heard.question.schema
@@ -215,17 +277,31 @@ def values_fit_their_schema(heard: Heard) -> Iterator[Finding]:
         yield _found(not wrong, _HERE, f"{heard.told.text[:80]!r}: {wrong}")
 
 
-@book.rule("SRV-030", MUST, LOSS, source=_REFERENCE)
+@book.rule("SRV-030", MUST, LOSS, source="https://www.rfc-editor.org/rfc/rfc9110#section-15.5")
 def mistakes_are_refused(heard: Heard) -> Iterator[Finding]:
-    """A request that no API takes is refused with a status of 400 to 499: the mistake is the client's."""
+    """A request that every API refuses is refused with a status of 400 to 499, because it is the client's mistake.
+
+    Why: a client repeats a request after a status of 500 or more, and accepts what came with 200.
+    """
     if heard.kind == "malformed":
         fine = 400 <= heard.status < 500
         yield _found(fine, _HERE, f"{heard.question.name} is answered with {heard.status}")
 
 
-@book.rule("SRV-031", MUST, LOSS, source="clients parse errors in the provider's form")
+@book.rule(
+    "SRV-031",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/error-codes",
+        "https://platform.claude.com/docs/en/api/errors",
+    ],
+)
 def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
-    """Every error has the form of the provider's errors."""
+    """Every error has the form of the provider's errors.
+
+    Why: clients read errors in the provider's form.
+    """
     if heard.status >= 400:
         forms = ERRORS[heard.wire]
         value = heard.value[0] if isinstance(heard.value, list) and heard.value else heard.value
@@ -234,11 +310,12 @@ def errors_have_the_form(heard: Heard) -> Iterator[Finding]:
         yield _found(fine, _HERE, f"the error is {body.decode('utf-8', 'replace')!r}")
 
 
-@book.rule(
-    "SRV-032", MUST, LOSS, source="RFC 9110, 15.6: 5xx is the server's own fault, and clients try again"
-)
+@book.rule("SRV-032", MUST, LOSS, source="https://www.rfc-editor.org/rfc/rfc9110#section-15.6")
 def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
-    """No request makes the server fail."""
+    """No request makes the server fail with a status of 500 or more.
+
+    Why: a status of 500 or more blames the server, and clients repeat the request.
+    """
     if heard.kind in {"malformed", "rule", "example"}:
         fine = 0 < heard.status < 500
         yield _found(
@@ -246,17 +323,33 @@ def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
         )
 
 
-@book.rule("SRV-033", SHOULD, LOSS, source="a request that works here fails only at the provider")
+@book.rule(
+    "SRV-033",
+    SHOULD,
+    LOSS,
+    source="This project decided it: a request that only this server takes fails when the user moves to the provider.",
+)
 def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
-    """A request that the provider's API refuses is refused here, too."""
+    """The server refuses a request that the provider's API refuses.
+
+    Why: a request that only this server takes fails when the user moves to the provider.
+    """
     if heard.kind == "rule":
         fine = 400 <= heard.status < 500
         yield _found(fine, _HERE, f"{heard.rule}: the API refuses this, and here it gets {heard.status}")
 
 
-@book.rule("SRV-034", SHOULD, LOSS, source="clients send requests that the provider accepts")
+@book.rule(
+    "SRV-034",
+    SHOULD,
+    LOSS,
+    source="This project decided it: clients that were written for the provider send such requests.",
+)
 def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
-    """A request that the provider's API takes is taken here, too."""
+    """The server accepts a request that the provider's API accepts.
+
+    Why: clients that were written for the provider send such requests.
+    """
     if heard.kind == "example":
         problem = f"{heard.rule}: the API takes this, and here it gets {heard.status}: {heard.value!r:.160}"
         yield _found(heard.status < 400, _HERE, problem)

@@ -1,4 +1,4 @@
-"""Converts a recorded request to the input of an adapter: a system prompt, a history, the user's words."""
+"""Converts a recorded request to the input of an adapter: a system prompt, a history, the user's message."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["CannotBeGiven", "history", "parts", "split", "system", "value_of"]
 
 
 class CannotBeGiven(Exception):
-    """An adapter cannot be told this; the message says why."""
+    """An input that the adapter protocol does not support. The message gives the reason."""
 
 
 def system(items: Sequence[Item]) -> str | None:
-    """Returns the system prompt: all of it stands before the conversation."""
+    """Returns the system prompt, which comes before the conversation."""
     first = next((n for n, item in enumerate(items) if item.kind != "system"), len(items))
     if any(item.kind == "system" for item in items[first:]):
         raise CannotBeGiven("a system prompt is in the middle of the conversation")
@@ -26,7 +26,7 @@ def system(items: Sequence[Item]) -> str | None:
 
 
 def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
-    """Returns what was said before, and what the user says now."""
+    """Returns the earlier conversation and the user's new message."""
     told = [item for item in items if item.kind != "system"]
     last = max((n for n, item in enumerate(told) if item.role == "assistant"), default=-1)
     if last == len(told) - 1:
@@ -35,7 +35,7 @@ def split(items: Iterable[Item]) -> tuple[list[Item], list[Item]]:
 
 
 def history(items: Iterable[Item]) -> list[Turn]:
-    """Returns the turns. Calls without an id are named by their number, and their results likewise."""
+    """Returns the turns. Calls without an id, and their results, are named by their number."""
     named = list(_named(items))
     ids = [item.id for item in named if item.kind == "call"]
     if len(set(ids)) < len(ids):
@@ -49,7 +49,7 @@ def history(items: Iterable[Item]) -> list[Turn]:
 
 
 def parts(items: Iterable[Item]) -> Iterator[Part]:
-    """Yields the parts of a turn, each result with all that it holds."""
+    """Yields the parts of a turn. Each result has its content."""
     known = list(items)
     within = {id(item) for item in known if item.within is not None}
     for item in known:
@@ -61,7 +61,7 @@ def parts(items: Iterable[Item]) -> Iterator[Part]:
 
 
 def value_of(result: Item, inside: Sequence[Item]) -> Any:
-    """Returns what the tool returned: its text, or a list with its media."""
+    """Returns the tool's value: its text, or a list with its media."""
     if not any(item.media for item in inside):
         return result.text
     found = [_part(item) for item in inside]
@@ -70,7 +70,7 @@ def value_of(result: Item, inside: Sequence[Item]) -> Any:
 
 
 def _named(items: Iterable[Item]) -> Iterator[Item]:
-    """Yields the items, each call and each result with an id."""
+    """Yields the items. Each call and each result has an id."""
     open_: list[Item] = []
     for number, item in enumerate(items):
         if item.kind == "call":

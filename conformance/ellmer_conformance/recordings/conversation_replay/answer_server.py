@@ -1,4 +1,4 @@
-"""Plays recorded answers over HTTP: each conversation has a URL of its own, each request gets the next answer."""
+"""Plays recorded answers over HTTP. Each conversation has its own URL, and each request gets the next answer."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _OF_THE_WAY = {"connection", "content-encoding", "content-length", "keep-alive",
 
 
 class OtherForm(Exception):
-    """The client asked for a whole answer where a stream was recorded, or the other way round."""
+    """The client requested a whole answer for a recorded stream, or the other way round."""
 
 
 @dataclass
 class Playing:
-    """A conversation that is being played: how far it is, and what went over the wire."""
+    """A conversation in progress: its position, and its requests and answers."""
 
     recorded: RecordedCase
     exchanges: list[Exchange] = field(default_factory=list)
     other_form: str = ""
 
     def next(self, request: Request) -> Reply:
-        """Returns the answer to a request: the next recorded one, at the end what ends the conversation."""
+        """Returns the next recorded answer to a request. After the last one, it ends the conversation."""
         number, answers = len(self.exchanges), self.recorded.conversation.recorded
         if number < len(answers):
             return self._recorded(answers[number].recording, request)
@@ -62,7 +62,7 @@ class Playing:
 
 
 class RecordedAnswers:
-    """What a server asks that plays recordings. Conversations are opened before, and closed when they are over."""
+    """The handler of a server that plays recordings. Conversations are opened before and closed afterwards."""
 
     def __init__(self) -> None:
         self.open: dict[str, Playing] = {}
@@ -105,7 +105,7 @@ def _headers(recording: Recording, wire: str, *, streams: bool) -> Sequence[tupl
 
 
 def _type(body: bytes, wire: str, *, streams: bool) -> str:
-    """Returns the content type, where the recorder left it out."""
+    """Returns the content type, if the recorder left it out."""
     if not streams or body.lstrip().startswith(b"["):
         return "application/json"
     if wire == "bedrock":
@@ -114,7 +114,7 @@ def _type(body: bytes, wire: str, *, streams: bool) -> str:
 
 
 def _chunks(recording: Recording, wire: str) -> tuple[bytes, ...]:
-    """Returns the body in the chunks in which it came, where they were recorded; else an event each."""
+    """Returns the body in its recorded chunks, or else with one event in each chunk."""
     body, sizes = recording.response, recording.chunks
     if sizes and sum(sizes) == len(body):
         starts = [sum(sizes[:n]) for n in range(len(sizes) + 1)]

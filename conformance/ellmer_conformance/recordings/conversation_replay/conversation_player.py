@@ -1,4 +1,4 @@
-"""Plays recorded conversations to an adapter, and says what came of each."""
+"""Plays recorded conversations to an adapter and returns the results."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _CONVERSATION = re.compile(
 class Outcome:
     """The result of a conversation: a run with its verdicts, or the reason why it could not be played.
 
-    `differences` holds, for each request that was compared, what it says that the accepted one does not; `""` for none.
+    `differences` holds, for each compared request, its first difference from the accepted one; `""` for none.
     """
 
     conversation: Conversation
@@ -64,18 +64,18 @@ class Outcome:
 
     @property
     def broken(self) -> list[Verdict]:
-        """The rules that must hold and are broken."""
+        """The MUST rules that are broken."""
         return [each for each in self.verdicts if each.outcome == "fail"]
 
     @property
     def kept(self) -> bool:
-        """Whether it was played, and every rule that must hold is kept."""
+        """Whether it was played and every MUST rule is kept."""
         return self.run is not None and not self.run.trouble and not self.broken
 
 
 @dataclass
 class ConversationPlayer:
-    """An adapter, and a server that plays recordings to it."""
+    """Plays recordings to an adapter through a server."""
 
     adapter: Adapter
     server: StrictServer
@@ -109,12 +109,13 @@ class ConversationPlayer:
                 "the request used another API of the provider (InvokeModel, Cloudflare's own)"
             )
         if (request.wire, request.vendor) in VERSIONS.values():
-            raise CannotBeGiven(f"another version of the API was asked ({request.vendor})")
+            raise CannotBeGiven(f"the request used another version of the API ({request.vendor})")
         return place_of(self.adapter, request.wire, self._vendor(request))
 
     def _vendor(self, request: Request) -> str:
-        """By which of its providers the adapter speaks with the one that was recorded: itself, one for all who are
-        compatible, or the format's author."""
+        """Returns the adapter's provider for a recording: the recorded one, a generic compatible one, or the format's
+        own.
+        """
         known = self.adapter.wires.get(request.wire, ())
         choice = (request.vendor, "openai_compatible", readers.MODULES[request.wire].VENDOR)
         found = next((vendor for vendor in choice if vendor in known), None)
@@ -127,7 +128,7 @@ class ConversationPlayer:
         able = self.adapter.capabilities(request.wire, self._vendor(request)).modes
         mode = next((mode for mode in recorded.case.modes if mode in self.modes and mode in able), None)
         if mode is None:
-            raise CannotBeGiven("the adapter, or what was asked for, has no such mode")
+            raise CannotBeGiven("the adapter or the selection does not have its mode")
         return mode
 
     def _check_abilities(self, recorded: RecordedCase) -> None:
@@ -136,7 +137,7 @@ class ConversationPlayer:
             raise CannotBeGiven(f"the adapter declares {', '.join(refused)} as refused")
 
     def _run(self, recorded: RecordedCase, place: Place, mode: Mode) -> tuple[Run, Playing]:
-        """Returns the case once, with the recorded answers."""
+        """Runs the case once with the recorded answers."""
         self._count += 1
         request, playing = recorded.conversation.first, Playing(recorded)
         nonce = f"{self._count}@{request.vendor}"
@@ -157,9 +158,7 @@ class ConversationPlayer:
 
 
 def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
-    """Returns the run and its verdicts; where a reply is of no form that can be judged, that is the run's
-    trouble.
-    """
+    """Returns the run and its verdicts. A reply of an invalid form is an error of the run."""
     try:
         return run, _verdicts(recorded, run)
     except Exception as error:  # noqa: BLE001 - whatever an adapter hands over, the other conversations are played
@@ -168,8 +167,7 @@ def _judged(recorded: RecordedCase, run: Run) -> tuple[Run, list[Verdict]]:
 
 
 def _verdicts(recorded: RecordedCase, run: Run) -> list[Verdict]:
-    """Returns what the rules say; of a request that the API itself refused when it was recorded, only how the client
-    took that."""
+    """Returns the verdicts. If the API refused the request in the recording, only the client's reaction is judged."""
     refused = [n for n, each in enumerate(recorded.conversation.recorded) if fails(each)]
     return [_without(each, refused) for each in judge(run)] if refused else judge(run)
 
@@ -208,14 +206,13 @@ def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
 
 
 def _refusal_to_send(run: Run) -> str:
-    """Returns why nothing was sent, where the adapter says so with an error of its own."""
+    """Returns the adapter's own error if it sent nothing."""
     error = next((reply.error for reply in run.replies if reply.error), None)
     return f"the adapter refuses to send it ({type(error).__name__})" if error and not run.exchanges else ""
 
 
 def _needs_parameters(run: Run, verdicts: Sequence[Verdict]) -> str:
-    """Returns what the model asks for beside a conversation, which an adapter is not given: no effort of reasoning,
-    no audio."""
+    """Returns the parameters that the model needs and that an adapter does not get: a reasoning effort, audio."""
     for verdict in verdicts:
         if verdict.outcome == "fail" and verdict.rule.kind is Kind.REJECT:
             violation = verdict.violations[0]
@@ -230,7 +227,7 @@ def _unheard(case_run: CaseRun) -> Trouble:
 
 
 def _differences(conversation: Conversation, run: Run) -> list[str]:
-    """Returns what each request says otherwise than the accepted one in its place."""
+    """Returns the first difference of each request from the accepted one in its place."""
     accepted = [
         items for items, each in zip(conversation.said, conversation.recorded, strict=True) if not fails(each)
     ]

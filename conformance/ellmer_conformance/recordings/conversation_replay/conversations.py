@@ -1,4 +1,4 @@
-"""Recorded conversations: exchanges of a file in which each request goes on from the one before."""
+"""Recorded conversations: exchanges of a file in which each request continues the previous one."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ class Recorded:
 
     @property
     def exchange(self) -> Exchange:
-        """The same as rules see it."""
+        """The exchange in the form for rules."""
         it = self.recording
         return Exchange(self.request, Response(it.status or 0, it.answered, it.response))
 
     @property
     def answered(self) -> bool:
-        """Whether the provider answered, and the answer was kept."""
+        """Whether the provider answered, and the answer was stored."""
         return bool(self.recording.status and self.recording.response)
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """Exchanges in their order. `name` is the file, and the place of the first exchange in it."""
+    """Exchanges in order. `name` is the file, and the place of the first exchange in it."""
 
     name: str
     recorded: tuple[Recorded, ...]
 
     @property
     def first(self) -> Request:
-        """The request that begins it."""
+        """The first request."""
         return self.recorded[0].request
 
     @cached_property
     def said(self) -> list[list[Item]]:
-        """What each request says, with what the provider kept of the exchange that it goes on from."""
+        """The content of each request, with the stored content of the exchange that it continues."""
         return said(each.exchange for each in self.recorded)
 
 
 def conversations(
     paths: Iterable[Path], note: Callable[[str], None] = lambda _: None, seen: set[str] | None = None
 ) -> Iterator[Conversation]:
-    """Yields the conversations of the files; a request that is recorded twice, or was `seen`, is taken once.
-    `note` is told why something is left out.
+    """Yields the conversations of the files. A repeated request, or one in `seen`, is used once. `note` is called
+    with the reason for each exchange that is left out.
     """
     seen = set() if seen is None else seen
     for path in paths:
@@ -94,7 +94,7 @@ def _is_new(recording: Recording, seen: set[str], note: Callable[[str], None]) -
 
 
 def _grouped(name: str, recorded: Sequence[Recorded]) -> Iterator[Conversation]:
-    """Yields each exchange behind the one whose conversation it goes on; clients may hold several at a time."""
+    """Yields each exchange with the earlier one that it continues. Clients may have several conversations at a time."""
     open_: list[Conversation] = []
     for each in recorded:
         at = next((n for n in reversed(range(len(open_))) if _goes_on(open_[n], each)), None)

@@ -1,4 +1,4 @@
-"""A recorded conversation as a case: what the user says, what the tools return, what the model answered."""
+"""A recorded conversation as a case: the user's messages, the tools' results, and the model's answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ END = Answer((Say("The recording ends here."),))
 
 @dataclass(frozen=True)
 class RecordedCase:
-    """A case with the exchanges that it was made of."""
+    """A case with its recorded exchanges."""
 
     case: Case
     conversation: Conversation
@@ -38,9 +38,7 @@ class RecordedCase:
 
 
 def case_of(conversation: Conversation) -> RecordedCase:
-    """Returns the case. Raises CannotBeGiven where an adapter cannot be told what the recording's client
-    said.
-    """
+    """Returns the case. Raises CannotBeGiven if the adapter protocol does not support the recorded input."""
     if (conversation.first.body.get("n") or 1) != 1:
         raise CannotBeGiven("several answers were requested at once")
     told = [told_by(each) for each in conversation.recorded]
@@ -72,7 +70,7 @@ def case_of(conversation: Conversation) -> RecordedCase:
 
 
 def _whole(turns: list[Turn], ask: Ask) -> list[Turn]:
-    """Returns the history, in which each call has its result, or gets it now."""
+    """Returns the history. Each call without a result gets it from the new message."""
     given = [part for turn in turns for part in turn.parts] + [*ask.parts]
     open_ = {part.id for part in given if isinstance(part, ToolCall)}
     if open_ - {part.id for part in given if isinstance(part, ToolResult)}:
@@ -82,7 +80,7 @@ def _whole(turns: list[Turn], ask: Ask) -> list[Turn]:
 
 @dataclass
 class _Making:
-    """A case in the making: the user's turns so far, and for each which answer ends it."""
+    """A case under construction: the user's turns so far, each with its last answer."""
 
     results: RecordedResults
     asks: list[Ask]
@@ -90,7 +88,7 @@ class _Making:
     answers: int = 1
 
     def go_on(self, told: Told, added: Sequence[Item]) -> None:
-        """What the client added to its next request: the results of the calls, or a turn of the user's."""
+        """Adds the new content of the next request: the results of the calls, or a turn of the user."""
         results = [item for item in added if item.kind == "result"]
         if bool(results) != bool(told.calls):
             raise CannotBeGiven(
@@ -105,7 +103,7 @@ class _Making:
 
 
 def _added(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
-    """Returns what is new in a request, behind the answer that came before it."""
+    """Returns the new content of a request after the previous answer."""
     old = sum(item.kind not in {"system", "thinking"} for item in before)
     new = [item for item in after if item.kind not in {"system", "thinking"}][old:]
     first = next((n for n, item in enumerate(new) if item.role != "assistant"), len(new))
@@ -121,8 +119,9 @@ def _ask(items: Sequence[Item]) -> Ask:
 
 
 def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[Item]) -> None:
-    """Enters what the tools returned. What stands beside the only result belongs to it: that is how media are shown
-    where a result holds text alone."""
+    """Adds the tools' results. Content beside an only result belongs to it, because media are sent so in formats with
+    text results.
+    """
     own = [item for item in added if item.kind == "result"]
     beside = [item for item in added if item.kind != "result" and item.within is None]
     media = [item for item in beside if item.media]
@@ -138,7 +137,7 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
 
 
 def _ended(made: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
-    """Returns the user's turns, each with the answer that ends it, and the script."""
+    """Returns the user's turns, each with its last answer, and the script."""
     recorded = conversation.recorded
     script, ends = list(_script(told, recorded)), [*made.ends, len(told) - 1]
     asks = [

@@ -1,4 +1,4 @@
-"""Parses a recorded answer, and tells whether it is complete, cut or an error."""
+"""Parses a recorded answer, and tells whether it is complete, truncated or an error."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FAILURES = {"error", "response.failed"} | {
 
 
 def told_by(recorded: Recorded) -> Told:
-    """Returns what an answer says. Raises CannotBeGiven for one that cannot be read."""
+    """Returns the content of an answer. Raises CannotBeGiven if it cannot be read."""
     request, recording = recorded.request, recorded.recording
     if fails(recorded):
         return Told()
     if request.stream and b"[DONE]" in recording.response and not _says_why(recorded):
-        raise CannotBeGiven("a stream ends without a reason")
+        raise CannotBeGiven("a stream ends without a stop reason")
     if b'"tool_search_call"' in recording.response:
-        raise CannotBeGiven("the provider searches among the tools")
+        raise CannotBeGiven("the provider searches the tools itself")
     if request.wire == "anthropic" and not request.stream and _unpaired(recording.response):
         raise CannotBeGiven("the recorder replaced the ids of the provider's own calls")
     if request.stream:
@@ -39,7 +39,7 @@ def told_by(recorded: Recorded) -> Told:
 
 
 def is_cut(recorded: Recorded, answer: Told) -> bool:
-    """Tells whether the answer has no reason why it ended, which a stream must have, or says nothing at all."""
+    """Tells whether the answer has no stop reason, which a stream must have, or no content."""
     return answer.stop is None and (recorded.request.stream or not (answer.text or answer.calls))
 
 
@@ -49,9 +49,7 @@ def _says_why(recorded: Recorded) -> bool:
 
 
 def fails(recorded: Recorded) -> bool:
-    """Tells whether the provider answered with an error, be it behind a status of 200 or in the middle of a
-    stream.
-    """
+    """Tells whether the provider answered with an error, also with status 200 or inside a stream."""
     recording = recorded.recording
     if (recording.status or 0) >= 300:
         return True
@@ -72,7 +70,7 @@ def _is_error(value: object) -> bool:
 
 
 def _unpaired(response: bytes) -> bool:
-    """Tells whether a result of a call that the provider ran itself has the id of none of its calls."""
+    """Tells whether a result of a provider's own tool has the id of none of its calls."""
     try:
         blocks = [*map(object_of, items_of(object_of(json.loads(response)).get("content")))]
     except ValueError:

@@ -1,4 +1,4 @@
-"""The tools of a recording: as they were declared, returning what was recorded."""
+"""The tools of a recording, as they were declared, with the recorded results."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ NO_RESULT = "ok"  # of a call at the end of a recording
 
 
 class ToolFailed(Exception):
-    """The recorded result says that the tool failed, in these words."""
+    """The recorded result says that the tool failed. The message is its text."""
 
 
 class RecordedResults:
-    """What each call of the recording returned, in the order of the calls."""
+    """The results of the recorded calls, in the order of the calls."""
 
     def __init__(self) -> None:
         self._by_call: dict[str, deque[Any]] = defaultdict(deque)
 
     def add(self, name: str, arguments: Mapping[str, Any], value: Any) -> None:
-        """Enters the result of a call."""
+        """Adds the result of a call."""
         self._by_call[call_key(name, arguments)].append(value)
 
     def of(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Returns the value of the next equal call. Raises ToolFailed where the tool failed."""
+        """Returns the value of the next equal call. Raises ToolFailed if the tool failed."""
         left = self._by_call[call_key(name, arguments)]
         value = left.popleft() if left else NO_RESULT
         if isinstance(value, ToolFailed):
@@ -49,7 +49,7 @@ class RecordedResults:
 
 
 def declared(request: Request, results: RecordedResults) -> list[Tool]:
-    """Returns the function tools that a request declares, in its order."""
+    """Returns the declared function tools of a request, in order."""
     return [results.tool(*each) for each in _declared(request) if each[0]]
 
 
@@ -87,7 +87,7 @@ def _schema(tool: Json, place: str) -> Json:
 
 
 def _lower(value: Any) -> Any:
-    """Returns the schema with the names of types as JSON Schema has them: Gemini's are in capitals."""
+    """Returns the schema with type names in lower case, as JSON Schema has them. Gemini's are in capitals."""
     if isinstance(value, list):
         return [_lower(each) for each in value]
     if not isinstance(value, dict):

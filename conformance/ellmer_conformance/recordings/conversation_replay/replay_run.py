@@ -1,4 +1,4 @@
-"""A run against recordings: every conversation under some paths, played to an adapter."""
+"""A run against recordings: every conversation under some paths is played to an adapter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def play_recordings(
     baseline: Baseline | None = None,
     on_file: Callable[[Path], None] = lambda _: None,
 ) -> tuple[Summary, Report]:
-    """Plays what the filters let through; gives the counts, and the report of the rules."""
+    """Plays the selected conversations. Returns the counts and the report of the rules."""
     summary, parts = Summary(adapter.name), list[Report]()
     answers, seen = RecordedAnswers(), set[str]()
     modes: Sequence[Mode] = (
@@ -66,7 +66,7 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
 
 
 def _judged(adapter: Adapter, asked: str, outcome: Outcome, baseline: Baseline | None) -> list[Report]:
-    """Returns the report of one conversation; none where it was not driven."""
+    """Returns the report of one conversation, or nothing if it was not played."""
     if outcome.run is None:
         return []
     found = judged(adapter.name, outcome.run, outcome.verdicts)

@@ -1,4 +1,4 @@
-"""Whether two requests say the same: turns, pairs, ids, order, and the bytes of media."""
+"""Compares the content of two requests: turns, pairs, ids, order, and the bytes of media."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["difference", "key"]
 
 @dataclass(frozen=True)
 class _Turn:
-    """What one side says until the other speaks. Texts that follow one another count as one."""
+    """The content of one side until the other side speaks. Consecutive texts count as one."""
 
     side: str
     calls: tuple[tuple[str, str], ...]  # id, name and arguments
@@ -26,9 +26,7 @@ class _Turn:
 
 
 def difference(ours: Sequence[Item], theirs: Sequence[Item]) -> str:
-    """Returns the first thing that differs between our request and the one that the API accepted; `""` where
-    nothing does.
-    """
+    """Returns the first difference of our request from the accepted one, or `""`."""
     if (mine := _system(ours)) != (accepted := _system(theirs)):
         return f"the system prompt is {mine[:80]!r}, and it was {accepted[:80]!r}"
     sent, wanted = list(_turns(ours)), list(_turns(theirs))
@@ -44,7 +42,7 @@ def difference(ours: Sequence[Item], theirs: Sequence[Item]) -> str:
 
 
 def key(item: Item) -> object:
-    """Returns what an item says, to be compared with an item of the same client's next request."""
+    """Returns a key of an item, for comparison with the same client's next request."""
     media = item.media.sha256 if item.media else ""
     arguments = call_key(item.name, item.arguments) if item.kind == "call" else ""
     return item.kind, _side(item), _plain(item.text), media, item.id, arguments
@@ -72,8 +70,9 @@ def _turns(items: Iterable[Item]) -> Iterator[_Turn]:
 
 
 def _alike(part: str, one: Any, other: Any, *, shown: bool = False) -> bool:
-    """Ids count where both have them: in some formats they are optional. With media that are `shown` to the model,
-    texts do not count: they say where to look."""
+    """Tells whether two turns are equal. Ids count if both have them, because they are optional in some formats. With
+    visible media, texts do not count, because they point at the media.
+    """
     if part == "text" and shown:
         return True
     if part not in {"calls", "results"} or len(one) != len(other):
@@ -83,9 +82,7 @@ def _alike(part: str, one: Any, other: Any, *, shown: bool = False) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Returns the text; of JSON, what it says, however it is spaced, and whether one name or none is around
-    it.
-    """
+    """Returns the text. JSON is normalized: its spacing, and an optional key around it."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

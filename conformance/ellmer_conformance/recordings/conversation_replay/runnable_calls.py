@@ -1,4 +1,4 @@
-"""The calls of a recording: which of them a client that was given the declared tools can run."""
+"""The calls of a recording that a client with the declared tools can run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 def check_calls(told: Sequence[Told], tools: Mapping[str, Tool], wire: str) -> None:
-    """Calls that a client can run: of tools that were declared, with arguments that fit, each with an id of its own."""
+    """Checks that a client can run the calls: their tools were declared, the arguments fit, and each has its own id."""
     ids = [call.id for each in told for call in each.calls if call.id]
     if len(set(ids)) < len(ids):
         raise CannotBeGiven("calls share an id")

@@ -1,4 +1,4 @@
-"""Summarizes the recorded conversations of a run: counts for each wire format, and why some were not played."""
+"""Summarizes the recorded conversations of a run: counts for each wire format, and reasons why some were not played."""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ _DIFFERENCES = 5
 
 @dataclass
 class Summary:
-    """The outcomes of one adapter. A conversation counts as `real` where every rule is kept; as `same` where each request also
-    says the same as the accepted one in its place."""
+    """The outcomes of one adapter. A conversation counts as `real` if every rule is kept, and as `same` if each
+    request also equals the accepted one in its place.
+    """
 
     adapter: str
     outcomes: list[Outcome] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """By `adapter wire`: what was recorded, played, kept, said the same, and how many requests were judged."""
+        """Returns counts by `adapter wire`: conversations that were recorded, played, kept and the same, and judged
+        requests.
+        """
         found: dict[str, dict[str, int]] = {}
         for outcome in self.outcomes:
             name = f"{self.adapter} {outcome.wire}"
@@ -48,7 +51,7 @@ class Summary:
         return dict(sorted(found.items()))
 
     def print(self, to: Console) -> None:
-        """The table, the reasons, and the first differences."""
+        """Prints the table, the reasons, and the first differences."""
         table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column("wire format", no_wrap=True)
         for column in _COLUMNS:
@@ -56,7 +59,7 @@ class Summary:
         for name, counts in self.counts().items():
             table.add_row(name.partition(" ")[2], *_cells(counts))
         to.print(
-            f"{self.adapter}, played with what providers really answered", style="italic", soft_wrap=True
+            f"{self.adapter}, played with the recorded answers of providers", style="italic", soft_wrap=True
         )
         to.print(table)
         for line in self._lines():
@@ -79,7 +82,7 @@ class Summary:
             yield f"other words in {len(differing) - _DIFFERENCES} conversations more, in real.json of the report"
 
     def write(self, folder: Path) -> Path:
-        """Writes `real.json`: every conversation, and what came of it."""
+        """Writes `real.json`: every conversation with its outcome."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "real.json"
         value = {

@@ -1,4 +1,4 @@
-"""The recordings in an archive, extracted one by one: plain files with plain paths, within bounds."""
+"""Extracts the recordings of an archive one by one: plain files with plain paths, within limits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _UNPACKED = 1 << 30  # bytes of the whole archive, unpacked: what is not wanted 
 
 
 class _Bounded(gzip.GzipFile):
-    """A gzip stream that ends with an error where it unpacks to too much."""
+    """A gzip stream that raises an error if it expands too much."""
 
     unpacked = 0
 
     def read(self, size: int | None = -1) -> bytes:
-        """Reads on, and counts."""
+        """Reads on and counts the bytes."""
         data = super().read(size)
         self.unpacked += len(data)
         if self.unpacked > _UNPACKED:
@@ -34,9 +34,9 @@ class _Bounded(gzip.GzipFile):
 
 
 def extract(archive: Path, to: Path, takes: Callable[[str], bool]) -> int:
-    """Writes the members that `takes` wants below a folder, without the archive's top folder; how many they were.
+    """Writes the members that `takes` selects below a folder, without the archive's top folder. Returns their number.
 
-    Links, devices, and paths that lead elsewhere are an error, wherever they are wanted. Raises `Corrupt`.
+    Links, devices, and paths to other folders are always an error. Raises `Corrupt`.
     """
     count = total = 0
     try:
@@ -48,7 +48,7 @@ def extract(archive: Path, to: Path, takes: Callable[[str], bool]) -> int:
     except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise Corrupt(f"{archive.name} cannot be unpacked: {error}.") from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise Corrupt(f"{archive.name} holds a member twice: {error}.") from error
+        raise Corrupt(f"{archive.name} contains a member twice: {error}.") from error
     return count
 
 

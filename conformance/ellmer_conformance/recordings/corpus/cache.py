@@ -25,24 +25,24 @@ def home() -> Path:
 
 
 def folder_of(pin: Pin) -> Path:
-    """Returns where its recordings are, or will be."""
+    """Returns the folder of a pin's recordings, which may not exist yet."""
     return home() / pin.name
 
 
 def present(pin: Pin) -> bool:
-    """Tells whether the recordings of just this pin are in the cache."""
+    """Tells whether the recordings of exactly this pin are in the cache."""
     sealed = _sealed(folder_of(pin))
     return sealed.get("sha256") == pin.sha256 and sealed.get("members") == list(pin.members)
 
 
 def seal(folder: Path, pin: Pin) -> None:
-    """Writes down what is in a folder, so that a change can be seen."""
+    """Stores the hashes of a folder's content, so that changes can be found."""
     told = {"sha256": pin.sha256, "members": list(pin.members), "files": _hashes(folder)}
     (folder / _SEAL).write_text(json.dumps(told, indent=1), "utf-8")
 
 
 def changed(pin: Pin) -> list[str]:
-    """Returns what is no longer as it was extracted: a sentence each."""
+    """Returns a sentence for each change since the extraction."""
     folder = folder_of(pin)
     told: dict[str, str] = _sealed(folder).get("files", {})
     here = _hashes(folder)
@@ -67,25 +67,25 @@ def _sealed(folder: Path) -> dict[str, Any]:
 
 
 def own() -> Path:
-    """One's own pins."""
+    """Returns the user's own pins."""
     return home() / "corpus.toml"
 
 
 def folders() -> list[Path]:
-    """One's own folders of recordings, which are judged where they are."""
+    """Returns the user's own folders of recordings, which are judged in place."""
     listed = home() / _FOLDERS
     return [Path(line) for line in listed.read_text("utf-8").splitlines()] if listed.is_file() else []
 
 
 def keep_folder(folder: Path) -> None:
-    """Adds a folder to one's own, once."""
+    """Adds a folder to the user's own, once."""
     home().mkdir(parents=True, exist_ok=True)
     found = dict.fromkeys([*map(str, folders()), str(folder.resolve())])
     (home() / _FOLDERS).write_text("".join(f"{path}\n" for path in found), "utf-8")
 
 
 def keep(text: str) -> None:
-    """Adds a pin to one's own."""
+    """Adds a pin to the user's own."""
     home().mkdir(parents=True, exist_ok=True)
     with own().open("a", encoding="utf-8") as file:
         file.write(text + "\n")

@@ -1,4 +1,4 @@
-"""The recordings that rules cite as evidence: whether they are there, and what they show."""
+"""Checks the recordings that rules cite as evidence: whether they exist, and whether they show the refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONG = 4000  # characters of a body that are shown
 
 
 def checked(pins: Iterable[Pin]) -> tuple[int, list[str]]:
-    """Returns how many of the cited recordings are in the cache, and which of them do not show what they are cited for."""
+    """Returns the number of cited recordings in the cache, and those that do not show the cited refusal."""
     here = {pin.name: pin for pin in pins if present(pin)}
     found = [each for each in citations() if each[3].pin in here]
     wrong = [problem for each in found if (problem := _problem(here, *each))]
@@ -43,7 +43,7 @@ def _problem(pins: Mapping[str, Pin], wire: str, vendor: str, rule: str, cited: 
 
 
 def recorded(pin: Pin, cited: Citation) -> Recording | None:
-    """Returns the recording that is cited, from the cache; None where it is not there."""
+    """Returns the cited recording from the cache, or `None` if it is missing."""
     path = folder_of(pin) / cited.member
     try:
         return next((each for each in read(path) or () if each.place == cited.place), None)
@@ -52,7 +52,7 @@ def recorded(pin: Pin, cited: Citation) -> Recording | None:
 
 
 def exchange(recording: Recording) -> str:
-    """Returns the exchange as a person reads it."""
+    """Returns the exchange in readable form."""
     lines = [f"{recording.method} {recording.url}", _text(recording.body or b""), ""]
     return "\n".join([*lines, f"{recording.status}", _text(recording.response)])
 

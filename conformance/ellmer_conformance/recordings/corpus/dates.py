@@ -1,7 +1,7 @@
-"""The days on which rules begin and end, against recordings that have dates.
+"""Checks the days on which rules begin and end against dated recordings.
 
-What was accepted although the rule would refuse it must lie outside of the rule's days, what was refused in the rule's
-words inside: a recording on the right side is a witness, one on the wrong side contradicts.
+An accepted request that breaks the rule must be outside the rule's days. A request that was refused with the rule's
+text must be inside. A recording on the right side confirms the days, and one on the wrong side contradicts them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Dated", "dated"]
 
 @dataclass
 class Dated:
-    """What recordings say of one rule's days: how many bear them out, and which contradict."""
+    """The recordings about one rule's days: the number that confirm them, and those that contradict them."""
 
     witnesses: int = 0
     contradictions: list[str] = field(default_factory=list)
 
 
 def dated(paths: Iterable[Path]) -> dict[str, Dated]:
-    """By rule (`openai-chat openai REQ-007`), for each rule with days that a dated recording says something of."""
+    """Returns the results by rule (`openai-chat openai REQ-007`), for each rule with days and dated recordings."""
     found: dict[str, Dated] = {}
     for path in find(paths):
         try:
@@ -62,8 +62,8 @@ def _count(found: dict[str, Dated], path: Path, recording: Recording) -> None:
 
 
 def _refused(rule: Rule, request: Request, recording: Recording) -> bool | None:
-    """Tells whether a request that breaks the rule, whatever the day, was refused for it; None where it does
-    not break it, or was refused for something else.
+    """Tells whether a request that breaks the rule on any day was refused for it. Returns `None` if it does not break
+    the rule, or was refused for another reason.
     """
     violations = verdict(rule, request).violations
     if not violations or not rule.chosen(request.model):

@@ -1,4 +1,4 @@
-"""An archive, downloaded within its size and with its hash."""
+"""Downloads an archive with a limit of size, and checks its hash."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Corrupt", "digest", "download"]
 
 
 class Corrupt(ValueError):
-    """An archive is not what it should be. `str()` is a sentence."""
+    """An archive is damaged or not the pinned one. `str()` is a sentence."""
 
 
 def download(
     http: httpx.Client, url: str, to: Path, *, most: int, on_bytes: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Writes what is at a URL, `most` bytes at most. Raises `Unreachable`, `Corrupt`."""
+    """Writes the content of a URL, at most `most` bytes. Raises `Unreachable`, `Corrupt`."""
     got = 0
     try:
         with http.stream("GET", url) as answer, to.open("wb") as out:

@@ -1,8 +1,8 @@
-"""The evidence of a reject rule: recordings of the corpus, and links whose text states it.
+"""The evidence of a reject rule: recordings of the corpus, and links to pages that state it.
 
-Links that a rule names as its source are evidence. More is data, in `evidence.toml` beside the rules of a wire format:
-by provider and rule, links and recordings. What a provider has nothing of, and refuses as the format's author does, rests
-on the author's.
+Links that a rule names as its source are evidence. Further evidence is data in `evidence.toml` beside the rules of a
+wire format: links and recordings, by provider and rule. A provider without its own evidence that refuses like the
+format's author uses the author's evidence.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any
 from ...contract import rules
 from ...contract.rule import Rule
 from ...contract.rulebook import RuleBook
+from . import pins
 
-__all__ = ["LINK", "Citation", "Evidence", "citations", "evidence_of"]
+__all__ = ["LINK", "Citation", "Evidence", "addresses", "citations", "evidence_of"]
 
 LINK = re.compile(r"https://[^\s()<>\"]+[^\s()<>\".,;:]")
 
@@ -37,7 +38,9 @@ Evidence = str | Citation
 
 
 def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
-    """Returns what the rule of that book rests on; of a dialect that keeps the author's refusal, the author's, too."""
+    """Returns the evidence of a book's rule. A dialect that keeps the author's refusal has the author's evidence,
+    too.
+    """
     found: list[Evidence] = [link for source in rule.source for link in LINK.findall(source)]
     found += _data(book.wire).get(book.vendor, {}).get(rule.id, [])
     author = rules.book(book.wire) if book.wire in rules.WIRES else book
@@ -47,12 +50,25 @@ def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
     return list(dict.fromkeys(found))
 
 
+def addresses(book: RuleBook, rule: Rule) -> list[str]:
+    """Returns the pages that show what the rule rests on; of a recording, a page of its archive's member."""
+    return [
+        each if isinstance(each, str) else _pins()[each.pin].link(each.member)
+        for each in evidence_of(book, rule)
+    ]
+
+
 def citations() -> Iterator[tuple[str, str, str, Citation]]:
-    """Yields every recording that is cited: by a wire format's provider and rule."""
+    """Yields every cited recording, by a wire format's provider and rule."""
     for wire in rules.WIRES:
         for vendor, by_rule in _data(wire).items():
             for rule, entries in by_rule.items():
                 yield from ((wire, vendor, rule, each) for each in entries if isinstance(each, Citation))
+
+
+@cache
+def _pins() -> dict[str, pins.Pin]:
+    return {pin.name: pin for pin in pins.load(pins.shipped())}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Evidence found by looking: recorded refusals that a rule flags with the same words, for rules that rest on nothing."""
+"""Searches for evidence: recorded refusals with the same text as a rule's, for rules without evidence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST = 2  # entries for a rule
 
 
 def looked_for(pins: Iterable[Pin], folders: Iterable[Path]) -> Found:
-    """Returns what recordings of the corpus, and of folders whose records name their public source, say for such rules."""
+    """Returns the evidence for such rules in the corpus and in folders whose records name their public source."""
     found: Found = defaultdict(lambda: defaultdict(list))
     for pin in pins:
         for path in find([folder_of(pin)]):
@@ -64,8 +64,9 @@ def _add(found: Found, recording: Recording, entry: Evidence) -> None:
 
 
 def _public(path: Path) -> dict[str, str]:
-    """Returns where the records of a file are to be seen, by place: its interactions have a `source` with repo,
-    commit, path."""
+    """Returns the public sources of a file's records, by place: its interactions have a `source` with repo, commit,
+    path.
+    """
     try:
         recorded = json.loads(path.read_text("utf-8"))["interactions"]
         sources = [(at, each["source"]) for at, each in enumerate(recorded)]
@@ -75,13 +76,13 @@ def _public(path: Path) -> dict[str, str]:
 
 
 def _link(source: dict[str, str]) -> str:
-    """Returns the file as it was; of one that has changed since, its history."""
+    """Returns a link to the file at its commit, or to its history if it has changed since."""
     shown = "blob" if source.get("at_head", True) else "commits"
     return f"https://github.com/{source['repo']}/{shown}/{source['commit']}/{quote(source['path'])}"
 
 
 def written(found: Found) -> int:
-    """Adds it to the `evidence.toml` of each wire format; how many entries that were."""
+    """Adds the evidence to the `evidence.toml` of each wire format. Returns the number of new entries."""
     count = 0
     for (wire, vendor), by_rule in sorted(found.items()):
         file = Path(str(files(rules))) / wire.replace("-", "_") / "evidence.toml"
@@ -96,7 +97,7 @@ def written(found: Found) -> int:
 
 
 def _array(entries: Iterable[Evidence]) -> Array:
-    """Returns one entry a line; a recording is an inline table."""
+    """Returns an array with one entry on each line. A recording is an inline table."""
     found = tomlkit.array().multiline(multiline=True)
     for each in entries:
         table = tomlkit.inline_table()

@@ -1,4 +1,4 @@
-"""The recordings of a pin, from its archive into the cache: whole, or not at all."""
+"""Extracts the recordings of a pin into the cache, completely or not at all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fetch(http: httpx.Client, pin: Pin, on_bytes: Callable[[int], None] = lambda
 
 
 def located(http: httpx.Client, pin: Pin) -> str:
-    """Returns where its archive is: as the index says, or, of one that is in no index, where the pin says."""
+    """Returns the URL of its archive: from the index, or from the pin if no index has it."""
     if not pin.indexed:
         return pin.archive
     found = index.files(http, pin.package)

@@ -1,4 +1,4 @@
-"""A package index, read as its simple pages (PEP 503): where an archive is."""
+"""Reads a package index by its simple pages (PEP 503), to find an archive."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _PAGE = 64 * 1024 * 1024  # bytes of a simple page: the largest of PyPI's have s
 
 
 class Unreachable(RuntimeError):
-    """The index, or the archive, cannot be had. `str()` is a sentence."""
+    """The index or the archive is unavailable. `str()` is a sentence."""
 
 
 class Missing(Unreachable):
-    """The index answers, and has it not."""
+    """The index answered, but does not have the package."""
 
 
 def index_url() -> str:
-    """Returns the index: that of the usual environment variables of uv and pip, else PyPI."""
+    """Returns the URL of the index: from the usual environment variables of uv and pip, or else PyPI."""
     named = (os.environ.get(name) for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"))
     url = next(filter(None, named), _DEFAULT)
     return re.sub(r"^[\w.-]+=(?=https?:)", "", url).rstrip("/")  # uv's indexes may have a name
@@ -38,9 +38,7 @@ def index_url() -> str:
 
 @contextmanager
 def client() -> Iterator[httpx.Client]:
-    """Yields a client that trusts what the system trusts, or the authorities in `SSL_CERT_FILE` or
-    `PIP_CERT`.
-    """
+    """Yields a client that trusts the system's certificates, or the authorities in `SSL_CERT_FILE` or `PIP_CERT`."""
     trusted = _trusted(os.environ.get("SSL_CERT_FILE") or os.environ.get("PIP_CERT"))
     with httpx.Client(verify=trusted, follow_redirects=True, timeout=60) as found:
         yield found
@@ -52,7 +50,7 @@ def _trusted(authorities: str | None) -> SSLContext:
 
 
 def refused(url: str, error: Exception | str) -> Unreachable:
-    """That a URL cannot be had, without the credentials that it may hold."""
+    """Returns the error for a URL, without credentials in the URL."""
     parts = urlsplit(url)
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
     if isinstance(error, httpx.HTTPStatusError):
@@ -61,7 +59,7 @@ def refused(url: str, error: Exception | str) -> Unreachable:
 
 
 def files(http: httpx.Client, package: str) -> dict[str, str]:
-    """Returns the files of a package: their names, and their URLs. Raises `Unreachable`."""
+    """Returns the files of a package with names and URLs. Raises `Unreachable`."""
     url = f"{index_url()}/{canonicalize_name(package)}/"
     try:
         with http.stream("GET", url, headers={"accept": "text/html"}) as answer:
@@ -76,7 +74,7 @@ def files(http: httpx.Client, package: str) -> dict[str, str]:
 
 
 def newest(package: str, found: dict[str, str], version: str = "") -> tuple[str, str] | None:
-    """Of the files of a package, the source distribution of a version, or the newest: its file and version."""
+    """Returns the source distribution of a version, or of the newest one: its file and version."""
     sdists: list[tuple[Version, str]] = []
     for file in found:
         try:

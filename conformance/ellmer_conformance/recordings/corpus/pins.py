@@ -1,4 +1,4 @@
-"""Pins: what `corpus.toml` says of each archive."""
+"""Pins: the entries of `corpus.toml`, one for each archive."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.+_!-]*[a-z0-9])?")
 
 
 class PinError(ValueError):
-    """A file of pins is wrong: where, and what."""
+    """A file of pins has an error. The message names its place."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """An archive, and the members of it that are recordings.
+    """An archive, and its members that are recordings.
 
-    `archive` is its public URL. `members` are patterns of paths below the archive's top folder. `files` is how many
-    there are, `interactions` how many exchanges over HTTP they hold, `holds` the number of chats among them by wire
-    format, `distinct` that of the chats no pin before has. `first` and `last` are the days of the recordings, where
-    they have dates.
+    `archive` is its public URL. `members` are patterns of paths below the archive's top folder. `files` is their
+    number, `interactions` the number of HTTP exchanges in them, `holds` the number of chats by wire format, and
+    `distinct` the number of chats that no earlier pin has. `first` and `last` are the days of the recordings, if they
+    have dates.
     """
 
     package: str
@@ -54,7 +54,7 @@ class Pin:
 
     @property
     def name(self) -> str:
-        """`chatlas-0.23.0`: the name of its folder in the cache, and how evidence cites it."""
+        """`chatlas-0.23.0`: the name of its folder in the cache, which evidence cites."""
         return f"{self.package}-{self.version}"
 
     @property
@@ -73,7 +73,7 @@ class Pin:
         return named and any(fnmatchcase(member, pattern) for pattern in self.members)
 
     def link(self, member: str) -> str:
-        """Returns a page that shows the member to anybody; of an archive elsewhere, the archive."""
+        """Returns the URL of a page that shows the member, or of the archive if it is in no index."""
         if not self.indexed:
             return self.archive
         top = self.file.removesuffix(".tar.gz")

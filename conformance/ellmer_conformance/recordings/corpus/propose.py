@@ -1,4 +1,4 @@
-"""A pin for a package, a folder of archives or a URL: where recordings are in it, and what they hold."""
+"""Makes a pin for a package, a folder of archives or a URL: finds the recordings and counts them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_package(http: httpx.Client, package: str, version: str = "") -> Pin:
 
 
 def of_url(http: httpx.Client, url: str) -> Pin:
-    """Returns the pin of an archive of one's own: a `.tar.gz` behind a URL. Raises `Unreachable`, `Corrupt`."""
+    """Returns the pin of the user's own archive: a `.tar.gz` at a URL. Raises `Unreachable`, `Corrupt`."""
     stem = PurePosixPath(urlsplit(url).path).name.removesuffix(".tar.gz").removesuffix(".tgz")
     name, _, version = stem.rpartition("-")
     return _pin(http, url, name or stem, version if name else "0", url)
@@ -53,7 +53,7 @@ def _pin(http: httpx.Client, place: str, package: str, version: str, public: str
         extract(archive, inside, lambda member: member == "PKG-INFO" or pin.takes(member))
         found = survey([inside])
         if not found.wires:
-            raise Corrupt(f"{archive.name} holds no recording of a chat.")
+            raise Corrupt(f"{archive.name} contains no recording of a chat.")
         members = patterns(path.relative_to(inside).as_posix() for path in found.files)
         narrow = replace(pin, members=members, licence=_licence(inside / "PKG-INFO"))
         kept = [path for path in found.files if narrow.takes(path.relative_to(inside).as_posix())]
@@ -61,7 +61,7 @@ def _pin(http: httpx.Client, place: str, package: str, version: str, public: str
 
 
 def counted(pin: Pin, found: Survey, known: set[str]) -> Pin:
-    """Returns the pin with what its recordings hold; `known` are the chats of the pins before it."""
+    """Returns the pin with the counts of its recordings; `known` are the chats of the earlier pins."""
     days = sorted(found.days)
     return replace(
         pin,
@@ -75,7 +75,7 @@ def counted(pin: Pin, found: Survey, known: set[str]) -> Pin:
 
 
 def patterns(members: Iterable[str]) -> tuple[str, ...]:
-    """Patterns for paths: up to the folder that is named as folders of recordings are, else the folder they are in."""
+    """Returns patterns for paths: up to a folder with a usual name for recordings, or else the folder of the files."""
     return tuple(sorted({_pattern(PurePosixPath(member).parent) for member in members}))
 
 
@@ -87,7 +87,7 @@ def _pattern(folder: PurePosixPath) -> str:
 
 
 def _licence(info: Path) -> str:
-    """Returns the licence that the package names for itself."""
+    """Returns the licence in the package's metadata."""
     if not info.is_file():
         return "not told"
     told = HeaderParser().parsestr(info.read_text("utf-8", "replace"))

@@ -17,7 +17,7 @@ __all__ = ["Survey", "survey"]
 
 @dataclass
 class Survey:
-    """Counts. `files` are those with exchanges over HTTP, `chats` the identities of the chats among them."""
+    """The counts. `files` are those with HTTP exchanges, and `chats` are the identities of their chats."""
 
     files: list[Path] = field(default_factory=list)
     interactions: int = 0
@@ -27,7 +27,7 @@ class Survey:
 
 
 def survey(paths: Iterable[Path]) -> Survey:
-    """Counts what is under the paths; what cannot be read is no recording."""
+    """Counts the recordings under the paths. Unreadable files are not recordings."""
     found = Survey()
     for path in find(paths):
         exchanges = _exchanges(path)

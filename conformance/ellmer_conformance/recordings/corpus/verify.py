@@ -1,4 +1,4 @@
-"""Whether the cache holds what the pins say."""
+"""Checks that the cache agrees with the pins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["problems"]
 
 
 def problems(pin: Pin) -> list[str]:
-    """Returns what is wrong with the recordings of a pin in the cache: a sentence each."""
+    """Returns a sentence for each problem with the recordings of a pin in the cache."""
     found = survey([folder_of(pin)])
     counts = {"files": len(found.files), "interactions": found.interactions}
     told = {"files": pin.files, "interactions": pin.interactions}

@@ -1,8 +1,8 @@
-"""OpenTelemetry traces of GenAI calls, for the linter: what an app sent, as far as its instrumentation kept it.
+"""OpenTelemetry traces of GenAI calls for the linter: an app's requests, as far as its instrumentation stored them.
 
-A span is not the wire. It has no headers, its messages are in the conventions' own form, whatever the provider's,
-and an instrumentation may leave out or shorten what it likes. So only what holds for every provider is checked
-(results belong to calls, media is media), and nothing that is found fails anybody: the wire may have been right.
+A span differs from the HTTP request. It has no headers, its messages are in the conventions' own form for every
+provider, and an instrumentation may leave out or shorten content. Only rules for every provider are therefore checked
+(results belong to calls, media is media), and violations fail nobody, because the request may have been right.
 """
 
 from .read import Span, read

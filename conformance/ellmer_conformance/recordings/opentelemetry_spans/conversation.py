@@ -1,7 +1,7 @@
-"""Reads the conversation of a span in the messages of the GenAI conventions, whichever instrumentation wrote it.
+"""Reads the conversation of a span in the messages of the GenAI conventions, for every instrumentation.
 
-Today that is `gen_ai.input.messages`; until version 1.36 it was an event for each message, with the fields of Chat
-Completions; before that one JSON text, or an attribute for each field (`gen_ai.prompt.0.role`).
+The current form is `gen_ai.input.messages`. Until version 1.36, it was an event for each message, with the fields of
+Chat Completions; before that, it was one JSON text, or an attribute for each field (`gen_ai.prompt.0.role`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FIELD = re.compile(r"gen_ai\.prompt\.(\d+)\.(\w+)(?:(?<=\.tool_calls)\.(\d+)\.(
 
 
 def conversation(attributes: Mapping[str, Any], events: Iterable[tuple[str, Json]]) -> list[Json] | None:
-    """Returns the messages that were sent; None where none were captured."""
+    """Returns the sent messages, or `None` if none were captured."""
     asked = _list(attributes.get("gen_ai.input.messages"))
     if asked is None:
         asked = _of_events(events) or _of_events(_logged(attributes)) or _of_fields(attributes) or None
@@ -33,7 +33,7 @@ def conversation(attributes: Mapping[str, Any], events: Iterable[tuple[str, Json
 
 
 def _of_events(events: Iterable[tuple[str, Json]]) -> list[Json]:
-    """Returns a message an event; or all of them in one."""
+    """Returns the messages of events: one message in each event, or all in one."""
     found: list[Json] = []
     for name, fields in events:
         if match := _EVENT.fullmatch(name):
@@ -44,13 +44,13 @@ def _of_events(events: Iterable[tuple[str, Json]]) -> list[Json]:
 
 
 def _logged(attributes: Mapping[str, Any]) -> list[tuple[str, Json]]:
-    """Events that are kept as JSON in an attribute, as pydantic-ai did."""
+    """Returns events that are JSON in an attribute, as in pydantic-ai."""
     events = (object_of(each) for each in _list(attributes.get("events")) or [])
     return [(text_of(each.get("event.name")), each) for each in events]
 
 
 def _of_fields(attributes: Mapping[str, Any]) -> list[Json]:
-    """Returns an attribute a field, as OpenLLMetry did."""
+    """Returns the messages of attributes for each field, as in OpenLLMetry."""
     found: dict[int, Json] = {}
     calls: dict[int, dict[int, Json]] = {}
     for name, value in attributes.items():
@@ -67,7 +67,7 @@ def _of_fields(attributes: Mapping[str, Any]) -> list[Json]:
 
 
 def _message(given: Json) -> Json:
-    """Returns a message with parts; one of Chat Completions is rewritten."""
+    """Returns a message with parts. A message of Chat Completions is converted."""
     if "parts" in given:
         return given
     role, content = text_of(given.get("role")) or "user", given.get("content")
@@ -103,7 +103,7 @@ def _list(value: Any) -> list[Any] | None:
 
 
 def _parsed(value: Any) -> Any:
-    """Lists and objects that were written as text."""
+    """Parses lists and objects that were written as text."""
     try:
         return json.loads(value) if isinstance(value, str) and value[:1] in {"[", "{"} else value
     except ValueError:

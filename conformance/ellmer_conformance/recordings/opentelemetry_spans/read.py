@@ -1,6 +1,7 @@
-"""Files of spans: OTLP in JSON, spans and log records as SDKs print them, Jaeger's JSON; one document, or several.
+"""Files of spans: OTLP in JSON, spans and log records as SDKs print them, and Jaeger's JSON, with one or several
+documents.
 
-The conversation of a call is in the attributes of its span, in its events, or in log records that bear its id.
+The conversation of a call is in the attributes of its span, in its events, or in log records with its id.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _DETAILS = "gen_ai.client.inference.operation.details"
 
 @dataclass
 class Span:
-    """One call. `place` is its JSON pointer in the file; `messages` are None where none were captured."""
+    """One call. `place` is its JSON pointer in the file; `messages` is `None` if none were captured."""
 
     place: str
     id: str = ""
@@ -42,7 +43,7 @@ class Span:
 
     @property
     def request(self) -> Request:
-        """The captured conversation in the form that rules judge."""
+        """The captured conversation in the form for rules."""
         known = self.attributes
         vendor = known.get("gen_ai.provider.name") or known.get("gen_ai.system") or "unknown"
         model = str(known.get("gen_ai.request.model") or known.get("gen_ai.response.model") or "")
@@ -50,9 +51,9 @@ class Span:
 
 
 def read(path: Path) -> list[Span] | None:
-    """Returns the calls of models in a file of spans; None where there are none.
+    """Returns the model calls in a file of spans, or `None` if there are none.
 
-    Raises ValueError for what is no JSON, OSError for what cannot be read.
+    Raises ValueError if it is not JSON, and OSError if it cannot be read.
     """
     data = path.read_bytes()
     data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
@@ -68,7 +69,7 @@ def read(path: Path) -> list[Span] | None:
 
 
 def _documents(text: str) -> Iterator[tuple[int, Any]]:
-    """Yields the JSON values of a text, however many there are, with the lines they begin in."""
+    """Yields the JSON values of a text, each with its first line."""
     decoder, at, line = json.JSONDecoder(), 0, 1
     while True:
         start = _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches anything
@@ -124,7 +125,7 @@ def _is_call(span: Span) -> bool:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """Returns a mapping, or OTLP's list of keys and values."""
+    """Returns the attributes of a mapping, or of OTLP's list of keys and values."""
     if isinstance(value, dict):
         return value
     pairs = (object_of(each) for each in items_of(value))
@@ -132,7 +133,7 @@ def _attributes(value: Any) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """Returns a plain value, or OTLP's, which names its type."""
+    """Returns a plain value, or the value of OTLP's typed form."""
     match value:
         case {"arrayValue": array}:
             return [_value(each) for each in items_of(object_of(array).get("values"))]

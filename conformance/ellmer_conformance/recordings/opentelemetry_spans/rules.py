@@ -21,7 +21,7 @@ _SOURCE = "https://github.com/open-telemetry/semantic-conventions-genai"
 
 
 def conversation(turns: Sequence[Turn]) -> Json:
-    """Returns a body as `spans` has it."""
+    """Returns a body in the form of `spans`."""
     return {
         "messages": [{"role": turn.role, "parts": [_part(part) for part in turn.parts]} for turn in turns]
     }
@@ -61,7 +61,8 @@ _FINE = conversation([_ASK, _CALL, Turn("user", (_RESULT,))])
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
     """Every call has a result before the conversation goes on.
 
-    Why: most APIs refuse the request; the others let the model wonder. Fix: send a result that says why there is none.
+    Why: most APIs refuse the request, and otherwise the model lacks the result. Fix: send a result that says why
+    there is none.
     """
     items = readers.read(request)
     answered = {item.id for item in items if item.kind == "result"}
@@ -82,7 +83,7 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
 def results_answer_calls(request: Request) -> Iterator[Finding]:
     """A result answers a call that comes before it.
 
-    Why: a history that was shortened between the two is refused. Fix: drop or keep both.
+    Why: a history that was truncated between the two is refused. Fix: drop or keep both.
     """
     called: set[str] = set()
     for item in readers.read(request):
@@ -102,9 +103,9 @@ def results_answer_calls(request: Request) -> Iterator[Finding]:
     counterexamples=[conversation([_ASK, _CALL, Turn("user", (Text("Well?"), _RESULT))])],
 )
 def results_follow_their_calls(request: Request) -> Iterator[Finding]:
-    """The results come straight after the calls, and nothing is said in between.
+    """The results come directly after the calls, without other content between them.
 
-    Why: Chat Completions and Anthropic refuse what stands between a call and its result. Fix: results first.
+    Why: Chat Completions and Anthropic refuse content between a call and its result. Fix: send the results first.
     """
     waiting: set[str] = set()
     between = False

@@ -1,4 +1,4 @@
-"""The forms in which people and programs read a report: terminal, Markdown, HTML, SARIF, badge.
+"""The forms of a report for people and programs: terminal, Markdown, HTML, SARIF, badge.
 
-Each imports the values of `report`, and no other form.
+Each form imports the values of `report`, and no other form.
 """

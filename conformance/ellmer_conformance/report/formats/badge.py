@@ -1,4 +1,4 @@
-"""A badge per adapter and wire format: SVG, and the JSON that shields.io reads."""
+"""A badge for each adapter and wire format: SVG, and the JSON for shields.io."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLOURS = {"brightgreen": "#2f7d32", "orange": "#a85f00", "red": "#b3261e", "li
 
 
 def badges(report: Report) -> Iterator[tuple[str, str]]:
-    """Names of files and what is in them: `<adapter>-<wire>.svg` and `.json`."""
+    """Yields the badges' file names and contents: `<adapter>-<wire>.svg` and `.json`."""
     for name, counts in report.score.items():
         adapter, _, wire = name.partition(" ")
         label, message, colour = (
@@ -31,7 +31,7 @@ def badges(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _colour(report: Report, adapter: str, wire: str, counts: Mapping[str, int]) -> str:
-    """Green needs every MUST and a run without errors of ours; expected failures make it orange, not green."""
+    """Returns the colour. Green needs every MUST and no harness errors. Expected failures make it orange."""
     mine = {row.verdict for row in report.rows if (row.adapter, row.wire) == (adapter, wire)}
     if "harness-error" in mine or not counts["must_applicable"]:
         return "lightgrey"
@@ -59,5 +59,5 @@ def _svg(label: str, message: str, colour: str) -> str:
 
 
 def _width(text: str) -> int:
-    """About as wide as Verdana at 11 pixels; `textLength` makes it fit."""
+    """Returns the approximate width in Verdana at 11 pixels; `textLength` adjusts it."""
     return 12 + round(sum(3.9 if c in "il.:·,/|- " else 8.2 if c.isupper() else 6.7 for c in text))

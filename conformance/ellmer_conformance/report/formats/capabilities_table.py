@@ -1,5 +1,6 @@
-"""Makes a table of declared capabilities, with one row for what all places of an adapter share and one for each that
-differs."""
+"""Makes a table of declared capabilities: one row for the common ones of an adapter, and one for each provider that
+differs.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def abilities(able: object) -> dict[str, str]:
 
 
 def rows(report: Report) -> Iterator[tuple[str, str, str]]:
-    """Adapter, places, and what is declared there; equal places together."""
+    """Yields an adapter, its providers, and their declared capabilities. Providers with equal ones share a row."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for name, able in report.capabilities.items():
         adapter, _, place = name.rpartition(" ")

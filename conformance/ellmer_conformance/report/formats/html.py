@@ -1,6 +1,6 @@
-"""The report as one HTML page that needs nothing else: data, style and program are inside it.
+"""The report as one HTML page, which contains its data, style and program.
 
-The page's parts are in `page/`; the program draws two matrices from the data that is put here.
+The page's parts are in `page/`. The program draws two matrices from the data that is inserted here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["page"]
 
 
 def page(report: Report, folder: str) -> str:
-    """Returns the page; the report is kept in the folder."""
+    """Returns the page of the report in a folder."""
     parts = files(__package__).joinpath("page")
     text = parts.joinpath("page.html").read_text(encoding="utf-8")
     for mark, content in (
@@ -34,19 +34,19 @@ def page(report: Report, folder: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """JSON that ends no script element, whatever a message says."""
+    """Returns JSON that cannot end the script element, whatever a message contains."""
     return text.replace("<", "\\u003c")
 
 
 class _Table:
-    """Values by number, each once."""
+    """Stores each value once, by number."""
 
     def __init__(self) -> None:
         self.numbers: dict[Hashable, int] = {}
         self.values: list[Any] = []
 
     def number(self, key: Hashable, value: Any = None) -> int:
-        """Returns the number of a value, entered if it is new."""
+        """Returns the number of a value. A new value is added."""
         if key not in self.numbers:
             self.numbers[key] = len(self.values)
             self.values.append(key if value is None else value)
@@ -55,7 +55,7 @@ class _Table:
 
 @dataclass
 class _Tables:
-    """The tables of a report, by the names that the program has for them."""
+    """The tables of a report, under the names that the program uses."""
 
     places: _Table = field(default_factory=_Table)
     cases: _Table = field(default_factory=_Table)
@@ -66,7 +66,7 @@ class _Tables:
     evidence: _Table = field(default_factory=_Table)
 
     def enter_plays(self, report: Report) -> None:
-        """Enters every play, with its place, case, mode and transcript."""
+        """Adds every run with its provider, case, mode and transcript."""
         for play in report.plays:
             place = self.places.number((play.adapter, play.wire, play.vendor))
             printed = report.transcripts.get(play.transcript, "")
@@ -75,8 +75,8 @@ class _Tables:
             self.plays.number(play.place, [place, case, mode, play.cassette, play.recorded_from, shown])
 
     def rows(self, report: Report, folder: str) -> Iterator[list[int]]:
-        """Yields each row: its play, its rule, its verdict, how much was checked, the evidence, whether it
-        follows from others.
+        """Yields each row: its run, its rule, its verdict, the number of checks, the evidence, and whether it is a
+        consequence of another.
         """
         texts = {(text["wire"], text["vendor"], text["id"]): _said(text) for text in report.rules}
         followed = consequences(report)
@@ -91,7 +91,7 @@ class _Tables:
 
 
 def _data(report: Report, folder: str) -> dict[str, Any]:
-    """Returns what the program reads: tables of values, and rows of numbers into them. Not-applicable rows are left out."""
+    """Returns the program's data: tables of values, and rows of indexes into them. Not-applicable rows are left out."""
     tables = _Tables()
     tables.enter_plays(report)
     rows = list(tables.rows(report, folder))
@@ -109,13 +109,13 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
 
 
 def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Returns what is shown of a rule, whoever has it; equal texts are shown once."""
+    """Returns the shown texts of a rule. Equal texts of several formats are shown once."""
     said = {name: value for name, value in text.items() if name not in {"wire", "vendor"}}
     return json.dumps(said, sort_keys=True), said
 
 
 def _unknown(row: Row) -> dict[str, Any]:
-    """Returns a rule whose text the report does not hold."""
+    """Returns a rule whose text is not in the report."""
     known = {"id": row.rule, "level": row.level, "kind": row.kind, "preview": row.preview}
     return {**known, "sentence": "", "explain": "", "source": []}
 

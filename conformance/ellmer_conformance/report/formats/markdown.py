@@ -19,7 +19,7 @@ _SHOWN = 20  # failures; the rest is in the HTML page
 
 
 def markdown(report: Report, folder: str) -> str:
-    """Returns a table of scores, a line of counts, and each failure once; the report is kept in the folder."""
+    """Returns a table of scores, a line of counts, and each failure once, with a link to the report's folder."""
     failed = without_consequences(report)
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in failed:
@@ -53,7 +53,7 @@ def _scores(report: Report) -> str:
 
 
 def _abilities(report: Report) -> list[str]:
-    """Returns what each adapter declares, folded away."""
+    """Returns the declared capabilities of each adapter, folded."""
     found = [f"| {_cell(name)} | {_cell(places)} | {_cell(able)} |" for name, places, able in rows(report)]
     head = [
         "<details><summary>Capabilities, as declared</summary>",

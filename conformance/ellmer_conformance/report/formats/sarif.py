@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: failures as code scanning shows them, at the recording that was played, or at the adapter."""
+"""SARIF 2.1.0 for code scanning: failures with the recording or the adapter as their file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
-    """Returns the document; `cassettes` is the folder of the recordings, from the root of the repository.
+    """Returns the document; `cassettes` is the folder of the recordings, relative to the repository.
 
-    Expected failures are suppressed results; errors of ours are notifications of the tool.
+    Expected failures are suppressed results. Harness errors are notifications of the tool.
     """
     told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
     sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
@@ -35,14 +35,14 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
 def sarif_document(
     driver: Mapping[str, Any], results: Sequence[Mapping[str, Any]], errors: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Returns a document of one run: what was found, and as notifications what prevented it."""
+    """Returns a document of one run: its findings, and errors of the run as notifications."""
     ended = {"executionSuccessful": not errors, "toolExecutionNotifications": errors}
     run = {"tool": {"driver": driver}, "invocations": [ended], "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1, ensure_ascii=False)
 
 
 def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str, Any]]:
-    """Returns one descriptor an id, with the sentence of each wire format that has its own."""
+    """Returns one descriptor for each id, with the sentence of each wire format that has its own."""
     by_id: dict[str, dict[str, Mapping[str, Any]]] = {}
     for text in texts:
         if text["id"] in used:
@@ -65,9 +65,7 @@ def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str,
 
 
 def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) -> str:
-    """Returns the recording; of a play that opened none, the adapter's own file; empty where neither is a
-    file here.
-    """
+    """Returns the recording, or for a run without one the adapter's file. It is empty if neither exists here."""
     if play and play.cassette:
         return f"{folder}/{play.cassette}"
     return sources.get(row.adapter, "")

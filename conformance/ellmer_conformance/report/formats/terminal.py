@@ -1,4 +1,4 @@
-"""The report on a terminal: a matrix of cases, what failed and why, and the score."""
+"""The report for a terminal: a matrix of cases, the failures with their reasons, and the score."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _ADVICE = 12  # rules whose findings fail nobody
 
 
 def console(file: IO[str]) -> Console:
-    """Returns a console that breaks no table where the output is no terminal."""
+    """Returns a console that does not wrap tables if the output is not a terminal."""
     found = Console(file=file)
     return found if found.is_terminal else Console(file=file, width=_WIDE)
 
 
 def print_report(report: Report, to: Console, folder: Path | None = None) -> None:
-    """The matrix of each adapter, each failure once, and the score; `folder` is where the report is written to."""
+    """Prints the matrix of each adapter, each failure once, and the score; `folder` is the folder of the report."""
     for adapter in report.adapters:
         _print_matrix(adapter, [row for row in report.rows if row.adapter == adapter], to)
     to.print(legend(report.rows))
@@ -42,7 +42,7 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
 
 
 def print_findings(report: Report, to: Console, folder: Path | None = None) -> None:
-    """What is printed beneath the matrix: what was declared, each failure once, and the score."""
+    """Prints the part after the matrix: declared capabilities, each failure once, and the score."""
     for adapter, places, able in abilities(report):
         to.print(_plain(f"{adapter} declares ({places}): {able}"), style="dim", soft_wrap=True)
     for line in unseen(report):
@@ -55,7 +55,7 @@ def print_findings(report: Report, to: Console, folder: Path | None = None) -> N
 
 
 def _plain(text: str) -> Text:
-    """Text in which others' words are neither markup nor control."""
+    """Returns text whose foreign parts contain neither markup nor control characters."""
     return Text(printable(text))
 
 
@@ -75,7 +75,7 @@ def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
 
 
 def _beside(report: Report) -> Iterator[Text]:
-    """Yields what is no failure of a rule that must hold: advice, plays without a verdict, problems of the baseline."""
+    """Yields the lines that are not failures of a MUST: advice, runs without a verdict, problems of the baseline."""
     yield from _advice(report.rows)
     for line in sentences(report.unjudged):
         yield Text("✗ ", style="bold red").append(printable(line), style="default")
@@ -84,7 +84,7 @@ def _beside(report: Report) -> Iterator[Text]:
 
 
 def _advice(rows: Sequence[Row]) -> Iterator[Text]:
-    """Yields the findings that fail nobody: each rule once, in its first words."""
+    """Yields the findings that fail nobody: each rule once, with its first message."""
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.verdict == "warn":

@@ -1,4 +1,4 @@
-"""Failures on a terminal: those in the same words once, with the place, the provider's words and what to type next."""
+"""Failures on a terminal: equal failures once, with the place, the provider's text and the next command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAID = ("adapter", "wire", "vendor", "case", "pointer", "message", "excerpt", "
 
 
 def grouped(failures: Iterable[Row]) -> list[list[Row]]:
-    """Rows that fail in the same words."""
+    """Groups rows with equal messages."""
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in failures:
         groups[row.rule, row.fingerprint].append(row)
@@ -32,7 +32,7 @@ def grouped(failures: Iterable[Row]) -> list[list[Row]]:
 
 
 def chosen(groups: Sequence[list[Row]]) -> list[list[Row]]:
-    """Some of each rule: what the API refuses first, what only differs from a recording last."""
+    """Returns some rows of each rule: first the refusals of the API, last the differences from a recording."""
     ordered = sorted(
         groups,
         key=lambda g: (g[0].verdict != "harness-error", g[0].kind != "reject", g[0].rule.startswith("CAS-")),

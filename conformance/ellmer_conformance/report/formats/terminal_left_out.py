@@ -1,4 +1,6 @@
-"""Lists what a run did not test: how it was played, the cases left out, and the rules judged nowhere."""
+"""Lists the parts that a run did not test: the way of the run, the cases that were left out, and the rules without a
+verdict.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _WAYS = {
 
 
 def unseen(report: Report) -> Iterator[str]:
-    """Yields how it was played, and the rules that this cannot show, by reason. Recordings show all."""
+    """Yields the way of the run, and the rules that it cannot judge, by reason. Recordings can show all rules."""
     for way in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
         if any(play.way == "cassette" for play in report.plays):  # and show these rules
             cases = dict.fromkeys(play.case for play in report.plays if play.way == way)
@@ -34,13 +36,13 @@ def unseen(report: Report) -> Iterator[str]:
 
 
 def _found_out(report: Report) -> Iterator[str]:
-    """Yields what a server was found to be able to do."""
+    """Yields the features that were found in a server."""
     able = [f"{skip['capability']}: {skip['reason']}" for skip in report.skipped if "capability" in skip]
     yield from [f"  capabilities: {'; '.join(able)}"] if able else []
 
 
 def _not_played(report: Report) -> Iterator[str]:
-    """Yields the cases that a command could not be told, by reason."""
+    """Yields the cases that a command does not support, by reason."""
     left: dict[str, dict[str, None]] = defaultdict(dict)
     for skip in report.skipped:
         if "rule" not in skip:
@@ -49,7 +51,7 @@ def _not_played(report: Report) -> Iterator[str]:
 
 
 def _not_judged(report: Report) -> Iterator[str]:
-    """Yields the rules that were judged nowhere, by reason."""
+    """Yields the rules without any verdict, by reason."""
     shown = {row.rule for row in report.rows}
     left: dict[str, dict[str, None]] = defaultdict(dict)
     for skip in report.skipped:

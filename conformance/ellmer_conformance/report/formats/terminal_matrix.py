@@ -1,4 +1,4 @@
-"""The matrix of cases: a mark for each play, in as many tables as the terminal has room for."""
+"""The matrix of cases: a mark for each run, in as many tables as the terminal's width requires."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Place = tuple[str, str]
 
 
 def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
-    """Returns the rows for the matrix, and how many cases are left out: where there is little room and
-    something to look at, those in which all is well.
+    """Returns the rows for the matrix, and the number of cases that are left out. In little space, cases without
+    failures are left out.
     """
     cases = {row.case for row in rows}
     wrong = {row.case for row in rows if row.verdict not in FINE}
@@ -46,9 +46,7 @@ def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
 
 
 def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
-    """Yields the matrix: cases by providers, and the providers of whom only some cases were played by these
-    cases.
-    """
+    """Yields the matrix: cases by providers. Providers with only some cases have a table of these cases."""
     cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
     for row in rows:
         cells[row.case, (row.wire, row.vendor), row.mode].append(row)
@@ -79,7 +77,7 @@ def _table(
     rows: Sequence[tuple[str, Sequence[Text]]],
     width: int,
 ) -> Iterator[Table]:
-    """Yields a table, in as many pieces as the width asks for."""
+    """Yields a table in pieces that fit the width."""
     for some in _fitting(heads, width - max(map(len, [first, *(name for name, _ in rows)])) - _GAP):
         table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
         table.add_column(first, no_wrap=True)
@@ -91,7 +89,7 @@ def _table(
 
 
 def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Returns the columns, by number, table by table."""
+    """Returns the columns by number, for each table."""
     tables: list[list[int]] = [[]]
     left = width
     for place, words in enumerate(heads):
@@ -105,13 +103,13 @@ def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
 
 
 def _words(place: Place) -> list[str]:
-    """Returns a heading in short lines: the wire format, and the provider unless that is said already."""
+    """Returns a heading in short lines: the wire format, and the provider unless it is clear from the format."""
     wire, vendor = map(printable, place)
     return [*wire.split("-"), *([] if vendor in wire else re.split("[-_]", vendor))]
 
 
 def _name(place: Place) -> str:
-    """Returns the provider, with the wire format unless it is the one that most providers speak."""
+    """Returns the provider, with the wire format unless it is the most common one."""
     wire, vendor = map(printable, place)
     return vendor if wire == "openai-chat" else f"{vendor} ({wire})"
 

@@ -1,7 +1,8 @@
-"""Frozen, dated sets of requirements: what a score counts against.
+"""Frozen, dated requirement sets, against which a score is counted.
 
-`2026-11.json` is `{"id", "date", "wires": {wire: {rule: level}}}`; `*` holds what is true of any wire format, and
-`wire/vendor` what a provider adds. A set is never edited: rules that are newer count as previews until the next one.
+`2026-11.json` is `{"id", "date", "wires": {wire: {rule: level}}}`. `*` holds the rules for every wire format, and
+`wire/vendor` the further rules of a provider. A published set is never edited: newer rules count as previews until
+the next set.
 
     python -m ellmer_conformance.report.requirements 2026-11     prints today's rules as a set
 """
@@ -27,14 +28,14 @@ LATEST = "2026-11"
 
 @dataclass(frozen=True)
 class Requirements:
-    """One frozen set."""
+    """A frozen requirement set."""
 
     id: str
     date: str
     wires: Mapping[str, Mapping[str, str]]
 
     def level(self, wire: str, vendor: str, rule: str) -> str | None:
-        """Returns the level that the set gives a rule there; None for one it does not have."""
+        """Returns the level of a rule in the set, or `None` if it is not in the set."""
         for key in (f"{wire}/{vendor}", wire, "*"):
             if rule in self.wires.get(key, {}):
                 return self.wires[key][rule]
@@ -43,7 +44,7 @@ class Requirements:
 
 @cache
 def requirements(id: str = LATEST) -> Requirements:
-    """Returns a published set. Raises LookupError for one that is not."""
+    """Returns a published set. Raises LookupError for an unknown id."""
     found = files(__name__).joinpath(f"{id}.json")
     if not found.is_file():
         raise LookupError(f"there is no requirement set {id!r}; the latest is {LATEST}")
@@ -52,7 +53,7 @@ def requirements(id: str = LATEST) -> Requirements:
 
 
 def vendors() -> dict[str, list[str]]:
-    """Returns the providers with whom each wire format is at home."""
+    """Returns the own providers of each wire format."""
     found: dict[str, list[str]] = {}
     for wire, vendor in sorted(WHERE):
         found.setdefault(wire, []).append(vendor)
@@ -60,7 +61,7 @@ def vendors() -> dict[str, list[str]]:
 
 
 def as_of_now(id: str, date: str, vendors: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Today's rules as a set; previews are not required. `vendors` of each wire format may add rules."""
+    """Returns today's rules as a set. Previews are not required. `vendors` of each wire format may add rules."""
     wires = {"*": _levels(behaviour.book)}
     for wire in rules.WIRES:
         wires[wire] = _levels(rules.book(wire))

@@ -1,8 +1,10 @@
-"""Any program, in any language, under test: started once per case and mode, it talks to the strict server.
+"""Tests a program in any language. It is started once for each case and mode, and sends its requests to the strict
+server.
 
-It finds what it needs in its environment (`CONFORMANCE_BASE_URL`, `…_API_KEY`, `…_CASE`, `…_MODE`, `…_MODEL`,
-`…_MAX_RETRIES`, `…_WIRE`, `…_VENDOR`) and in the JSON file `CONFORMANCE_CONVERSATION` (`conversation.schema.json`), may
-print a JSON line per step (`reply.schema.json`), and exits with 0. What it sent is read from the server's journal.
+The program gets its settings from environment variables (`CONFORMANCE_BASE_URL`, `…_API_KEY`, `…_CASE`, `…_MODE`,
+`…_MODEL`, `…_MAX_RETRIES`, `…_WIRE`, `…_VENDOR`) and from the JSON file `CONFORMANCE_CONVERSATION`
+(`conversation.schema.json`). It may print a JSON line for each step (`reply.schema.json`), and exits with 0. Its
+requests are read from the server's journal.
 """
 
 from .conversation import as_json

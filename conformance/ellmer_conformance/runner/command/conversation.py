@@ -1,4 +1,4 @@
-"""A case as the JSON file that a driver reads. Schema: `conversation.schema.json`."""
+"""A case as the JSON file for a driver. Schema: `conversation.schema.json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def as_json(case: Case) -> Json:
-    """Returns the user's side of a case, and what its tools return for the calls that the model will make."""
+    """Returns the user's side of a case, and the tools' results for the calls that the model will make."""
     return {
         "version": VERSION,
         "case": case.name,
@@ -31,7 +31,9 @@ def as_json(case: Case) -> Json:
 
 
 def _step(ask: Ask) -> Json:
-    """Returns a step; what is rare is told only where it is so, and only to a command that declares it."""
+    """Returns a step. Rare fields are written only if they are set, and only for a command that declares their
+    support.
+    """
     more = {
         "who": ask.who,
         "schema": dict(ask.schema) if ask.schema else None,
@@ -52,7 +54,7 @@ def _tool(tool: Tool, case: Case) -> Json:
 
 
 def _arguments(tool: Tool, case: Case) -> Iterator[Json]:
-    """With what the model calls a tool, each once."""
+    """Yields the distinct arguments with which the model calls a tool."""
     seen: set[str] = set()
     for call in (call for step in case.script for call in _calls(step) if call.name == tool.name):
         key = json.dumps(dict(call.arguments), sort_keys=True)
@@ -67,7 +69,7 @@ def _calls(step: Step) -> list[Call]:
 
 
 def _result(tool: Tool, arguments: Mapping[str, Any]) -> Json:
-    """Returns what a call of the tool gives: `{"value": …}`, or `{"error": message}`."""
+    """Returns the result of a tool call: `{"value": …}`, or `{"error": message}`."""
     try:
         return {"value": _value(tool.run(**arguments))}
     except Exception as error:  # noqa: BLE001 - a tool that fails is a case
@@ -75,9 +77,7 @@ def _result(tool: Tool, arguments: Mapping[str, Any]) -> Json:
 
 
 def _value(value: Any) -> Any:
-    """Returns a tool's value; media in it as `{"$media": type, "data": base64}`, or `{"$media": type, "url":
-    …}`.
-    """
+    """Returns a tool's value, with media as `{"$media": type, "data": base64}`, or `{"$media": type, "url": …}`."""
     if isinstance(value, list):
         return [_value(item) for item in value]
     if isinstance(value, Image) and value.url:

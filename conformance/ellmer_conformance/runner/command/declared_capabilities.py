@@ -1,7 +1,7 @@
-"""Reads what a command declares: it prints one line when it is started with a conversation without steps.
+"""Reads a command's declaration: the command prints one line when it is started with a conversation without steps.
 
-`{"name": …, "capabilities": {"image_in_user": "refused", …}, "features": ["reload", …]}`. A command that prints nothing
-then can do what every command could from the beginning.
+The line is `{"name": …, "capabilities": {"image_in_user": "refused", …}, "features": ["reload", …]}`. Without a
+declaration, a command has the features of the first version of the protocol.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ NOTHING = Case(script=(), steps=(), name="capabilities", title="Say what you can
 
 
 class DeclaredWrongly(ValueError):
-    """A declaration that cannot be read; the message says why."""
+    """A declaration cannot be read. The message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What a command can do."""
+    """The declared features of a command."""
 
     capabilities: Capabilities = field(default_factory=lambda: Capabilities(modes=_MODES))
     features: frozenset[str] = frozenset()
     name: str = ""
 
     def why_not(self, case: Case) -> str:
-        """Returns why a case cannot be played by it; empty where it can."""
+        """Returns the reason why a case cannot be played by it, or `""`."""
         if beyond := sorted(case.needs & _NOT_SAID):
             return f"no message to a command says {', '.join(beyond)}"
         if missing := self.capabilities.refused(sorted(case.needs & _ASKED_FOR)):
@@ -64,7 +64,7 @@ class Declared:
 
 
 def declared(stdout: str) -> Declared:
-    """Returns what was printed: the line that declares, if there is one. Raises DeclaredWrongly."""
+    """Returns the declaration in the output, if there is one. Raises DeclaredWrongly."""
     for line in stdout.splitlines():
         try:
             found = json.loads(line)

@@ -1,4 +1,4 @@
-"""Starts a driver for a case, and makes a `Run` of what it did."""
+"""Starts a driver for a case, and makes a `Run` of its output and its requests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _TRANSCRIPT = "the command prints no transcript"
 
 
 class Driver:
-    """A command as an adapter. Its session is a process, so it is played, not opened."""
+    """A command as an adapter. Its session is a process, so it is not opened like other sessions."""
 
     def __init__(self, command: str, *, timeout: float = _TIMEOUT) -> None:
         self.command, self.timeout = shlex.split(command), timeout
@@ -68,7 +68,7 @@ class Driver:
 
     @cached_property
     def declared(self) -> Declared:
-        """What it says of itself. Raises DeclaredWrongly."""
+        """Its declaration. Raises DeclaredWrongly."""
         place = Place("http://127.0.0.1:9/v1", "none", ())  # where nobody listens
         with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
             said = (
@@ -79,29 +79,29 @@ class Driver:
         return found
 
     def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """As it declares them; blocking and streamed, since another process is neither sync nor async."""
+        """Returns its declared capabilities: blocking and streamed, because another process is neither sync nor
+        async.
+        """
         return self.declared.capabilities
 
     def why_not(self, case: Case) -> str:
-        """Returns why the case cannot be told to it, by what it declares; empty where it can."""
+        """Returns the reason why the protocol cannot express the case for it, or `""`."""
         return self.declared.why_not(case)
 
     def modes_of(self, case: Case) -> Sequence[Mode]:
-        """Returns the modes that a case is played in: of one that is given up half way, the streamed one."""
+        """Returns the modes of a case. A case with a cancelled request has only the streamed one."""
         return ("async-stream",) if any(ask.cancelled for ask in case.steps) else ("sync", "stream")
 
     def left_out(self) -> dict[str, str]:
-        """Returns the cases that it cannot be told, and why."""
+        """Returns the cases that the protocol cannot express for it, with reasons."""
         return {name: why for name, case in all_cases().items() if (why := self.declared.why_not(case))}
 
     def session(self, endpoint: Endpoint, **_: object) -> NoReturn:
-        """There is none."""
+        """Raises, because a command has no session."""
         raise NotImplementedError(f"{self.name} is a command: it is played against {endpoint.base_url}")
 
     def play(self, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer) -> Run:
-        """Returns one case, one wire format, one mode. Whatever went wrong with the process is the run's
-        trouble.
-        """
+        """Returns one run of a case with one wire format and mode. Errors of the process are part of the run."""
         run = self._play(wire, vendor, case, mode, server)
         if run.trouble or run.refused:
             return run
@@ -136,7 +136,7 @@ class Driver:
     def _perform(
         self, conversation: Conversation, mode: Mode
     ) -> tuple[list[Line], Trouble | None, list[str]]:
-        """Returns what it printed, what went wrong, and where it wrote a key."""
+        """Returns the output, the error, and the places where a key was printed."""
         with self._started(_environment(conversation, mode), conversation.case) as done:
             if not isinstance(done, subprocess.CompletedProcess):
                 return [], Trouble(f"the command could not be run: {done}", ours=False), []
@@ -155,7 +155,7 @@ class Driver:
     def _started(
         self, environment: Mapping[str, str], case: Case
     ) -> Iterator[subprocess.CompletedProcess[bytes] | Exception]:
-        """Yields the command, run to its end with a case in a file; what prevented that, where something did."""
+        """Yields the finished command with a case in a file, and the error that prevented it, if there is one."""
         with TemporaryDirectory() as folder:
             file = Path(folder, "conversation.json")
             file.write_text(json.dumps(as_json(case)), "utf-8")
@@ -200,14 +200,14 @@ def _variables(place: Place, case: Case, mode: Mode) -> dict[str, str]:
 
 
 def _left(conversation: Conversation) -> list[bool] | None:
-    """Tells whether the server saw the client go, for each request that the case gives up."""
+    """Tells for each cancelled request whether the server saw the client close the connection."""
     given_up = [number for number, ask in enumerate(conversation.case.steps) if ask.cancelled]
     entries = conversation.entries
     return [entries[n].left is not None for n in given_up if n < len(entries)] or None
 
 
 def _unseen(lines: Sequence[Line], case: Case) -> dict[str, str]:
-    """Returns the rules that this way cannot judge, and why."""
+    """Returns the rules that a command's run cannot judge, with reasons."""
     unseen = NO_CASSETTE | dict.fromkeys(("ASY-004", "AUT-005", "ERR-001", "HIS-001"), _ANOTHER_PROCESS)
     if not any(line.ran is not None for line in lines):
         unseen |= dict.fromkeys(("PAR-005", "STP-004", "STR-008", "UNI-003"), _RAN)
@@ -228,8 +228,8 @@ def _unseen(lines: Sequence[Line], case: Case) -> dict[str, str]:
 
 
 def _tool_runs(run: Run, lines: Sequence[Line]) -> list[ToolRun]:
-    """Returns the tools that the driver says it ran; else those it should have: the calls that a later
-    request answers.
+    """Returns the tools that the driver reports as run. Without a report, they are the calls that a later request
+    answers.
     """
     if any(line.ran is not None for line in lines):
         named = [(one.get("name"), one.get("arguments")) for line in lines for one in line.ran or ()]
@@ -244,7 +244,7 @@ def _known(case: Case, name: object) -> bool:
 
 
 def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
-    """Returns the run of a tool with its value, as the case's own tool gives it."""
+    """Returns the run of a tool with its value, as the case's own tool returns it."""
     tool = next(tool for tool in case.tools if tool.name == name)
     given = dict(arguments) if isinstance(arguments, Mapping) else {}
     told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]

@@ -1,4 +1,4 @@
-"""Reads what a driver prints: one JSON object per line for each step. Schema: `reply.schema.json`."""
+"""Reads a driver's output: one JSON object on a line for each step. Schema: `reply.schema.json`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["DriverError", "Line", "NoReply", "read"]
 
 
 class NoReply(ValueError):
-    """A line that is no reply; the message says which, and why."""
+    """A line is not a reply. The message gives the line and the reason."""
 
 
 class DriverError(Exception):
-    """What the driver says was raised. `status` is the HTTP status it names.
+    """An error that the driver reports. `status` is its HTTP status.
 
-    Errors of different classes there are of different classes here. `nameless`: an error of the language, or of its
-    standard library, which says nothing to a caller.
+    Different error classes of the driver become different classes here. `nameless`: an error of the language or its
+    standard library, which does not help the caller.
     """
 
     nameless = False
@@ -58,7 +58,7 @@ _NAMELESS = frozenset(
 
 
 def error_of(message: str, status: int | None, named: str | None) -> DriverError:
-    """Returns the error that a reply tells of, of the class that it names."""
+    """Returns the error of a reply, with the class that it names."""
     return _class(named)(message, status) if named else DriverError(message, status)
 
 
@@ -70,7 +70,7 @@ def _class(named: str) -> type[DriverError]:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: the reply, and what else it tells. `ran` is None where it does not say which tools were run."""
+    """One line: the reply and further fields. `ran` is `None` if the line does not list the tools that were run."""
 
     reply: Reply
     ran: Sequence[Mapping[str, Any]] | None = None
@@ -79,7 +79,7 @@ class Line:
 
 
 def read(stdout: str) -> list[Line]:
-    """Returns every reply that was printed. Raises NoReply; blank lines count for nothing."""
+    """Returns all replies in the output. Raises NoReply. Blank lines are ignored."""
     lines = [(number, line) for number, line in enumerate(stdout.split("\n"), 1) if line.strip()]
     return [_line(number, line) for number, line in lines]
 

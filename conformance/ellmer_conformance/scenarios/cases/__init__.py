@@ -1,6 +1,6 @@
-"""The scripted cases: what the model says, and what the client must do. One function a case.
+"""The scripted cases: the model's answers, and the client's duties. Each case is one function.
 
-Modules are found by themselves; a new case is a new function with `@case` in the module of its area.
+Modules are found by their files. A new case is a new function with `@case` in the module of its area.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ def all_cases() -> dict[str, Case]:
 
 
 def scripts() -> dict[str, Script]:
-    """Returns the model's side of every case, for the strict server; under each of its variations as
-    `case~variation`.
-    """
+    """Returns the model's side of every case, for the strict server. Variations are `case~variation`."""
     found = {name: case.model for name, case in all_cases().items()}
     for name, case in all_cases().items():
         found |= {f"{name}~{one.name}": varied(case.script, one) for one in possible(case.variations)}
@@ -34,7 +32,7 @@ def scripts() -> dict[str, Script]:
 
 
 def varied(script: Sequence[Step], one: Variation) -> Script:
-    """Returns the script with its answers, or its first, under a variation."""
+    """Returns the script with all answers, or only the first, under a variation."""
     return Script(
         [
             Delivery(step, variation=one.name)

@@ -1,4 +1,4 @@
-"""Pictures, documents and tools that the cases share. Media are made here, byte for byte the same each time."""
+"""Images, documents and tools for several cases. The media are generated, with the same bytes each time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def png(red: int, green: int, blue: int, size: int = 32) -> Image:
-    """Returns a one-colour PNG. Stored, not deflated: zlib's output may differ between versions."""
+    """Returns a one-colour PNG. It is stored without compression, because zlib's output may differ between versions."""
     rows = (b"\0" + bytes((red, green, blue)) * size) * size
     header = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
     body = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows, 0)) + _chunk(b"IEND", b"")
@@ -28,7 +28,7 @@ RED, GREEN, BLUE = png(220, 30, 30), png(30, 160, 60), png(30, 60, 220)
 
 
 def pdf(text: str, filename: str) -> PDF:
-    """Returns a one-page PDF that says `text` (ASCII, without parentheses)."""
+    """Returns a one-page PDF with `text` (ASCII, without parentheses)."""
     stream = f"BT /F1 24 Tf 40 100 Td ({text}) Tj ET"
     objects = (
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -52,7 +52,7 @@ REPORT = pdf("The total is 42 EUR", "report.pdf")
 
 
 def wav(samples: bytes) -> Audio:
-    """Returns a sound of 8,000 samples a second, a byte each."""
+    """Returns audio with 8,000 samples a second, one byte each."""
     out = BytesIO()
     with wave.open(out, "wb") as file:
         file.setparams((1, 1, 8000, len(samples), "NONE", ""))
@@ -78,7 +78,7 @@ WEATHER = {"Paris": "21C, sunny", "Oslo": "9C, rain", "Rome": "27C", "Cairo": "3
 
 
 def get_weather(city: str) -> str:
-    """Looks a city up; an unknown one is an error."""
+    """Looks up a city. An unknown one is an error."""
     return WEATHER[city]
 
 
@@ -86,7 +86,7 @@ weather = Tool("get_weather", "Current weather in a city.", get_weather, string_
 
 
 def returning(name: str, description: str, value: Callable[[], Any]) -> Tool:
-    """Returns a tool without arguments that returns what `value()` gives."""
+    """Returns a tool without arguments that returns `value()`."""
     return Tool(name, description, value)
 
 

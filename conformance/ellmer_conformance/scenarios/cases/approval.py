@@ -28,14 +28,16 @@ order = Tool("order_book", "Orders copies of a book.", _order, _ORDER, needs_app
 
 
 def _at_most_ten(_: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Yes to a few, no to a thousand, and of a hundred ten."""
+    """Approves small amounts, denies a thousand, and changes a hundred to ten."""
     copies = arguments["copies"]
     return None if copies >= 1000 else {**arguments, "copies": min(copies, 10)}
 
 
 @case
 def approved_and_denied() -> Case:
-    """Two calls need an approval, a third needs none: one is approved and one denied, and the model reads which."""
+    """Two calls need an approval, and a third does not: one is approved and one is denied, and the model is told
+    which.
+    """
     return Case(
         needs=_NEEDS,
         approve=_at_most_ten,

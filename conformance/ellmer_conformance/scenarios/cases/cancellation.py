@@ -1,4 +1,4 @@
-"""Requests that are given up, and conversations that are put away and taken up again."""
+"""Cancelled requests, and conversations that are saved and continued."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _AGAIN = Answer((Say("Here again."),), usage=Usage(30, 4))
 
 @case
 def cancelled_in_the_middle() -> Case:
-    """The caller gives up while the answer comes: the connection is closed, and the chat can go on."""
+    """The caller cancels during the answer: the connection is closed, and the chat can continue."""
     return Case(
         on_server=True,
         printed_alike=False,  # how much of the answer had come is a matter of chance
@@ -27,7 +27,7 @@ def cancelled_in_the_middle() -> Case:
 
 @case
 def saved_and_reloaded() -> Case:
-    """A conversation with a tool call is saved, loaded by a fresh session, and goes on as if it had never stopped."""
+    """A conversation with a tool call is saved and loaded by a new session, which continues with the same requests."""
     base = one_tool()
     return Case(
         tools=base.tools,

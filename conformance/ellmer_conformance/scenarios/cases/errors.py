@@ -1,4 +1,4 @@
-"""The provider says no, or not now: what is tried again, what is not, and what the caller is told."""
+"""The provider refuses or is overloaded: some requests are retried, others are not, and the caller is told."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _AGAIN = Answer((Say("Here again."),), usage=Usage(20, 4))
 
 @case
 def rate_limited() -> Case:
-    """Too many requests, then an answer: the same request again, no sooner than the provider said."""
+    """There are too many requests, then an answer: the same request is sent again, not earlier than the provider
+    asked.
+    """
     return Case(
         max_retries=2,
         script=[Failure("rate-limit"), _WELL],
@@ -22,7 +24,7 @@ def rate_limited() -> Case:
 
 @case
 def overloaded_after_a_tool() -> Case:
-    """The provider is overloaded, twice, when the tool's result is sent: the tool is not run again."""
+    """The provider is overloaded twice when the tool's result is sent: the tool is not run again."""
     return Case(
         max_retries=2,
         tools=[weather],
@@ -38,7 +40,7 @@ def overloaded_after_a_tool() -> Case:
 
 @case
 def overloaded_for_good() -> Case:
-    """The provider stays overloaded: an error that says so, and the chat can go on."""
+    """The provider stays overloaded: the error says so, and the chat can continue."""
     return Case(
         max_retries=1,
         script=[Failure("overloaded"), Failure("overloaded"), _AGAIN],
@@ -48,7 +50,7 @@ def overloaded_for_good() -> Case:
 
 @case
 def failed_after_text() -> Case:
-    """The provider fails when part of the answer was handed over: nothing is tried again behind the caller's back."""
+    """The provider fails after a part of the answer reached the caller: the request is not retried silently."""
     return Case(
         modes=("stream", "async-stream"),
         max_retries=2,
@@ -62,7 +64,9 @@ def failed_after_text() -> Case:
 
 @case
 def refused_for_two_reasons() -> Case:
-    """The prompt is too long, then there are too many requests: neither is the other, and the first is final."""
+    """The prompt is too long, and later there are too many requests: the two errors differ, and the first is not
+    retried.
+    """
     return Case(
         script=[Failure("context-length"), Failure("rate-limit"), _AGAIN],
         steps=[

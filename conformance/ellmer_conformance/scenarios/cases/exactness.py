@@ -1,6 +1,6 @@
-"""Exactness: unlike and odd values, much of them, often, and the same again. All of it arrives as it was said.
+"""Exactness: unusual, long and repeated values arrive unchanged.
 
-What these show happens on the connection: they are played against the strict server, and never recorded.
+They are played against the strict server and never recorded, because the connection shows the effects.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _schema() -> dict[str, Any]:
 
 @case
 def odd_arguments() -> Case:
-    """Arguments that look like something else (`"123"`, `"true"`, `""`, null) reach the tool as they are."""
+    """Arguments that look like other types (`"123"`, `"true"`, `""`, null) reach the tool unchanged."""
     keep = Tool("keep", "Keeps what it is told.", lambda **told: {"kept": len(told), "by": "keep"}, _schema())
     return Case(
         on_server=True,
@@ -68,7 +68,7 @@ def odd_arguments() -> Case:
 
 @case
 def unlike_calls() -> Case:
-    """Calls of two tools with unlike arguments, in one answer and the next: each goes back as it was made."""
+    """Two tools are called with different arguments, in one answer and in the next: each call is sent back unchanged."""
     look = Tool("look_up", "Looks a word up.", lambda word: f"{word}: a word", string_argument("word", "It."))
     add = Tool(
         "add_up",
@@ -104,7 +104,7 @@ def unlike_calls() -> Case:
 
 @case
 def odd_text() -> Case:
-    """Text with spaces around it, empty lines, tabs, markup and quotes is sent and handed over as it is."""
+    """Text with spaces around it, empty lines, tabs, markup and quotes is sent and returned unchanged."""
     said = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
     told = "\n  Indented:\n\n    code\n\nThe end.\n"
     return Case(
@@ -117,7 +117,7 @@ def odd_text() -> Case:
 
 @case
 def texts_in_blocks() -> Case:
-    """Two texts in the user's turn and two in the answer: they arrive in order, and nothing joins their words."""
+    """The user's turn and the answer have two texts each: they arrive in order, and their words are not joined."""
     return Case(
         on_server=True,
         printed_alike=False,
@@ -134,7 +134,7 @@ def texts_in_blocks() -> Case:
 
 @case
 def long_values() -> Case:
-    """A question of 100,000 characters and a tool's result of a megabyte go out whole."""
+    """A question of 100,000 characters and a tool's result of a megabyte are sent whole."""
     log = "".join(f"{n:07}: all is well\n" for n in range(43_000)) + "the last line"
     question = "What does the log say? " + "Please read all of it. " * 4_400 + "That is all."
     return Case(
@@ -152,7 +152,7 @@ def long_values() -> Case:
 
 @case
 def many_turns() -> Case:
-    """Thirty questions, one after another: every request tells all that was said before."""
+    """Thirty questions follow one another: every request contains the whole history."""
     return Case(
         on_server=True,
         printed_alike=False,
@@ -165,7 +165,7 @@ def many_turns() -> Case:
 
 @case
 def asked_again() -> Case:
-    """Two conversations ask the same: each is answered by the provider, and the answers differ."""
+    """Two conversations ask the same question: the provider answers each, and the answers differ."""
     return Case(
         on_server=True,
         printed_alike=False,

@@ -1,4 +1,4 @@
-"""More than one conversation, and conversations that are old or come from elsewhere."""
+"""Several conversations at once, and conversations that are long or come from elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _answer(text: str) -> Answer:
 
 @case
 def several_conversations() -> Case:
-    """Eight conversations of one adapter at the same time: each gets its own answers, and knows its own history."""
+    """Eight conversations of one adapter run at the same time: each gets its own answers, and has its own history."""
     hears = Hears(
         {f"I am {name}.": _answer(f"Hello, {name}!") for name in _NAMES}
         | {f"Bye. It was {name}.": _answer(f"Goodbye, {name}!") for name in _NAMES}
@@ -28,7 +28,7 @@ def several_conversations() -> Case:
 
 @case
 def long_history() -> Case:
-    """A history of forty turns goes out whole and in order, again and again."""
+    """A history of forty turns is sent whole and in order, each time."""
     pairs = (
         (Turn("user", (Text(f"What comes after {n}?"),)), Turn("assistant", (Text(f"{n + 1}."),)))
         for n in range(20)
@@ -42,7 +42,7 @@ def long_history() -> Case:
 
 @case
 def foreign_history() -> Case:
-    """A history from another provider: its call ids may be of a form that this one does not take."""
+    """A history comes from another provider: its call ids may have a form that this provider refuses."""
     ids = ("functions.get_weather:0", "functions.get_weather:1")
     calls = tuple(
         ToolCall(id, "get_weather", {"city": city}) for id, city in zip(ids, ("Paris", "Oslo"), strict=True)

@@ -1,4 +1,4 @@
-"""Images, PDFs and audio, from the user and from tools. What the model says next depends on the decoded bytes."""
+"""Images, PDFs and audio, from the user and from tools. The model's next answer depends on the decoded bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IMAGE, _PDF = frozenset({"image_in_tool_result"}), frozenset({"pdf_in_tool_resu
 
 
 def _media(*parts: object) -> tuple[str, ...]:
-    """Returns the sha256 of each image, PDF and sound, in order."""
+    """Returns the sha256 of each image, PDF and audio file, in order."""
     return tuple(sha256(p.data).hexdigest() for p in parts if isinstance(p, Audio | Image | PDF))
 
 
@@ -23,7 +23,7 @@ def _sees(*parts: object, says: str, usage: Usage) -> Sees:
 
 @case
 def image_from_user() -> Case:
-    """Text, image, text, image in one user turn: four parts, in that order."""
+    """A user turn has text, image, text, image: the four parts arrive in that order."""
     parts = (Text("Compare this"), RED, Text("with this."), BLUE)
     return Case(
         everywhere=True,
@@ -46,7 +46,7 @@ def pdf_from_user() -> Case:
 
 @case
 def audio_from_user() -> Case:
-    """A sound after a text in a user turn: the model hears its bytes, and the next turn still has them."""
+    """A user turn has audio after a text: the model gets its bytes, and the next request still has them."""
     deaf = ("anthropic", "bedrock", "cohere", "ollama", "openai-chat/deepseek")
     parts = (Text("What do you hear?"), TONE)
     return Case(
@@ -63,7 +63,7 @@ def audio_from_user() -> Case:
 
 @case
 def tool_returns_image() -> Case:
-    """A tool returns an image; the model sees its bytes, now and when the history is replayed."""
+    """A tool returns an image: the model gets its bytes, now and when the history is sent again."""
     return Case(
         everywhere=True,
         needs=_IMAGE,
@@ -82,7 +82,7 @@ def tool_returns_image() -> Case:
 
 @case
 def tool_returns_two_images() -> Case:
-    """A tool returns `[image, image]`: both arrive, in order, each tied to its item."""
+    """A tool returns `[image, image]`: both arrive in order, each with the number of its item."""
     return Case(
         needs=_IMAGE,
         tools=[returning("draw_two", "Draws two pictures.", lambda: [RED, BLUE])],
@@ -96,7 +96,7 @@ def tool_returns_two_images() -> Case:
 
 @case
 def tool_returns_mixed_list() -> Case:
-    """A tool returns `[text, image, PDF]`: the text keeps its place, the media are numbered by theirs."""
+    """A tool returns `[text, image, PDF]`: the text keeps its place, and the media have the numbers of their items."""
     return Case(
         needs=_IMAGE | _PDF,
         tools=[returning("search", "Finds documents.", lambda: ["2 hits", GREEN, REPORT])],
@@ -110,7 +110,7 @@ def tool_returns_mixed_list() -> Case:
 
 @case
 def tool_returns_pdf() -> Case:
-    """A tool returns a PDF."""
+    """A tool returns a PDF, and the model gets its bytes."""
     return Case(
         everywhere=True,
         needs=_PDF,
@@ -125,7 +125,7 @@ def tool_returns_pdf() -> Case:
 
 @case
 def parallel_tools_first_returns_image() -> Case:
-    """Two parallel calls, the *first* returns an image: every result comes before the hoisted image."""
+    """There are two parallel calls, and the *first* returns an image: every result comes before the moved image."""
     return Case(
         needs=_IMAGE,
         tools=[returning("draw", "Draws a picture.", lambda: BLUE), weather],
@@ -139,7 +139,9 @@ def parallel_tools_first_returns_image() -> Case:
 
 @case
 def parallel_tools_return_images() -> Case:
-    """Three parallel calls, two of them return images: media in call order, each under its own call id."""
+    """There are three parallel calls, and two return images: the media are in the order of the calls, each with its
+    call id.
+    """
     return Case(
         needs=_IMAGE,
         tools=[
@@ -160,7 +162,7 @@ def parallel_tools_return_images() -> Case:
 
 @case
 def image_alone() -> Case:
-    """A user turn that is an image and nothing else."""
+    """A user turn has an image and nothing else: it is sent without an empty text."""
     return Case(
         needs=frozenset({"image_in_user"}),
         script=[_sees(GREEN, says="A green square.", usage=Usage(160, 6))],

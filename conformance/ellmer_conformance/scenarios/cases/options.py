@@ -1,5 +1,6 @@
-"""Cases with options that a caller sets for one turn: a forced call, stop sequences, JSON, another model, a cached
-prompt, a limit."""
+"""Options that a caller sets for one turn: a forced call, stop sequences, JSON, another model, a cached prompt, a
+limit.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _BY_ITSELF = "the provider caches prompts by itself, or not at all: a request ca
 
 @case
 def tool_choice_required() -> Case:
-    """The caller demands that a tool is called."""
+    """The caller forces a tool call."""
     return Case(
         needs=frozenset({"tool_choice"}),
         modes=_MODES,
@@ -42,7 +43,7 @@ def tool_choice_required() -> Case:
 
 @case
 def stop_sequences() -> Case:
-    """The caller says at which words the answer ends, for one turn; the next has none."""
+    """The caller sets stop sequences for one turn; the next turn has none."""
     return Case(
         needs=frozenset({"stop_sequences"}),
         modes=_MODES,
@@ -60,7 +61,7 @@ def stop_sequences() -> Case:
 
 @case
 def json_mode() -> Case:
-    """The caller asks for JSON without a schema: the text is the model's, as it came."""
+    """The caller asks for JSON without a schema: the text is the model's, unchanged."""
     return Case(
         needs=frozenset({"json_mode"}),
         modes=_MODES,
@@ -78,7 +79,7 @@ def json_mode() -> Case:
 
 @case
 def another_model() -> Case:
-    """One question goes to another model; the next goes to the chat's own again."""
+    """One question is sent to another model; the next is sent to the chat's own model again."""
     return Case(
         needs=frozenset({"model_override"}),
         modes=_MODES,
@@ -97,7 +98,7 @@ def another_model() -> Case:
 
 @case
 def cached_prompt() -> Case:
-    """The caller asks the provider to keep a long prompt."""
+    """The caller asks the provider to cache a long prompt."""
     others = ("openai-chat", "openai-responses", "gemini", "ollama", "mistral", "cohere")
     return Case(
         needs=frozenset({"prompt_caching"}),
@@ -111,7 +112,9 @@ def cached_prompt() -> Case:
 
 @case
 def limit_of_requests() -> Case:
-    """One turn may send one request, and the model calls a tool: the turn ends with an error, and the chat goes on."""
+    """A turn may send one request, and the model calls a tool: the turn ends with an error, and the chat can
+    continue.
+    """
     return Case(
         needs=frozenset({"usage_limits"}),
         modes=_MODES,

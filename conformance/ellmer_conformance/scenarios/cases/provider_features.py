@@ -1,4 +1,4 @@
-"""Cases with features that providers run themselves: searches with citations, a pause in between, uploaded files."""
+"""Features that providers run themselves: searches with citations, a pause in between, uploaded files."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _KEEPS_NONE = dict.fromkeys(
 
 @case
 def cited_answer() -> Case:
-    """The provider searches the web, and its answer names a source: the caller is told, and the search goes back.
+    """The provider searches the web, and its answer names a source: the caller gets it, and the search is sent back.
 
-    How much of the search is shown is the provider's choice, so the transcripts differ.
+    The providers show different parts of the search, so the transcripts differ.
     """
     return Case(
         needs=frozenset({"citations"}),
@@ -61,7 +61,7 @@ def cited_answer() -> Case:
 
 @case
 def cited_tool_result() -> Case:
-    """A tool's result is the source of the answer: the caller is told, and the citation goes back with the answer."""
+    """A tool's result is the source of the answer: the caller gets it, and the citation is sent back with the answer."""
     source = Source("", quote=get_weather("Paris"), cited="21C")
     return Case(
         needs=frozenset({"citations"}),
@@ -81,7 +81,9 @@ def cited_tool_result() -> Case:
 
 @case
 def paused_search() -> Case:
-    """The provider pauses while its search is pending: the answer goes back as it is, and the provider ends it."""
+    """The provider pauses while its search is pending: the answer is sent back unchanged, and the provider completes
+    it.
+    """
     return Case(
         needs=frozenset({"citations"}),
         printed_alike=False,
@@ -104,7 +106,7 @@ def paused_search() -> Case:
 
 @case
 def uploaded_file() -> Case:
-    """A file is uploaded and asked about twice: both requests name it, and none sends its bytes."""
+    """A file is uploaded, and two questions are about it: both requests name it, and neither sends its bytes."""
     return Case(
         needs=frozenset({"uploads"}),
         printed_alike=False,

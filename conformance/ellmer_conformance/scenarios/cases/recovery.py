@@ -1,5 +1,4 @@
-"""Cases with problems that must not stop a chat: media that cannot be sent, a malformed call, a changed prompt, a full
-context."""
+"""Problems that must not stop a chat: media that cannot be sent, a malformed call, a changed prompt, a full context."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ _SVG = Image(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "image/svg+xml")
 
 @case
 def tool_returns_remote_image() -> Case:
-    """A tool returns an image by its URL: it is sent so, or named in words where the API fetches none."""
+    """A tool returns an image by its URL: the URL is sent, or a description if the API does not download images."""
     return Case(
         tools=[returning("find_cat", "Finds a picture of a cat.", lambda: _CAT)],
         script=[
@@ -28,7 +27,7 @@ def tool_returns_remote_image() -> Case:
 
 @case
 def tool_returns_unsupported_image() -> Case:
-    """A tool returns an image of a type that no provider takes: the model is told so, and the chat goes on."""
+    """A tool returns an image of a type that no provider accepts: the model is told so, and the chat can continue."""
     return Case(
         tools=[returning("draw", "Draws a picture.", lambda: ["A logo:", _SVG])],
         script=[
@@ -42,7 +41,7 @@ def tool_returns_unsupported_image() -> Case:
 
 @case
 def malformed_call_in_history() -> Case:
-    """A conversation with a malformed call is saved and loaded, and goes on: what is sent again is legal."""
+    """A conversation with a malformed call is saved, loaded and continued: the next request is valid."""
     return Case(
         printed_alike=False,
         inexpressible=NO_MALFORMED_ARGUMENTS,
@@ -61,8 +60,9 @@ def malformed_call_in_history() -> Case:
 
 @case
 def changed_prompt_after_thinking() -> Case:
-    """The system prompt changes after the model has thought: the chat goes on, and no thought of before is replayed as if
-    nothing had changed."""
+    """The system prompt changes after the model has thought: the chat continues, and earlier thoughts are not sent as
+    if nothing had changed.
+    """
     return Case(
         printed_alike=False,
         needs=frozenset({"changed_prompt"}),
@@ -85,7 +85,7 @@ def changed_prompt_after_thinking() -> Case:
 
 @case
 def compacted_after_overflow() -> Case:
-    """The conversation is longer than the context: an error that says so, then it is compacted, and goes on."""
+    """The conversation is longer than the context: an error says so, and after compaction the chat continues."""
     return Case(
         needs=frozenset({"compaction"}),
         script=[

@@ -1,6 +1,6 @@
-"""The way of an answer: recorded answers that travel otherwise, and must come to the same, or be missed.
+"""Transport of an answer: the same recorded answer arrives in other ways. The result is the same, or an error.
 
-No cassette is recorded for them: those of other cases are played under `variations/`.
+They have no cassettes of their own: the cassettes of other cases are played under `variations/`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from .tools import text_then_tool, tool_without_arguments, two_parallel_tools
 def _again(
     build: Callable[[], Case], variations: Sequence[str], modes: Sequence[Mode] = ("sync", "stream")
 ) -> Case:
-    """Returns the case once more, from its own cassettes, under variations. How async code reads is seen in
-    two of them.
-    """
+    """Returns the case with variations, from its own cassettes. Two of them show how async code reads."""
     return replace(build(), everywhere=False, recording=build.__name__, variations=variations, modes=modes)
 
 
@@ -46,7 +44,7 @@ def lines_of_any_kind() -> Case:
 
 @case
 def news() -> Case:
-    """The answer has unknown events and fields, and something after its end."""
+    """The answer has unknown events and fields, and data after its end."""
     variations = of_rules("STR-006", "STR-019")
     return _again(text_then_tool, variations)
 
@@ -60,28 +58,30 @@ def crosswise_calls() -> Case:
 
 @case
 def no_arguments() -> Case:
-    """A call has no arguments, in every way in which a provider writes that."""
+    """A call has no arguments, in each form that providers use."""
     variations = of_rules("STR-014")
     return _again(tool_without_arguments, variations)
 
 
 @case
 def reasons_and_counts() -> Case:
-    """The answer has new stop reasons, and token counts that are elsewhere or missing."""
+    """The answer has new stop reasons, and token counts in other places or none."""
     variations = of_rules("STP-002", "STP-003", "USG-002", "USG-005")
     return _again(unicode_throughout, variations)
 
 
 @case
 def broken_anywhere() -> Case:
-    """The stream ends after each of its events, the connection is reset, or nothing arrives any more."""
+    """The stream ends after each of its events, the connection is reset, or no more data arrives."""
     variations = ("cut:*", "reset:2", "reset:4", "stall:2")
     return _again(text_then_tool, variations, MODES)
 
 
 @case
 def not_an_answer() -> Case:
-    """Each of these raises an error and none crashes the client: a page of a gateway, an empty body, an error with status 200, a redirect."""
+    """Each of these raises an error, and none crashes the client: a gateway's error page, an empty body, an error
+    with status 200, a redirect.
+    """
     variations = of_rules("ERR-006", "ERR-007", "AUT-004")
     return _again(unicode_throughout, variations)
 

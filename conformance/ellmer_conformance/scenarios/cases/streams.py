@@ -1,7 +1,6 @@
-"""The end of an answer: cut, short, failed. Most libraries take all of these for complete answers.
+"""The end of an answer: truncated, limited, failed. Most libraries report all of these as complete answers.
 
-Without a stream the same thing happens to the body: it stops in the middle, or the provider answers with an
-error status.
+Without a stream, the same happens to the body: it stops in the middle, or the provider answers with an error status.
 """
 
 from __future__ import annotations
@@ -75,7 +74,9 @@ def length_inside_text() -> Case:
 
 @case
 def error_inside_the_answer() -> Case:
-    """The provider fails in the middle of an answer: the client raises a typed error and returns no short answer."""
+    """The provider fails in the middle of an answer: the client raises a typed error and does not return a short
+    answer.
+    """
     return Case(
         everywhere=True,
         streamed_apart=True,

@@ -1,4 +1,4 @@
-"""Structured output: a value with a schema, and what may come instead of one."""
+"""Structured output: a value with a schema, and the errors that may replace it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SYNC: tuple[Mode, ...] = ("sync", "async")
 
 @case
 def structured_answer() -> Case:
-    """A value that fits its schema is handed over as it is."""
+    """A value that matches its schema is returned unchanged."""
     return Case(
         everywhere=True,
         needs=_NEEDS,
@@ -38,7 +38,7 @@ def structured_answer() -> Case:
 
 @case
 def structured_misfit() -> Case:
-    """A value that does not fit its schema is an error, never a value of the wrong type."""
+    """A value that does not match its schema is an error, never a value of a wrong type."""
     return Case(
         needs=_NEEDS,
         modes=_SYNC,
@@ -49,7 +49,7 @@ def structured_misfit() -> Case:
 
 @case
 def structured_too_short() -> Case:
-    """The token limit ends the value: the error says that it was the limit, not that the JSON is bad."""
+    """The token limit ends the value: the error names the limit, not invalid JSON."""
     return Case(
         needs=_NEEDS,
         modes=_SYNC,
@@ -60,7 +60,7 @@ def structured_too_short() -> Case:
 
 @case
 def structured_after_a_tool() -> Case:
-    """A tool is called before the value is given: tools and a schema go together, however the provider wants them."""
+    """A tool is called before the value is returned: tools and a schema work together, in the provider's way."""
     return Case(
         needs=_NEEDS | {"structured_with_tools"},
         modes=_SYNC,
@@ -75,7 +75,7 @@ def structured_after_a_tool() -> Case:
 
 @case
 def structured_after_two_tools() -> Case:
-    """Two tools are called at once, and the value is given when both results are there."""
+    """Two tools are called at once, and the value is returned after both results."""
     return Case(
         needs=_NEEDS | {"structured_with_tools"},
         modes=_SYNC,

@@ -1,4 +1,4 @@
-"""Text alone: nothing here breaks any more, and it must stay so."""
+"""Plain text: the basic conversations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..script import Answer, Say, Usage
 
 @case
 def plain_text() -> Case:
-    """A question, an answer, a second question on the same history."""
+    """The user asks a question, gets an answer, and asks a second question on the same history."""
     return Case(
         everywhere=True,
         script=[
@@ -24,7 +24,7 @@ def plain_text() -> Case:
 
 @case
 def system_prompt() -> Case:
-    """A system prompt goes where the format wants it, once, with every request."""
+    """A system prompt is sent in the format's place, once in every request."""
     return Case(
         system="You are terse. Answer in one word.",
         script=[Answer((Say("Paris"),)), Answer((Say("Oslo"),))],
@@ -48,7 +48,7 @@ def unicode_throughout() -> Case:
 
 @case
 def empty_answer() -> Case:
-    """The model answers without any text: the next request is legal, and the chat continues."""
+    """The model answers without any text: the next request is valid, and the chat continues."""
     return Case(
         script=[
             Answer((), usage=Usage(input=8, output=0)),
@@ -60,7 +60,7 @@ def empty_answer() -> Case:
 
 @case
 def half_a_character() -> Case:
-    """The user's text has half of a surrogate pair: the request is legal, or it is not sent."""
+    """The user's text has half of a surrogate pair: the request is valid, or it is not sent."""
     return Case(
         script=[Answer((Say("I see."),), usage=Usage(12, 3))],
         steps=[ask("A torn emoji: \ud83d.", text="I see.", outcome="refused")],

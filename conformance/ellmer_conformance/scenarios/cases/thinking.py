@@ -1,4 +1,4 @@
-"""Reasoning: it goes back as it came, where the format wants it back, and is no part of the answer."""
+"""Reasoning: it is sent back unchanged if the format requires it, and is not part of the answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._media_and_tools import weather
 def thinking_with_tools() -> Case:
     """The model thinks, calls, thinks and answers; a second question follows on that history.
 
-    How much of the thoughts is shown is the provider's choice, so the transcripts differ.
+    The providers show different parts of the thoughts, so the transcripts differ.
     """
     return Case(
         everywhere=True,

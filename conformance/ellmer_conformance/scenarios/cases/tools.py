@@ -1,4 +1,4 @@
-"""Tool calls: order, pairing, parallel calls, failures, and calls that nobody answered."""
+"""Tool calls: order, pairing, parallel calls, failures, and unanswered calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def one_tool() -> Case:
 
 @case
 def text_then_tool() -> Case:
-    """The model says something before it calls; both are replayed, in that order."""
+    """The model writes a text before it calls: both are sent back, in that order."""
     return Case(
         tools=[weather],
         script=[
@@ -41,7 +41,7 @@ def text_then_tool() -> Case:
 
 @case
 def sequential_tools() -> Case:
-    """Two calls, one after the other: each result goes back before the next call."""
+    """The model makes two calls in sequence: each result is sent before the next call."""
     return Case(
         tools=[weather],
         script=[
@@ -55,7 +55,7 @@ def sequential_tools() -> Case:
 
 @case
 def two_parallel_tools() -> Case:
-    """Two calls in one answer; both results go back in one round trip, each under its own id."""
+    """An answer has two calls: both results are sent in the next request, each with its own id."""
     return Case(
         everywhere=True,
         tools=[weather],
@@ -69,7 +69,7 @@ def two_parallel_tools() -> Case:
 
 @case
 def five_parallel_tools() -> Case:
-    """Five calls in one answer, and a second question on top of that history."""
+    """An answer has five calls, and a second question follows on that history."""
     return Case(
         tools=[weather],
         script=[
@@ -86,7 +86,7 @@ def five_parallel_tools() -> Case:
 
 @case
 def equal_parallel_tools() -> Case:
-    """Two calls of one tool with equal arguments: both are run and both are answered."""
+    """An answer has two calls of one tool with equal arguments: both are run and both are answered."""
     return Case(
         tools=[weather],
         script=[_calls("Rome", "Rome"), Answer((Say("27C, twice."),), usage=Usage(95, 6))],
@@ -123,7 +123,7 @@ def tool_error() -> Case:
 
 @case
 def unknown_tool() -> Case:
-    """The model calls a tool that was never offered; it gets an error result, and the turn is not lost."""
+    """The model calls an unknown tool: it gets an error result, and the turn continues."""
     return Case(
         tools=[weather],
         script=[
@@ -152,7 +152,7 @@ def empty_results() -> Case:
 
 @case
 def unicode_arguments() -> Case:
-    """Arguments, property names and results beyond ASCII arrive unchanged."""
+    """Arguments, property names and results with non-ASCII characters arrive unchanged."""
     cities = {"São Paulo 🌧": "雨, 19℃", "e\u0301": "combining"}
     look = Tool("look_up", "Sucht nach.", lambda ort: cities[ort], string_argument("ort", "Der Ort, 都市."))
     return Case(
@@ -167,7 +167,7 @@ def unicode_arguments() -> Case:
 
 @case
 def result_then_text() -> Case:
-    """The caller sends a result and a remark in one turn: results first, whatever the format."""
+    """The caller sends a result and a remark in one turn: the results come first in every format."""
     return Case(
         tools=[weather],
         history=[_ASKED, _CALLED],
@@ -184,7 +184,7 @@ def result_then_text() -> Case:
 
 @case
 def resume_with_result() -> Case:
-    """A history ends in a call; the caller supplies its real result, which must be the one that is sent."""
+    """A history ends with a call, and the caller supplies its real result: this result is sent."""
     return Case(
         tools=[weather],
         history=[_ASKED, _CALLED],
@@ -197,7 +197,7 @@ def resume_with_result() -> Case:
 
 @case
 def dangling_call() -> Case:
-    """A history ends in two calls that nobody answered, and the user goes on: the request must be legal."""
+    """A history ends with two unanswered calls, and the user continues: the request is valid."""
     calls = (
         ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),
         ToolCall("call_Rome2", "get_weather", {"city": "Rome"}),
@@ -213,7 +213,7 @@ def dangling_call() -> Case:
 
 @case
 def tool_returns_nested_media() -> Case:
-    """A PDF two levels deep in a result: the error names the tool and the path, and the chat goes on."""
+    """A PDF is two levels deep in a result: the error names the tool and the path, and the chat can continue."""
     deep = Tool("find_report", "Finds the report.", lambda: ["found", [REPORT]])
     return Case(
         tools=[deep],
@@ -248,7 +248,7 @@ def large_numbers() -> Case:
 
 @case
 def nested_schema() -> Case:
-    """A tool whose arguments are objects in lists, with enums, descriptions and names beyond ASCII."""
+    """A tool's arguments are objects in lists, with enums, descriptions and non-ASCII names."""
     stops = [{"città": "Roma", "by": "train"}, {"città": "Forlì", "by": "bus"}]
     return Case(
         tools=[plan_trip],
@@ -262,9 +262,9 @@ def nested_schema() -> Case:
 
 @case
 def malformed_arguments() -> Case:
-    """Arguments that are no JSON: the model gets an error result, and the turn is not lost.
+    """The arguments are not JSON: the model gets an error result, and the turn continues.
 
-    Formats whose arguments are objects send none instead, so the transcripts differ.
+    Formats with objects as arguments send none instead, so the transcripts differ.
     """
     return Case(
         printed_alike=False,
@@ -280,7 +280,7 @@ def malformed_arguments() -> Case:
 
 @case
 def calls_with_one_id() -> Case:
-    """Two calls in one answer share an id: both are run and answered, or the answer is refused; neither is lost."""
+    """Two calls in one answer have the same id: both are run and answered, or the answer is refused."""
     calls = (
         Call("get_weather", {"city": "Paris"}, id="call_twice1"),
         Call("get_weather", {"city": "Oslo"}, id="call_twice1"),

@@ -1,7 +1,7 @@
-"""Other ways for the same answer to travel: in other chunks, with other line ends, with news in it, cut, or broken.
+"""Variations of an answer's transport: other chunks, other line ends, unknown fields, truncation, or errors.
 
-A recorded stream is played again under each of them, and so is the strict server's answer; a client must give the
-same result, or notice what is missing. A variation has a name (`every-byte`, `cut:3`) and the rule that it tests.
+Each variation is applied to recorded streams and to the strict server's answers. A client must return the same
+result, or report what is missing. A variation has a name (`every-byte`, `cut:3`) and the rule that it tests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NUMBERED: dict[str, Callable[[int], Variation]] = {
 
 
 def variation(name: str) -> Variation:
-    """Returns the variation of a name; those with a number are made. Raises LookupError for none."""
+    """Returns the variation with a name. Names with a number are generated. Raises LookupError for an unknown name."""
     if name in VARIATIONS:
         return VARIATIONS[name]
     word, _, number = name.partition(":")
@@ -46,19 +46,17 @@ def variation(name: str) -> Variation:
 
 
 def named(names: Iterable[str]) -> list[Variation]:
-    """Some variations, by name."""
+    """Returns some variations by name."""
     return [variation(name) for name in names]
 
 
 def possible(names: Iterable[str]) -> list[Variation]:
-    """Returns the same, with every variation that `cut:*` may stand for, without knowing how long the stream
-    is.
-    """
+    """Returns the same variations, with all that `cut:*` may become for a stream of unknown length."""
     return expanded(names, _MOST_EVENTS)
 
 
 def expanded(names: Iterable[str], events: int) -> list[Variation]:
-    """Some variations, by name; `cut:*` stands for a cut after each event of so many but the last."""
+    """Returns some variations by name. `cut:*` becomes a cut after each event but the last."""
     found: list[str] = []
     for name in names:
         stem, star, _ = name.partition("*")
@@ -67,5 +65,5 @@ def expanded(names: Iterable[str], events: int) -> list[Variation]:
 
 
 def of_rules(*rules: str) -> tuple[str, ...]:
-    """Returns the names of those that test some rules."""
+    """Returns the names of the variations that test some rules."""
     return tuple(name for name, one in VARIATIONS.items() if one.rule in rules)

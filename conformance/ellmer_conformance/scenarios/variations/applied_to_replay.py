@@ -1,4 +1,4 @@
-"""A recorded answer under a variation, as the harness plays it."""
+"""Applies a variation to a recorded answer in the harness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FOREVER = 1e9  # seconds
 
 
 def framing(variation: Variation, wire: str) -> Callable[[Reply], Reply]:
-    """Returns the variations of an answer that a run can be given."""
+    """Returns a framing for the harness that applies a variation."""
     numbers = count()
 
     def frame(reply: Reply) -> Reply:

@@ -1,4 +1,5 @@
-"""Other bytes or other chunks that say the same: where the network cuts, and what the stream's format allows.
+"""Other bytes or other chunks with the same meaning: other chunk boundaries, and other forms that the stream's format
+allows.
 
 https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 """
@@ -22,7 +23,7 @@ _LINES = _SSE | {"ollama"}
 
 
 def split(place: int) -> Variation:
-    """In two chunks, cut after so many bytes."""
+    """Splits the body into two chunks at a position."""
 
     def cut(it: VariedAnswer) -> VariedAnswer:
         return it.cut(place, len(it.body)) if place < len(it.body) else it
@@ -31,7 +32,7 @@ def split(place: int) -> Variation:
 
 
 def random(seed: int) -> Variation:
-    """In chunks of 1 to 16 bytes."""
+    """Splits the body into chunks of 1 to 16 bytes."""
 
     def cut(it: VariedAnswer) -> VariedAnswer:
         lots = Random(seed)  # noqa: S311 - to be repeatable, not secret
@@ -41,13 +42,13 @@ def random(seed: int) -> Variation:
 
 
 def _inside_characters(it: VariedAnswer) -> VariedAnswer:
-    """Returns a chunk ends inside every character that is more than one byte long, each byte of it alone."""
+    """Returns chunks that end inside every character of more than one byte, with each byte alone."""
     found = re.split(rb"(?<=[\x80-\xff])|(?=[\x80-\xff])", it.body)
     return replace(it, writes=tuple(piece for piece in found if piece))
 
 
 def _events(it: VariedAnswer, change: Callable[[bytes], bytes]) -> VariedAnswer:
-    """Returns each event an own write, its bytes changed."""
+    """Returns each event as a separate write, with changed bytes."""
     return replace(it, writes=tuple(change(event) for event in it.cut(*sizes(it)).writes))
 
 
@@ -56,7 +57,7 @@ def _line_ends(eol: bytes, it: VariedAnswer) -> VariedAnswer:
 
 
 def _torn_crlf(it: VariedAnswer) -> VariedAnswer:
-    """Returns a chunk ends between each CR and its LF."""
+    """Returns chunks that end between each CR and its LF."""
     pieces = re.split(rb"(?<=\r)", _line_ends(b"\r\n", it).body)
     return replace(it, writes=tuple(piece for piece in pieces if piece))
 
@@ -73,7 +74,7 @@ def _colons(it: VariedAnswer) -> VariedAnswer:
 
 
 def _several_lines(it: VariedAnswer) -> VariedAnswer:
-    """Data on two lines: a reader joins them with a line end, which JSON allows after a brace."""
+    """Splits data over two lines. A reader joins them with a line end, which JSON allows after a brace."""
     return _events(it, lambda event: re.sub(rb"(?m)^data: ?\{", b"data: {\ndata: ", event))
 
 

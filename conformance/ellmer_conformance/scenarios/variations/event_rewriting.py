@@ -1,6 +1,6 @@
-"""The events of a stream, read, changed and written again; a whole body counts as one event.
+"""Parses, changes and writes the events of a stream. A whole body counts as one event.
 
-Server-sent events, newline-delimited JSON and AWS's binary frames, by the harness's readers.
+The formats are server-sent events, newline-delimited JSON and AWS's binary frames, with the harness's readers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ Events = Callable[[str, list[Event]], Sequence[Event] | None]
 
 
 def changed(travelling: VariedAnswer, change: Events) -> VariedAnswer:
-    """With its events, each a write, as `change(wire, events)` gives them; None leaves it as it is."""
+    """Returns the answer with the events of `change(wire, events)`, each as a write. `None` leaves the answer
+    unchanged.
+    """
     found = change(travelling.wire, _read(travelling))
     if found is None:
         return travelling
@@ -31,7 +33,7 @@ def changed(travelling: VariedAnswer, change: Events) -> VariedAnswer:
 
 
 def each(travelling: VariedAnswer, change: Callable[[Any], Any]) -> VariedAnswer:
-    """With the data of every event changed."""
+    """Returns the answer with the data of every event changed."""
 
     def all_of_them(_: str, events: list[Event]) -> list[Event]:
         return [e | {_key(e): change(deepcopy(e[_key(e)]))} if _key(e) else e for e in events]
@@ -40,7 +42,7 @@ def each(travelling: VariedAnswer, change: Callable[[Any], Any]) -> VariedAnswer
 
 
 def event(like: Event, name: str, data: Any) -> Event:
-    """Returns an event of another name, in the manner of one that is there."""
+    """Returns an event with another name, in the form of an existing one."""
     if "headers" in like:
         return {"headers": like["headers"] | {":event-type": name}, "json": data}
     return ({"event": name} if "event" in like else {}) | {"data": data}
@@ -66,7 +68,7 @@ def sizes(travelling: VariedAnswer) -> list[int]:
 
 
 def _key(event: Event) -> str:
-    """Returns where the JSON of an event is; `""` for one that has none."""
+    """Returns the key of an event's JSON, or `""` if it has none."""
     return next((key for key in ("data", "json") if key in event), "")
 
 

@@ -1,4 +1,4 @@
-"""Answers that do not arrive as they should: cut, reset, stalled, or not the provider's at all."""
+"""Answers with transport errors: truncated, reset, stalled, or not the provider's."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _PAGE = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gat
 
 
 def cut(event: int) -> Variation:
-    """Returns the stream ends in good order after so many events."""
+    """Ends the stream normally after a number of events."""
     return Variation(f"cut:{event}", "STR-007", lambda it: _until(it, event), "broken", first=True)
 
 
 def reset(event: int) -> Variation:
-    """Returns the connection is reset after so many events."""
+    """Resets the connection after a number of events."""
     return Variation(
         f"reset:{event}",
         "STR-011",
@@ -31,7 +31,7 @@ def reset(event: int) -> Variation:
 
 
 def stall(event: int) -> Variation:
-    """Nothing comes any more after so many events, and the connection stays open."""
+    """Sends no more data after a number of events, and keeps the connection open."""
     return Variation(
         f"stall:{event}",
         "ERR-008",

@@ -1,7 +1,7 @@
-"""Other events that mean the same, or that a client must not mistake: fields and events nobody knows, calls whose
-arguments arrive crosswise, late or not at all, counts that are missing, reasons to stop that are new.
+"""Equivalent or unusual events that a client must handle: unknown fields and events, calls with interleaved, late or
+missing arguments, missing counts, new stop reasons.
 
-What is not known yet is called `brand_new`.
+Unknown fields and events are named `brand_new`.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _unknown_events(wire: str, events: list[Event]) -> Sequence[Event]:
 
 
 def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
-    """Anthropic's thoughts that are not for reading: a block of opaque data."""
+    """Replaces Anthropic's thoughts by a redacted block of opaque data."""
     found: list[Event] = []
     for one in events:
         data = deepcopy(one.get("data") or {})
@@ -113,7 +113,7 @@ def _call_of(wire: str, one: Event) -> int | None:
 
 
 def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
-    """Returns the events of parallel calls take turns."""
+    """Interleaves the events of parallel calls."""
     calls: dict[int, list[Event]] = {}
     for one in events:
         if (index := _call_of(wire, one)) is not None:
@@ -128,7 +128,7 @@ def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
 
 
 def _renumbered(events: Sequence[Event]) -> list[Event]:
-    """Returns the events in the order of their sequence numbers, where they have one."""
+    """Returns the events in the order of their sequence numbers, if they have them."""
     found = deepcopy(list(events))
     for number, one in enumerate(found):
         if "sequence_number" in (one.get("data") or {}):
@@ -141,7 +141,7 @@ def _same_index(it: VariedAnswer) -> VariedAnswer:
 
 
 def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
-    """Returns a call's first chunk has its id; its name comes in the next."""
+    """Moves the name of a call from its first chunk, which keeps the id, to the next."""
     found: list[Event] = []
     for one in events:
         early, late = deepcopy(one), deepcopy(one)
@@ -167,9 +167,7 @@ def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
 
 
 def _arguments(value: Any) -> Any:
-    """Returns a change: empty arguments are written as `value`; where the format has an object, as no object
-    at all.
-    """
+    """Returns a change: empty arguments are written as `value`. In formats with an object, the object is missing."""
 
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: (value if k in _ARGUMENTS and v in ("{}", "", {}) else v) for k, v in o.items()}
@@ -185,7 +183,7 @@ def _absent(it: VariedAnswer) -> VariedAnswer:
 
 
 def _no_deltas(_: str, events: list[Event]) -> Sequence[Event]:
-    """No event of a call has arguments."""
+    """Removes the arguments from the events of a call."""
     return [one for one in events if not _is_arguments(one)]
 
 
@@ -205,7 +203,7 @@ def _is_arguments(one: Event) -> bool:
 
 
 def _stopping(reason: str) -> Any:
-    """Returns a change: the reason to stop is another."""
+    """Returns a change of the stop reason."""
 
     def change(o: dict[str, Any]) -> dict[str, Any]:
         return {k: (reason if k in _STOPS and isinstance(v, str) and v else v) for k, v in o.items()}
@@ -221,7 +219,7 @@ def _uncounted(it: VariedAnswer) -> VariedAnswer:
 
 
 def _counted_at_the_start(it: VariedAnswer) -> VariedAnswer:
-    """Anthropic's last event counts only the output, as it did for years."""
+    """Removes the input count from Anthropic's last event, which had only the output count for years."""
 
     def change(data: Any) -> Any:
         if data.get("type") == "message_delta":

@@ -1,4 +1,4 @@
-"""A variation changes an answer on its way, without changing what it says. Both are plain values."""
+"""A variation changes the transport of an answer, but not its meaning. Both are plain values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["Change", "Variation", "VariedAnswer"]
 
 @dataclass(frozen=True)
 class VariedAnswer:
-    """An answer on its way: each element of `writes` reaches the client on its own; then the connection ends.
+    """An answer in transport. Each element of `writes` reaches the client separately; then the connection ends.
 
-    `pause` is the time in seconds before the last write. A `status` of 0 means that no answer comes at all.
+    `pause` is the time in seconds before the last write. A `status` of 0 means that no answer arrives.
     """
 
     wire: str
@@ -27,12 +27,12 @@ class VariedAnswer:
 
     @property
     def body(self) -> bytes:
-        """All of it."""
+        """The whole body."""
         return b"".join(self.writes)
 
     @property
     def content_type(self) -> str:
-        """Without parameters, lower-case."""
+        """The content type in lower case, without parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
@@ -41,7 +41,7 @@ class VariedAnswer:
         return "event" in self.content_type or "ndjson" in self.content_type
 
     def cut(self, *sizes: int) -> VariedAnswer:
-        """In writes of these sizes; the last size repeats."""
+        """Returns the body in writes of these sizes. The last size repeats."""
         body, writes, start, turn = self.body, list[bytes](), 0, 0
         while start < len(body):
             size = sizes[min(turn, len(sizes) - 1)]
@@ -55,13 +55,13 @@ Change = Callable[[VariedAnswer], VariedAnswer]
 
 @dataclass(frozen=True)
 class Variation:
-    """Another way for an answer to travel.
+    """A variation of an answer's transport.
 
-    `rule` is what a client breaks that minds. `outcome`: the conversation is the same as without it (`same`); the
-    answer is an error or incomplete (`broken`); the stop reason is not `stop` (`other-stop`); the counts are
-    missing (`uncounted`). It befalls every answer of the conversation, or the `first` alone. `wires` are those that
-    have what it changes (empty: all). `streamed`: only streams, only whole bodies, or both (None). `timed` needs a
-    clock that can be put forward.
+    `rule` is the rule that a client with problems breaks. `outcome`: the conversation is unchanged (`same`), the
+    answer is an error or incomplete (`broken`), the stop reason is not `stop` (`other-stop`), or the counts are
+    missing (`uncounted`). It applies to every answer of the conversation, or to the `first` alone. `wires` are the
+    formats with the changed part (empty: all). `streamed`: only streams, only whole bodies, or both (`None`). `timed`
+    needs a clock that can be advanced.
     """
 
     name: str
@@ -74,6 +74,6 @@ class Variation:
     timed: bool = False
 
     def befalls(self, wire: str, *, streamed: bool) -> bool:
-        """Tells whether there is something to change."""
+        """Tells whether the variation changes this answer."""
         fits = self.streamed is None or self.streamed == streamed
         return fits and (not self.wires or wire in self.wires)

@@ -1,4 +1,4 @@
-"""The events of Anthropic's stream: what a block adds after its start, and the token counts."""
+"""The events of Anthropic's stream: the deltas of a block, and the token counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["KINDS", "deltas", "event", "input_usage", "output_usage", "searches"
 
 
 def searches(answer: Answer) -> Json:
-    """Returns how many searches were run, where some were."""
+    """Returns the number of searches if there were any."""
     count = sum(isinstance(part, Search) and part.ran != "pending" for part in answer.parts)
     return {"server_tool_use": {"web_search_requests": count, "web_fetch_requests": 0}} if count else {}
 
@@ -27,7 +27,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def deltas(part: Said, whole: Json) -> Iterator[Json]:
-    """Yields what a block adds after its start. Arguments begin with an empty piece, and may end there."""
+    """Yields the deltas of a block. Arguments begin with an empty piece, which may be the only one."""
     match part:
         case Say():
             for citation in whole.get("citations", ()):
@@ -47,7 +47,7 @@ def deltas(part: Said, whole: Json) -> Iterator[Json]:
 
 
 def input_usage(usage: Usage) -> Json:
-    """Input tokens; what the cache holds is counted apart."""
+    """Returns the input tokens. Cached tokens are counted separately."""
     return {
         "input_tokens": usage.input - usage.cached,
         "cache_creation_input_tokens": 0,
@@ -56,7 +56,7 @@ def input_usage(usage: Usage) -> Json:
 
 
 def output_usage(usage: Usage) -> Json:
-    """Output tokens, reasoning among them."""
+    """Returns the output tokens, including reasoning."""
     details = {"thinking_tokens": usage.reasoning}
     return {"output_tokens": usage.output, "output_tokens_details": details}
 

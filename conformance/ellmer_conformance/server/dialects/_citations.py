@@ -21,18 +21,18 @@ __all__ = [
 
 
 def sources_of(answer: Answer) -> list[tuple[Say, Source]]:
-    """Returns every source of an answer, with the text that it is of."""
+    """Returns every source of an answer with its text."""
     return [(part, source) for part in answer.parts if isinstance(part, Say) for source in part.sources]
 
 
 def span(part: Say, source: Source) -> tuple[int, int]:
-    """Start and end, in the text, of the words that the source supports."""
+    """Returns start and end of the passage that the source supports."""
     start = part.text.index(source.cited)
     return start, start + len(source.cited or part.text)
 
 
 def url_citations(part: Say) -> list[Json]:
-    """OpenAI's: https://platform.openai.com/docs/guides/tools-web-search"""
+    """Returns OpenAI's citations: https://platform.openai.com/docs/guides/tools-web-search"""
     found: list[Json] = []
     for source in part.sources:
         start, end = span(part, source)
@@ -42,7 +42,7 @@ def url_citations(part: Say) -> list[Json]:
 
 
 def page_citations(part: Say) -> list[Json]:
-    """Anthropic's: https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool"""
+    """Returns Anthropic's citations: https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool"""
     return [
         {
             "type": "web_search_result_location",
@@ -68,7 +68,7 @@ def page_found(source: Source) -> Json:
 
 
 def web_citations(sources: Sequence[Source]) -> list[Json]:
-    """Bedrock's: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html"""
+    """Returns Bedrock's citations: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html"""
     return [
         {
             "location": {"web": {"domain": source.url.split("/")[2], "url": source.url}},
@@ -80,7 +80,9 @@ def web_citations(sources: Sequence[Source]) -> list[Json]:
 
 
 def document_citations(answer: Answer, called: str = "") -> list[Json]:
-    """Cohere's: https://docs.cohere.com/docs/rag-citations; a source without an address is the result of the call `called`."""
+    """Returns Cohere's citations: https://docs.cohere.com/docs/rag-citations. A source without a URL is the result of
+    the call `called`.
+    """
     found: list[Json] = []
     for number, (part, source) in enumerate(sources_of(answer)):
         start, end = span(part, source)
@@ -96,7 +98,7 @@ def document_citations(answer: Answer, called: str = "") -> list[Json]:
 
 
 def grounding(answer: Answer) -> Json:
-    """Google's: https://ai.google.dev/gemini-api/docs/google-search; nothing where there are no sources."""
+    """Returns Google's grounding: https://ai.google.dev/gemini-api/docs/google-search. It is empty without sources."""
     found = sources_of(answer)
     if not found:
         return {}
@@ -110,7 +112,7 @@ def grounding(answer: Answer) -> Json:
 
 
 def supports(found: Sequence[tuple[Say, Source]]) -> Iterator[Json]:
-    """Yields the segments of text, in bytes from the beginning of their part; a beginning of 0 is left out."""
+    """Yields the segments of text, in bytes from the beginning of their part. A beginning of 0 is left out."""
     for index, (part, source) in enumerate(found):
         start, end = (len(part.text[:place].encode()) for place in span(part, source))
         begins = {"startIndex": start} if start else {}

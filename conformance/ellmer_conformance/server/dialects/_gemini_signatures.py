@@ -16,7 +16,7 @@ _BYPASS = {b"skip_thought_signature_validator", b"context_engineering_is_the_way
 
 
 def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
-    """Returns what the API says of a signature that is not as it was sent."""
+    """Returns the API's error for a changed signature, or `None`."""
     blob = decoded(sent)
     if blob is None:
         place = f"contents[{i}].parts[{j}].thought_signature"
@@ -27,7 +27,7 @@ def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
 
 
 def either(value: Any, key: str) -> Any:
-    """Returns a field in camelCase or snake_case: protobuf's JSON takes both."""
+    """Returns a field in camelCase or snake_case, because protobuf's JSON accepts both."""
     if not isinstance(value, dict):
         return None
     return value[key] if key in value else value.get(_snake(key))
@@ -39,5 +39,5 @@ def _snake(key: str) -> str:
 
 
 def elements(value: Any) -> list[Any]:
-    """Returns a list; of one thing where a list belongs, a list of that."""
+    """Returns a list. A single value becomes a list of one."""
     return value if isinstance(value, list) else [] if value is None else [value]

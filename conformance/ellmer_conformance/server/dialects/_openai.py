@@ -45,7 +45,7 @@ FAILURES: Mapping[FailureKind, Refusal] = {
 
 
 class OpenAI(Dialect):
-    """api.openai.com, whichever of its formats."""
+    """The host api.openai.com, for both of its formats."""
 
     vendor: ClassVar[str] = "openai"
     arguments_key: ClassVar[bytes] = b'"arguments":'
@@ -56,15 +56,15 @@ class OpenAI(Dialect):
 
     @property
     def model(self) -> str:
-        """The dated name that answers for an alias."""
+        """The dated name of the model for an alias."""
         return _dated(self.ticket.request.model)
 
     def call_id(self, call: Call, index: int) -> str:
-        """`call_` and 24 characters."""
+        """Returns an id: `call_` and 24 characters."""
         return call.id or f"call_{self.ticket.token(f'call {index}', 24)}"
 
     def headers(self, *, stream: bool) -> Headers:
-        """Version, timing, limits and the request's id."""
+        """Returns the headers: version, timing, limits and the request's id."""
         return (
             ("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),
             ("openai-organization", "org-conformance"),
@@ -81,7 +81,7 @@ class OpenAI(Dialect):
 
     @property
     def azure(self) -> bool:
-        """Whether the request is one to Azure, which has `/openai` before its paths and a header of its own."""
+        """Whether the request is one to Azure, which has `/openai` before its paths and its own header."""
         request = self.ticket.request
         return request.vendor.startswith("azure") or "/openai/" in request.url
 
@@ -134,6 +134,6 @@ def fields(refusal: Refusal) -> Json:
 
 
 def object_at(value: Json, key: str) -> Json:
-    """Returns the object under a key; an empty one where there is none."""
+    """Returns the object under a key, or an empty one."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Writes the settings that a Responses object repeats from the request, each as requested or with its default.
+"""Writes the settings that a Responses object repeats from the request, each with its requested value or its default.
 
 The fields and their defaults are those of recordings since May 2026.
 """
@@ -70,7 +70,7 @@ NO_TOOL_USAGE: Json = {
 
 
 def response_settings(asked: Json, model: str) -> Json:
-    """Returns the settings of the request `asked` for `model`, defaults filled in."""
+    """Returns the settings of the request `asked` for `model`, with defaults."""
     said = {name: asked.get(name, default) for name, default in _SAME.items()}
     retention = "24h" if _KEPT_A_DAY.match(model) else "in_memory"
     tier = asked.get("service_tier", "auto")

@@ -1,7 +1,8 @@
-"""The thoughts that a request to Claude sends back, as Anthropic's API has them and as Bedrock's has."""
+"""The thoughts that a request to Claude sends back, in the forms of Anthropic's API and of Bedrock's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,11 +11,24 @@ from ...contract.readers.json_access import object_of, text_of
 from ..signatures import decoded, is_ours
 from ..thinking_prefix import Block, Conversation, unsealed
 
-__all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "objection"]
+__all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "objection", "thought_shown"]
+
+#: They show their thoughts to who asks for thinking, and for nothing more.
+_SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
+
+
+def thought_shown(text: str, asked: Any, model: str) -> str | None:
+    """Returns what is seen of a thought where `thinking` is `asked` for: newer models hide its text by default."""
+    match asked:
+        case {"type": "enabled" | "adaptive", "display": str(display)}:
+            return text if display == "summarized" else ""
+        case {"type": "enabled" | "adaptive"}:
+            return text if _SHOWS_THOUGHTS.search(model) else ""
+    return None
 
 
 def as_blocks(content: Any) -> list[Any]:
-    """Content as blocks; one text may stand for one."""
+    """Returns content as blocks. A plain text becomes one block."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return content if isinstance(content, list) else []
@@ -31,7 +45,7 @@ def anthropic_blocks(asked: Json) -> Iterator[Block]:
 
 
 def bedrock_blocks(asked: Json) -> Iterator[Block]:
-    """Yields the blocks of a request to Converse; a mark for the cache is none."""
+    """Yields the blocks of a request to Converse, without cache points."""
     for place, role, block in _blocks(asked):
         reasoning = object_of(block).get("reasoningContent")
         if reasoning is not None:
@@ -43,7 +57,7 @@ def bedrock_blocks(asked: Json) -> Iterator[Block]:
 
 
 def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
-    """Returns what is said of a thought that is not as it was sent, or else of one that is sent back behind another prefix."""
+    """Returns the error for a changed thought, or for one with another prefix."""
     for block in said.blocks:
         if _is_changed(block, strict=strict):
             return f"{block.place}: Invalid `signature` in `thinking` block"
@@ -51,9 +65,7 @@ def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) ->
 
 
 def _is_changed(thought: Block, *, strict: bool) -> bool:
-    """Tells whether a block is a thought that is not as it was sent. Not `strict`: one that was not written
-    here is none.
-    """
+    """Tells whether a block is a changed thought. If it is not `strict`, foreign signatures count as unchanged."""
     signature = thought.signature
     if signature is None or not isinstance(thought.value, str):
         return False

@@ -19,7 +19,7 @@ from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
 from ._anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
 from ._citations import page_citations, page_found
-from ._signed_thoughts import anthropic_blocks, as_blocks, objection
+from ._signed_thoughts import anthropic_blocks, as_blocks, objection, thought_shown
 from .base import (
     WRONG_KEY,
     Dialect,
@@ -42,12 +42,10 @@ _SNAPSHOTS = {
     "claude-sonnet-4-5": "20250929",
 }
 _THINKS_UNASKED = re.compile(r"claude-(opus|sonnet|haiku|fable|mythos)-([5-9]|\d\d)")
-#: They show their thoughts to who asks for thinking, and for nothing more.
-_SHOWS_THOUGHTS = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(?!-[7-9]))")
 
 
 class Anthropic(Dialect):
-    """api.anthropic.com."""
+    """The host api.anthropic.com."""
 
     wire: ClassVar[str] = "anthropic"
     vendor: ClassVar[str] = "anthropic"
@@ -93,7 +91,7 @@ class Anthropic(Dialect):
 
     @cached_property
     def conversation(self) -> Conversation:
-        """The request as the check of its thoughts reads it."""
+        """The request in the form for the check of its thoughts."""
         system, tools = as_blocks(self.asked.get("system")), self.asked.get("tools")
         return Conversation(
             self.ticket.request.model,
@@ -104,16 +102,16 @@ class Anthropic(Dialect):
 
     @property
     def betas(self) -> str:
-        """What the client tries of what is new."""
+        """The betas that the client enables."""
         return self.ticket.request.headers.get("anthropic-beta", "")
 
     @cached_property
     def reports_bindings(self) -> bool:
-        """Whether the client asks which of its thoughts are read."""
+        """Whether the client asks which of its thoughts are used."""
         return BINDING_BETA in self.betas
 
     def message(self, usage: Usage, written: Json) -> Json:
-        """Returns the message before it says anything; `written` counts the output tokens so far."""
+        """Returns the message before its first content; `written` is the number of output tokens so far."""
         return {
             "model": self.model,
             "id": f"msg_01{self.ticket.token('message', 22, _BASE58)}",
@@ -138,7 +136,7 @@ class Anthropic(Dialect):
         }
 
     def blocks(self, answer: Answer) -> Iterator[tuple[Said, Json, Json]]:
-        """Yields each part with its block as it starts in a stream and as it is in the end."""
+        """Yields each part with its first and its final block."""
         binding = binds(self.ticket.request.model) and any(isinstance(part, Think) for part in answer.parts)
         prefix = self.conversation.prefix if binding else None
         for number, part in enumerate(answer.parts):
@@ -162,8 +160,8 @@ class Anthropic(Dialect):
                     yield part, start, start | {"input": arguments(part)}
 
     def search(self, part: Search, number: int) -> Iterator[tuple[Said, Json, Json]]:
-        """Yields a search that the server runs: its call, and what was found; after a pause, to the call that
-        was pending.
+        """Yields a search that the server runs: its call and its results. After a pause, it is the results for the
+        pending call.
         """
         id = f"srvtoolu_01{self.ticket.token(f'search {number}', 22, _BASE58)}"
         by = {"caller": {"type": "direct"}}
@@ -177,22 +175,18 @@ class Anthropic(Dialect):
             yield part, whole, whole
 
     def pending(self) -> str:
-        """Returns the id of the search that the conversation ends in."""
+        """Returns the id of the search at the end of the conversation."""
         last = self.asked["messages"][-1]["content"]
         return str(last[-1].get("id")) if isinstance(last, list) and last else ""
 
     def shown(self, part: Think) -> str | None:
-        """Returns what is seen of the reasoning: newer models think unasked, and send only the signature where none
-        asks for more."""
-        match self.asked.get("thinking"):
-            case {"type": "disabled" | "between_tools"}:
-                return None
-            case {"display": str(display)}:
-                return part.text if display == "summarized" else ""
-            case {"type": "enabled" | "adaptive"}:
-                return part.text if _SHOWS_THOUGHTS.match(self.model) else ""
-            case _:
-                return "" if _THINKS_UNASKED.match(self.model) else None
+        """Returns the visible reasoning. Newer models think by default, and send only the signature unless more is
+        requested.
+        """
+        asked = self.asked.get("thinking")
+        if asked is None:
+            return "" if _THINKS_UNASKED.match(self.model) else None
+        return thought_shown(part.text, asked, self.model)
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         start = self.message(answer.usage, {"output_tokens": min(answer.usage.output, 1)})
@@ -212,7 +206,7 @@ class Anthropic(Dialect):
         yield from self.ending(answer)
 
     def ending(self, answer: Answer) -> Iterator[Frame]:
-        """Stop reason, token counts (of the whole answer, not of what came since), and the terminal marker."""
+        """Yields the stop reason, the token counts of the whole answer, and the end marker."""
         stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": None, "stop_details": None}
         usage = input_usage(answer.usage) | output_usage(answer.usage) | searches(answer)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
@@ -243,7 +237,7 @@ class Anthropic(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields an event of its own; nothing follows."""
+        """Yields an error event, which ends the stream."""
         failure = self.failures[kind]
         error = {"details": None, "type": failure.type, "message": failure.message}
         yield event({"type": "error", "error": error}) + b"\n"

@@ -1,8 +1,8 @@
-"""Neutral → theirs: each provider's replies, refusals and failures, in its own bytes.
+"""Converts neutral values to each provider's replies, refusals and failures, in its own bytes.
 
-One module per wire format, each with the same sections: *answers*, *failures*, *refusals*. A provider that
-differs is a subclass in a file of its own. Everything is a pure function of a `Ticket`: ids, times and
-headers come from the case and the place in the conversation, so that recording twice changes nothing.
+There is one module for each wire format, with the same sections: *answers*, *failures*, *refusals*. A provider that
+differs is a subclass in its own file. All results are pure functions of a `Ticket`: ids, times and headers come from
+the case and the position in the conversation, so that a second recording has the same bytes.
 """
 
 from __future__ import annotations
@@ -63,16 +63,16 @@ NOISE = "tE2vJ9Rr04kpJWJckZ7pYv3YI2E"  # of which paddings are made
 
 
 class Frame(NamedTuple):
-    """One event of a stream in its final bytes. `kind` says what would be lost without it."""
+    """One event of a stream in its final bytes. `kind` says which part of the answer it carries."""
 
     kind: Kind
     data: bytes
 
 
 class Ticket(NamedTuple):
-    """A request and its place: the `number`-th of its conversation that is answered, from 0.
+    """A request and its position: the `number`-th answered one of its conversation, from 0.
 
-    `salt` tells places apart that have no conversation to be told apart by.
+    `salt` distinguishes positions that have no conversation.
     """
 
     request: Request
@@ -82,44 +82,44 @@ class Ticket(NamedTuple):
 
     @property
     def seed(self) -> str:
-        """What everything random-looking in the reply derives from."""
+        """The seed of all random-looking values in the reply."""
         request, case, number, salt = self
         return f"{request.wire}/{request.vendor}/{case}/{number}{salt}"
 
     @property
     def created(self) -> int:
-        """Unix time in seconds: three seconds from one answer to the next, on a day of the case's own."""
+        """The Unix time in seconds: three seconds between answers, on a day of the case's own."""
         return _day(self.case) + 3 * self.number
 
     def moment(self, form: str) -> str:
-        """Returns the same time as text, in `strftime`'s terms."""
+        """Returns the time as text, by a format of `strftime`."""
         return datetime.fromtimestamp(self.created, UTC).strftime(form)
 
     def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
-        """`length` (at most 64) characters that look random."""
+        """Returns `length` (at most 64) characters that look random."""
         digest = sha512(f"{self.seed}/{label}".encode()).digest()[:length]
         return str(digest.translate(_table(alphabet)), "ascii")
 
     def uuid(self, label: str) -> str:
-        """Returns the same in the form of a UUID."""
+        """Returns random-looking characters in the form of a UUID."""
         digits = self.token(label, 32, HEX)
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 @lru_cache(1024)
 def _day(case: str) -> int:
-    """When the day of a case begins: Unix time in seconds."""
+    """Returns the beginning of a case's day in Unix time."""
     return 1_767_225_600 + 86_400 * (int.from_bytes(sha512(case.encode()).digest()[:2], "big") % 90)
 
 
 @cache
 def _table(alphabet: str) -> bytes:
-    """Returns a letter for each byte."""
+    """Returns a table of a letter for each byte."""
     return "".join(alphabet[byte % len(alphabet)] for byte in range(256)).encode("ascii")
 
 
 class Dialect(ABC):
-    """One provider's hand, writing one reply."""
+    """The dialect of one provider, which writes one reply."""
 
     wire: ClassVar[str]
     vendor: ClassVar[str]
@@ -146,54 +146,54 @@ class Dialect(ABC):
 
     @abstractmethod
     def body(self, answer: Answer) -> bytes:
-        """Returns the whole reply as it is sent without a stream."""
+        """Returns the whole reply without a stream."""
 
     @abstractmethod
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        """Yields the reply as a stream, terminal marker included."""
+        """Yields the reply as a stream, with its end marker."""
 
     def unended(self, answer: Answer) -> list[Frame]:
-        """Returns the same without the terminal marker and the stop reason."""
+        """Returns the stream without its end marker and stop reason."""
         return [frame for frame in self.frames(answer) if frame.kind != "end"]
 
     @abstractmethod
     def headers(self, *, stream: bool) -> Headers:
-        """Returns the response headers, content type first."""
+        """Returns the response headers, with the content type first."""
 
     # failures ---------------------------------------------------------------------------------------------
 
     @abstractmethod
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Returns what comes in a stream instead of its rest when the provider fails after the frames `before`."""
+        """Yields the rest of a stream if the provider fails after the frames `before`."""
 
     # refusals (the error bodies around them are the rule books') ------------------------------------------
 
     @abstractmethod
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Returns why the provider does not let this client in, if it does not."""
+        """Returns the error for a client without a valid key, or `None`."""
 
     @abstractmethod
     def no_json(self, detail: str) -> Refusal:
-        """Returns the body is not JSON."""
+        """Returns the error for a body that is not JSON."""
 
     @abstractmethod
     def no_such(self, method: str, path: str) -> Refusal:
-        """Nothing is at this path, or not for this method."""
+        """Returns the error for an unknown path or a wrong method."""
 
     def no_model(self, name: str, method: str = "generateContent") -> Refusal | None:
-        """Returns what is said of a model that nobody has, if it is one. `method` is what it was asked to do."""
+        """Returns the error for an unknown model, or `None`. `method` is the requested operation."""
         path = "projects/" + self.ticket.request.url.partition("/projects/")[2].partition(":")[0]
         facts = {"model": name, "method": method, "path": path}
         return self.unknown_model.filled(facts) if _NOBODY_HAS.search(name) else None
 
     def too_large(self) -> Refusal:
-        """Returns the body is larger than any provider takes."""
+        """Returns the error for a body that is larger than any provider accepts."""
         return Refusal("Request exceeds the maximum size", 413, "request_too_large")
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        """Returns what the provider says of a signature or a signed text that was changed, if one was.
+        """Returns the provider's error for a changed signature or signed text, or `None`.
 
-        Not `strict` lets signatures pass that were not issued here: a real one cannot be checked.
+        If it is not `strict`, foreign signatures pass, because real ones cannot be checked.
         """
         del strict
         return None
@@ -208,7 +208,7 @@ def arguments_text(call: Call) -> str:
 
 
 def arguments(call: Call) -> Mapping[str, Any]:
-    """Returns the arguments as an object; of a text that is none, what the script says instead."""
+    """Returns the arguments as an object. If their text is not JSON, it is the script's object."""
     try:
         found = json.loads(call.text or "")
     except ValueError:
@@ -222,7 +222,7 @@ _WORD = re.compile(r"\s*\S+(?:\s+$)?|\s+")
 
 
 def words(part: Say | Think) -> Sequence[str]:
-    """Returns the pieces in which a stream sends text: those of the script, else two words at a time."""
+    """Returns the pieces in which a stream sends text: those of the script, or two words at a time."""
     if isinstance(part, Say) and part.pieces:
         return part.pieces
     found = _WORD.findall(part.text)
@@ -230,9 +230,7 @@ def words(part: Say | Think) -> Sequence[str]:
 
 
 def slices(text: str) -> Iterator[str]:
-    """Yields the pieces in which a stream sends arguments: they end inside keys and values, never inside a
-    letter.
-    """
+    """Yields the pieces in which a stream sends arguments. They end inside keys and values, never inside a character."""
     start, turn = 0, 0
     while start < len(text):
         size = (2, 5, 3, 8, 4)[turn % 5]
@@ -241,7 +239,7 @@ def slices(text: str) -> Iterator[str]:
 
 
 def padding(text: str, letters: str) -> str:
-    """Returns the first of some letters, at least two, as many as chance has it: the same for the same text."""
+    """Returns a random-looking number of letters, at least two. It is the same for the same text."""
     return letters[: 2 + crc32(utf8(text)) % (len(letters) - 1)]
 
 
@@ -252,7 +250,7 @@ _PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 def compact(value: Any) -> str:
-    """JSON without a space."""
+    """Returns JSON without spaces."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # half a surrogate pair, or a number beyond 64 bits
@@ -260,7 +258,7 @@ def compact(value: Any) -> str:
 
 
 def pretty(value: Any) -> bytes:
-    """JSON over many lines, indented by two, with a line end."""
+    """Returns JSON with an indentation of two and a line end."""
     try:
         return orjson.dumps(value, option=_PRETTY)
     except TypeError:  # half a surrogate pair, or a number beyond 64 bits
@@ -273,5 +271,5 @@ def sse(data: str, event: str = "") -> bytes:
 
 
 def utf8(text: str) -> bytes:
-    """JSON text as UTF-8; half a surrogate pair, which an echo of a request may hold, becomes an escape."""
+    """Returns JSON text as UTF-8. A lone surrogate, which may come from the request, becomes an escape."""
     return text.encode("utf-8", "backslashreplace")

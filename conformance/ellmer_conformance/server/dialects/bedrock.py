@@ -1,7 +1,7 @@
-"""AWS Bedrock Converse: JSON with sorted keys, or a binary event stream in which every payload is padded.
+"""AWS Bedrock Converse: JSON with sorted keys, or a binary event stream with padding in every payload.
 
-Claude thinks where it is asked to, and signs; the open models show their reasoning unasked and unsigned.
-https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+Claude thinks if it is asked to, and signs its thoughts. The open models show their reasoning by default, without
+signatures. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
@@ -23,7 +23,7 @@ from ..thinking_prefix import Conversation, binds, sealed
 from ._aws_authorization import unauthorized
 from ._citations import web_citations
 from ._eventstream import message
-from ._signed_thoughts import as_blocks, bedrock_blocks, objection
+from ._signed_thoughts import as_blocks, bedrock_blocks, objection, thought_shown
 from .base import (
     ALNUM,
     Dialect,
@@ -52,7 +52,7 @@ class _Signed(Think):
 
 
 class Bedrock(Dialect):
-    """bedrock-runtime.<region>.amazonaws.com."""
+    """The hosts bedrock-runtime.<region>.amazonaws.com."""
 
     wire: ClassVar[str] = "bedrock"
     vendor: ClassVar[str] = "bedrock"
@@ -95,14 +95,20 @@ class Bedrock(Dialect):
         reply = {
             "metrics": self.metrics,
             "output": {"message": said},
+            **self.named_settings("performanceConfig"),
             "stopReason": self.stops[answer.reason],
             **self.trace,
             "usage": self.usage(answer.usage),
+            **self.named_settings("serviceTier"),
         }
         return utf8(compact(self.transformed() | reply))
 
+    def named_settings(self, *names: str) -> Json:
+        """Returns settings of the request that the answer repeats."""
+        return {name: self.asked[name] for name in names if name in self.asked}
+
     def transformed(self) -> Json:
-        """Returns what became of thoughts, where the request names the path of it."""
+        """Returns the report on dropped thoughts, if the request asks for its path."""
         asked = self.asked.get("additionalModelResponseFieldPaths")
         if not self.reports_bindings or "/input_transformations" not in as_blocks(asked):
             return {}
@@ -126,19 +132,24 @@ class Bedrock(Dialect):
                     yield {"toolUse": {"input": arguments(part), **self.named(part, index)}}
 
     def shown(self, answer: Answer) -> list[Said]:
-        """Returns the parts that are sent: reasoning only where the model shows it, and nothing empty."""
+        """Returns the parts to send, without hidden reasoning and empty parts."""
+        parts = [self.seen(part) if isinstance(part, Think) else part for part in answer.parts]
         shown: list[Said] = [
             part
-            for part in answer.parts
-            if not isinstance(part, Search)
-            if isinstance(part, Call) or (part.text and (isinstance(part, Say) or self.shows_thoughts))
+            for part in parts
+            if part and not isinstance(part, Search) and not (isinstance(part, Say) and not part.text)
         ]
         return list(self.signed(shown)) if self.signs else shown
 
+    def seen(self, part: Think) -> Think | None:
+        """Returns what is seen of a thought: all, or of Claude its signature alone, or nothing."""
+        if not self.signs:
+            return part if part.text and _SHOWS_REASONING.search(self.model) else None
+        text = thought_shown(part.text, self.more.get("thinking"), self.model)
+        return None if text is None else Think(text)
+
     def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
-        """Yields the parts, thoughts with their signatures: where they are bound, each records the one
-        before.
-        """
+        """Yields the parts, with signed thoughts. A bound signature records the earlier thoughts."""
         prefix = self.conversation.prefix if binds(self.model) else None
         for part in parts:
             if isinstance(part, Think):
@@ -149,7 +160,7 @@ class Bedrock(Dialect):
                 yield part
 
     def named(self, call: Call, index: int) -> Json:
-        """Name and id of a call; Claude's have a type, too."""
+        """Returns the name and id of a call. Claude's have a type, too."""
         id = call.id or f"tooluse_{self.ticket.token(f'call {index}', 22, ALNUM)}"
         return {"name": call.name, "toolUseId": id} | ({"type": "tool_use"} if self.signs else {})
 
@@ -161,17 +172,18 @@ class Bedrock(Dialect):
         stop = {"stopReason": self.stops[answer.reason], **self.transformed()}
         yield Frame("end", self.event("messageStop", stop))
         counts = {"metrics": self.metrics, **self.trace, "usage": self.usage(answer.usage)}
-        yield Frame("end", self.event("metadata", counts))
+        repeated = self.named_settings("performanceConfig", "serviceTier")
+        yield Frame("end", self.event("metadata", counts | repeated))
 
     def block(self, part: Said, index: int) -> Iterator[Frame]:
-        """Yields what one block adds; only a call says that it starts."""
+        """Yields the events of one block. Only a call has a start event."""
         match part:
             case Say():
                 yield from (Frame("text", self.delta(index, {"text": piece})) for piece in words(part))
                 for citation in web_citations(part.sources):
                     yield Frame("open", self.delta(index, {"citation": citation}))
             case Think():
-                pieces = [{"text": piece} for piece in words(part)]
+                pieces = [{"text": piece} for piece in words(part) if piece]
                 pieces += [{"signature": part.signature}] if isinstance(part, _Signed) else []
                 for piece in pieces:
                     yield Frame("thinking", self.delta(index, {"reasoningContent": piece}))
@@ -187,14 +199,14 @@ class Bedrock(Dialect):
         return self.event("contentBlockDelta", {"contentBlockIndex": index, "delta": delta})
 
     def event(self, kind: str, payload: Json) -> bytes:
-        """Returns an event, padded against guessing tokens by their length: `p` is as long as chance has it."""
+        """Returns an event with the padding `p` of random length, which hides the length of its text."""
         pad = padding(f"{self.ticket.seed}{kind}{payload}", _PAD)
         padded = dict(sorted({**payload, "p": pad}.items()))
         headers = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
         return message(headers, utf8(compact(padded)))
 
     def usage(self, usage: Usage) -> Json:
-        """Token counts: what the cache holds is counted apart."""
+        """Returns the token counts. Cached tokens are counted separately."""
         cached = {
             "cacheReadInputTokenCount": usage.cached,
             "cacheReadInputTokens": usage.cached,
@@ -211,7 +223,7 @@ class Bedrock(Dialect):
 
     @property
     def trace(self) -> Json:
-        """What a guardrail looked at, where the request asks to be told."""
+        """A guardrail's trace, if the request asks for it."""
         guard = object_of(self.asked.get("guardrailConfig"))
         if text_of(guard.get("trace")) not in {"enabled", "enabled_full"}:
             return {}
@@ -221,25 +233,17 @@ class Bedrock(Dialect):
 
     @property
     def metrics(self) -> Json:
-        """How long it took."""
+        """The latency."""
         return {"latencyMs": 400 + self.ticket.number}
 
     @cached_property
     def signs(self) -> bool:
-        """Whether the model signs its thoughts: Claude."""
+        """Whether the model signs its thoughts, as Claude does."""
         return "anthropic.claude" in self.model
 
     @cached_property
-    def shows_thoughts(self) -> bool:
-        """Whether reasoning is seen."""
-        match self.asked.get("additionalModelRequestFields"):
-            case {"thinking": {"type": "enabled" | "adaptive"}}:
-                return True
-        return bool(_SHOWS_REASONING.search(self.model))
-
-    @cached_property
     def conversation(self) -> Conversation:
-        """The request as the check of its thoughts reads it."""
+        """The request in the form for the check of its thoughts."""
         tools = object_of(self.asked.get("toolConfig")).get("tools")
         system = self.asked.get("system")
         said = [block for block in as_blocks(system) if "cachePoint" not in object_of(block)]
@@ -247,12 +251,12 @@ class Bedrock(Dialect):
 
     @property
     def more(self) -> Json:
-        """What the request has for Claude only."""
+        """The request's fields for Claude only."""
         return object_of(self.asked.get("additionalModelRequestFields"))
 
     @property
     def reports_bindings(self) -> bool:
-        """Whether the client asks which of its thoughts are read."""
+        """Whether the client asks which of its thoughts are used."""
         return BINDING_BETA in str(self.more.get("anthropic_beta"))
 
     def headers(self, *, stream: bool) -> Headers:
@@ -262,7 +266,7 @@ class Bedrock(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields an exception in place of an event; nothing follows."""
+        """Yields an exception event, which ends the stream."""
         failure = self.failures[kind]
         name = str(failure.type)
         headers = {

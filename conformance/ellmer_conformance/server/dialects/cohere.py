@@ -1,14 +1,14 @@
-"""Cohere v2: named events, one kind for each part's start, pieces and end; `[DONE]`.
+"""Cohere v2: named events, of different kinds for each part's start, pieces and end; `[DONE]`.
 
-Reasoning is content where the model is made for it; else what it thinks before it calls is a plan beside the content.
-https://docs.cohere.com/docs/streaming
+Reasoning models put their thoughts into the content. Other models put them into a plan beside the content, before
+they call. https://docs.cohere.com/docs/streaming
 """
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of
@@ -16,6 +16,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ._citations import document_citations
+from ._log_probabilities import of_tokens
 from .base import (
     HEX,
     WRONG_KEY,
@@ -36,7 +37,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Cohere(Dialect):
-    """api.cohere.com."""
+    """The host api.cohere.com."""
 
     wire: ClassVar[str] = "cohere"
     vendor: ClassVar[str] = "cohere"
@@ -74,10 +75,12 @@ class Cohere(Dialect):
             "finish_reason": self.stops[answer.reason],
             "usage": self.usage(answer.usage),
         }
-        return utf8(compact(reply))
+        said = [part.text for part in answer.parts if isinstance(part, Say)]
+        measured = {"logprobs": [each for text in said for each in of_tokens(text)]} if self.measured else {}
+        return utf8(compact(reply | measured))
 
     def message(self, answer: Answer) -> Json:
-        """Returns the message: what there is of content, plan and calls; without calls, always content."""
+        """Returns the message with its content, plan and calls. Without calls, it always has content."""
         made = [self.call(call, index) for index, call in enumerate(answer.calls)]
         content: list[Json] = []
         if self.thinks and answer.thinking:
@@ -94,7 +97,7 @@ class Cohere(Dialect):
 
     @property
     def last_called(self) -> str:
-        """The id of the last call that the request has a result for."""
+        """The id of the last call with a result in the request."""
         results = [object_of(message).get("tool_call_id") for message in items_of(self.asked.get("messages"))]
         return next((id for id in reversed(results) if isinstance(id, str)), "")
 
@@ -113,7 +116,7 @@ class Cohere(Dialect):
             if isinstance(part, Think) and not self.thinks:
                 yield from plan(part) if answer.calls else ()
             elif isinstance(part, Say | Think) and part.text:
-                yield from content(part, index, self.last_called)
+                yield from self.content(part, index)
                 index += 1
         for number, call in enumerate(answer.calls):
             yield from self.called(call, number)
@@ -122,7 +125,7 @@ class Cohere(Dialect):
         yield Frame("end", sse("[DONE]"))
 
     def called(self, call: Call, index: int) -> Iterator[Frame]:
-        """Yields a call: its name, its arguments in pieces, its end."""
+        """Yields the events of a call: its name, its arguments in pieces, its end."""
         start = {"message": {"tool_calls": self.call(call, index, "")}}
         yield Frame("call", event("tool-call-start", index=index, delta=start))
         for piece in slices(arguments_text(call)):
@@ -130,14 +133,34 @@ class Cohere(Dialect):
             yield Frame("arguments", event("tool-call-delta", index=index, delta=more))
         yield Frame("close", event("tool-call-end", index=index))
 
+    def content(self, part: Say | Think, index: int) -> Iterator[Frame]:
+        """Yields a part of the content: its start, its pieces, its end."""
+        kind: Literal["thinking", "text"] = "thinking" if isinstance(part, Think) else "text"
+        start = {"message": {"content": {"type": kind, kind: ""}}}
+        yield Frame("open", event("content-start", index=index, delta=start))
+        for piece in words(part):
+            delta = {"delta": {"message": {"content": {kind: piece}}}}
+            measured = {"logprobs": of_tokens(piece)[0]} if self.measured else {}
+            yield Frame(kind, event("content-delta", index=index, **delta, **measured))
+        for number, cited in enumerate(document_citations(Answer((part,)), self.last_called)):
+            began = {"message": {"citations": cited}}
+            yield Frame("text", event("citation-start", index=number, delta=began))
+            yield Frame("text", event("citation-end", index=number))
+        yield Frame("close", event("content-end", index=index))
+
+    @property
+    def measured(self) -> bool:
+        """Whether the request asks for log probabilities."""
+        return self.asked.get("logprobs") is True
+
     def usage(self, usage: Usage) -> Json:
-        """Token counts; what is billed leaves out the prompt's frame, which here has no size."""
+        """Returns the token counts. Billed tokens exclude the prompt's template, which has no size here."""
         counts = {"input_tokens": usage.input, "output_tokens": usage.output}
         return {"billed_units": counts, "tokens": counts, "cached_tokens": usage.cached}
 
     @property
     def thinks(self) -> bool:
-        """Whether the model reasons, and shows it."""
+        """Whether the model reasons visibly."""
         match self.asked.get("thinking"):
             case {"type": "disabled"}:
                 return False
@@ -157,7 +180,7 @@ class Cohere(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields the end of the message, with an error for a reason. (No recording shows one.)"""
+        """Yields the end of the message, with an error as its reason. (No recording shows one.)"""
         ending = {"finish_reason": "ERROR", "error": self.failures[kind].message}
         yield event("message-end", delta=ending)
         yield sse("[DONE]")
@@ -182,30 +205,11 @@ class Cohere(Dialect):
 
 
 def plan(part: Think) -> Iterator[Frame]:
-    """Yields what the model thinks before it calls."""
+    """Yields the model's plan before its calls."""
     for piece in words(part):
         yield Frame("thinking", event("tool-plan-delta", delta={"message": {"tool_plan": piece}}))
 
 
-def content(part: Say | Think, index: int, called: str) -> Iterator[Frame]:
-    """Yields a part of the content: its start, its pieces, its end. `called`: the id of the call whose result
-    it may cite.
-    """
-    kind = "thinking" if isinstance(part, Think) else "text"
-    start = {"message": {"content": {"type": kind, kind: ""}}}
-    yield Frame("open", event("content-start", index=index, delta=start))
-    for piece in words(part):
-        more = {"message": {"content": {kind: piece}}}
-        yield Frame(
-            "thinking" if kind == "thinking" else "text", event("content-delta", index=index, delta=more)
-        )
-    for number, cited in enumerate(document_citations(Answer((part,)), called)):
-        began = {"message": {"citations": cited}}
-        yield Frame("text", event("citation-start", index=number, delta=began))
-        yield Frame("text", event("citation-end", index=number))
-    yield Frame("close", event("content-end", index=index))
-
-
 def event(kind: str, **rest: Any) -> bytes:
-    """Returns a named event that names itself, too."""
+    """Returns a named event, whose data has the name, too."""
     return sse(compact({"type": kind, **rest}), kind)

@@ -1,7 +1,7 @@
-"""Gemini generateContent: chunks that are whole replies, CRLF, no marker but the finish reason.
+"""Gemini generateContent: chunks in the form of whole replies, CRLF, and no end marker except the finish reason.
 
-Calls come whole. From Gemini 3 on they have ids, and the first of them (or the end of the text) is signed; 2.x
-signs a call when it thought about it. https://ai.google.dev/api/generate-content
+Calls arrive whole. From Gemini 3 on, they have ids, and the first call (or the end of the text) is signed. 2.x signs
+a call only after thinking. https://ai.google.dev/api/generate-content
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
+from ...contract.readers.json_access import text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import encoded, sign
 from ._citations import grounding
 from ._gemini_signatures import either, elements, objection
+from ._log_probabilities import chosen_candidates
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 
 __all__ = ["Gemini"]
@@ -74,9 +76,7 @@ class Gemini(Dialect):
         return list(self.chunks(answer, ended=False))
 
     def chunks(self, answer: Answer, *, ended: bool) -> Iterator[Frame]:
-        """Yields the reply in pieces; newer models end in a chunk without news, older ones with the last
-        piece.
-        """
+        """Yields the reply in chunks. Newer models end with an empty chunk, older ones with the last piece."""
         pieces = self.pieces(answer)
         if ended and (self.modern or not pieces):
             pieces.append([{"text": ""} | ({} if self.made(answer) else self.signed(answer))])
@@ -89,7 +89,7 @@ class Gemini(Dialect):
             yield Frame("end", b"\n]\n")
 
     def pieces(self, answer: Answer) -> list[list[Json]]:
-        """Returns what each chunk carries; older models send all calls in one."""
+        """Returns the content of each chunk. Older models send all calls in one."""
         spoken: list[list[Json]] = []
         for part in answer.parts:
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
@@ -110,7 +110,7 @@ class Gemini(Dialect):
         return spoken + made
 
     def made(self, answer: Answer) -> list[Json]:
-        """Returns the parts with calls. They come whole or not at all: one that was cut off leaves nothing."""
+        """Returns the parts with calls. Calls arrive whole, so a truncated call leaves nothing."""
         whole = [
             (index, call, found)
             for index, call in enumerate(answer.calls)
@@ -129,15 +129,18 @@ class Gemini(Dialect):
         return {"thoughtSignature": encoded(sign(answer.thinking))} if self.modern else {}
 
     def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
-        """Returns a whole reply, or a chunk of it; with a finish reason where `answer` ends here."""
+        """Returns a whole reply, or a chunk of it, with a finish reason if `answer` ends here."""
         if answer and answer.reason == "filter" and not answer.parts:
             blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage}
             return {**blocked, "modelVersion": self.model, "responseId": self.response_id}
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
         if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
-        if answer and self.averages and not self.ticket.request.stream:
+        if answer and (self.measured or (self.averages and not self.ticket.request.stream)):
             candidate["avgLogprobs"] = -0.0125
+        said = "".join(text_of(part.get("text")) for part in parts if "thought" not in part)
+        if self.measured and said:
+            candidate["logprobsResult"] = chosen_candidates(said, either(self.config, "logprobs") or 0)
         candidate |= grounding(answer) if answer else {}
         return {
             "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
@@ -148,22 +151,22 @@ class Gemini(Dialect):
 
     @property
     def response_id(self) -> str:
-        """23 characters."""
+        """An id of 23 characters."""
         return self.ticket.token("response", 23, _URLSAFE)
 
     def content(self, parts: Sequence[Json]) -> Json:
-        """Returns the model's content; without parts where it said nothing."""
+        """Returns the model's content, without parts if it is empty."""
         return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
 
     def finish(self, answer: Answer) -> Json:
-        """Returns why it stopped; a call that is no JSON, without a limit that explains it, is the model's fault."""
+        """Returns the finish reason. Without a limit, a call that is not JSON is the model's fault."""
         lost = any(arguments(call) is None for call in answer.calls)
         if lost and answer.reason == "tool":
             return {"finishReason": "MALFORMED_FUNCTION_CALL"}
         return {"finishReason": self.stops[answer.reason]}
 
     def usage(self, usage: Usage, share: float = 1.0) -> Json:
-        """Token counts so far: reasoning apart from the answer, and all of the prompt from the start."""
+        """Returns the token counts so far: reasoning separate from the answer, and the whole prompt from the start."""
         written = round((usage.output - usage.reasoning) * share)
         cached = {"cachedContentTokenCount": usage.cached} if usage.cached else {}
         thoughts = {"thoughtsTokenCount": usage.reasoning} if usage.reasoning else {}
@@ -174,11 +177,11 @@ class Gemini(Dialect):
             **cached,
             "promptTokensDetails": [{"modality": "TEXT", "tokenCount": usage.input}],
             **thoughts,
-            "serviceTier": "standard",
+            "serviceTier": self.tier,
         }
 
     def chunk(self, response: Json, *, first: bool) -> bytes:
-        """Returns a chunk as an event, or as an element of an array where no events were asked for."""
+        """Returns a chunk as an event, or as an element of an array if no events were requested."""
         if self.sse:
             return utf8(f"data: {_spaced(response)}\r\n\r\n")
         return (b"[" if first else b",\r\n") + pretty(response).rstrip()
@@ -190,25 +193,41 @@ class Gemini(Dialect):
 
     @property
     def count(self) -> int:
-        """How many candidates are asked for."""
-        asked = either(either(self.asked, "generationConfig"), "candidateCount")
+        """The requested number of candidates."""
+        asked = either(self.config, "candidateCount")
         return asked if isinstance(asked, int) and 1 <= asked <= 8 else 1
 
     @property
+    def config(self) -> Any:
+        """The request's `generationConfig`."""
+        return either(self.asked, "generationConfig")
+
+    @property
+    def tier(self) -> str:
+        """The tier that is asked for: https://ai.google.dev/gemini-api/docs/priority-inference"""
+        asked = text_of(either(self.asked, "serviceTier")).removeprefix("SERVICE_TIER_").lower()
+        return asked if asked in {"flex", "priority"} else "standard"
+
+    @property
+    def measured(self) -> bool:
+        """Whether the request asks for log probabilities."""
+        return either(self.config, "responseLogprobs") is True
+
+    @property
     def averages(self) -> bool:
-        """Whether a whole reply has its average log probability: Gemini 2.0 and older."""
+        """Whether a whole reply has its average log probability, as in Gemini 2.0 and older."""
         return re.search(r"gemini-(?:1|2\.0)", self.model) is not None
 
     @cached_property
     def modern(self) -> bool:
-        """Gemini 3 and newer; of a name without a number, too."""
+        """Whether the model is Gemini 3 or newer. A name without a number counts as newer."""
         found = _GENERATION.match(self.model)
         return not found or int(found[1]) >= 3
 
     @cached_property
     def shows_thoughts(self) -> bool:
         """Whether the request asks to see the reasoning."""
-        config = either(either(self.asked, "generationConfig"), "thinkingConfig")
+        config = either(self.config, "thinkingConfig")
         return bool(either(config, "includeThoughts"))
 
     def headers(self, *, stream: bool) -> Headers:
@@ -227,7 +246,7 @@ class Gemini(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields the error as a bare object, which is no event at all."""
+        """Yields the error as a plain object, not as an event."""
         failure = self.failures[kind]
         error = {"code": failure.status, "message": failure.message, "status": failure.type}
         yield (b"" if self.sse or not before else b",\r\n") + pretty({"error": error})
@@ -274,12 +293,12 @@ def text(part: Say | Think, piece: str) -> Json:
 
 
 def kind_of(part: Json) -> Kind:
-    """Returns what would be lost without the chunk."""
+    """Returns the kind of a chunk: the part of the answer that it carries."""
     return "call" if "functionCall" in part else "thinking" if "thought" in part else "text"
 
 
 def arguments(call: Call) -> Mapping[str, Any] | None:
-    """Returns the arguments as an object; None where the script's text is none."""
+    """Returns the arguments as an object, or `None` if the script's text is not JSON."""
     try:
         found = json.loads(arguments_text(call))
     except ValueError:

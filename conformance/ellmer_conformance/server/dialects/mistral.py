@@ -1,11 +1,13 @@
-"""Mistral: chunks without event names, padded; all calls whole in the last one, with the counts; `[DONE]`.
+"""Mistral: chunks without event names, with padding; all calls are whole in the last chunk, with the counts;
+`[DONE]`.
 
-Reasoning is content: a list of parts, of which some think. https://docs.mistral.ai/api/endpoint/chat
+Reasoning is part of the content, which is then a list. https://docs.mistral.ai/api/endpoint/chat
 """
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -30,10 +32,11 @@ from .base import (
 __all__ = ["Mistral"]
 
 _PAD = "abcdefghijklmnopqrstuvwxyz0123456789"
+_TYPES_CALLS = re.compile(r"mistral-small")  # the others were recorded to leave the type of a call out
 
 
 class Mistral(Dialect):
-    """api.mistral.ai."""
+    """The host api.mistral.ai."""
 
     wire: ClassVar[str] = "mistral"
     vendor: ClassVar[str] = "mistral"
@@ -69,23 +72,26 @@ class Mistral(Dialect):
             "model": self.model,
             "usage": self.usage(answer.usage),
             "object": "chat.completion",
-            "choices": [{"index": 0, "finish_reason": self.stops[answer.reason], "message": message}],
+            "choices": [
+                {"index": index, "finish_reason": self.stops[answer.reason], "message": message}
+                for index in range(self.count)
+            ],
         }
         return utf8(compact(reply))
 
     def content(self, answer: Answer) -> str | list[Json]:
-        """Returns the text; where the model thinks, a list of a thought and the text."""
+        """Returns the text. If the model thinks, it is a list of a thought and the text."""
         if not (self.thinks and answer.thinking):
             return answer.text
         parts: list[Json] = [{**_thinking(answer.thinking), "closed": True}]
         return parts + ([{"type": "text", "text": answer.text}] if answer.text else [])
 
     def calls(self, answer: Answer) -> list[Json]:
-        """Returns the calls, whole, with ids of nine letters and digits."""
+        """Returns the whole calls, with ids of nine letters and digits."""
         return [
             {
                 "id": call.id or self.ticket.token(f"call {index}", 9),
-                "type": "function",
+                **({"type": "function"} if _TYPES_CALLS.match(self.model) else {}),
                 "function": {"name": call.name, "arguments": arguments_text(call)},
                 "index": index,
             }
@@ -100,15 +106,13 @@ class Mistral(Dialect):
         yield Frame("end", sse("[DONE]"))
 
     def unended(self, answer: Answer) -> list[Frame]:
-        """Returns the calls come with the stop reason; here without."""
+        """Returns the stream without its stop reason and the calls, which arrive together."""
         made = self.calls(answer)
         last = [Frame("call", self.chunk({"tool_calls": made}))] if made else []
         return [*self.spoken(answer), *last]
 
     def spoken(self, answer: Answer) -> Iterator[Frame]:
-        """Yields the reply up to its calls. The first chunk says nothing, and before thoughts the second
-        neither.
-        """
+        """Yields the reply before its calls. The first chunk is empty, and before thoughts the second one, too."""
         yield Frame("open", self.chunk({"role": "assistant", "content": ""}, padded=False))
         if self.thinks:
             yield Frame("open", self.chunk({"content": ""}))
@@ -121,20 +125,22 @@ class Mistral(Dialect):
                 yield Frame("thinking" if thinks else "text", self.chunk({"content": content}))
 
     def chunk(self, delta: Json, finish: str | None = None, *, padded: bool = True, **rest: Any) -> bytes:
-        """Returns a chunk with one choice; `p` is as long as chance has it."""
+        """Returns a chunk with one choice; `p` has a random-looking length."""
         value = {
             "id": self.id,
             "object": "chat.completion.chunk",
             "created": self.ticket.created,
             "model": self.model,
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+            "choices": [
+                {"index": index, "delta": delta, "finish_reason": finish} for index in range(self.count)
+            ],
             **rest,
         }
         pad = {"p": padding(compact(value), _PAD)} if padded else {}
         return sse(compact(value | pad))
 
     def usage(self, usage: Usage) -> Json:
-        """Token counts: what the cache holds is included."""
+        """Returns the token counts, which include cached tokens."""
         return {
             "prompt_tokens": usage.input,
             "total_tokens": usage.input + usage.output,
@@ -145,12 +151,18 @@ class Mistral(Dialect):
 
     @property
     def id(self) -> str:
-        """32 hexadecimal digits."""
+        """An id of 32 hexadecimal digits."""
         return self.ticket.token("completion", 32, HEX)
 
     @property
+    def count(self) -> int:
+        """How many choices are asked for."""
+        asked = self.asked.get("n")
+        return asked if isinstance(asked, int) and 1 <= asked <= 16 else 1
+
+    @property
     def thinks(self) -> bool:
-        """Whether the model reasons, and shows it: Magistral always, others where an effort is asked for."""
+        """Whether the model reasons visibly: Magistral always, others if an effort is set."""
         return self.model.startswith("magistral") or self.asked.get("reasoning_effort") not in (None, "none")
 
     def headers(self, *, stream: bool) -> Headers:
@@ -166,9 +178,7 @@ class Mistral(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields a last chunk whose finish reason is `error`. (Documented as a reason; no recording shows
-        it.)
-        """
+        """Yields a last chunk with the finish reason `error`. (It is documented; no recording shows it.)"""
         yield self.chunk({"content": ""}, "error")
         yield sse("[DONE]")
 

@@ -1,7 +1,7 @@
-"""Ollama /api/chat: a JSON object a line; calls come whole, and the last line has the counts.
+"""Ollama /api/chat: a JSON object on each line. Calls are whole, and the last line has the counts.
 
-The stop reason is `stop` also where tools are called. Reasoning is a field beside the text, and shown unless the
-request says `"think": false`. https://github.com/ollama/ollama/blob/main/docs/api.md
+The stop reason is `stop`, also with tool calls. Reasoning is a field beside the text, and is shown unless the request
+has `"think": false`. https://github.com/ollama/ollama/blob/main/docs/api.md
 """
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
@@ -14,6 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
 from ..http.reply import Headers
+from ._log_probabilities import log_probabilities
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, arguments, compact, utf8, words
 
 __all__ = ["Ollama"]
@@ -22,7 +23,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Ollama(Dialect):
-    """Any machine's port 11434, and ollama.com."""
+    """Port 11434 of any machine, and ollama.com."""
 
     wire: ClassVar[str] = "ollama"
     vendor: ClassVar[str] = "ollama"
@@ -49,7 +50,7 @@ class Ollama(Dialect):
             message["thinking"] = answer.thinking
         if answer.calls:
             message["tool_calls"] = [self.call(call, index) for index, call in enumerate(answer.calls)]
-        return self.line(0, message, **self.ending(answer)).rstrip()
+        return self.line(0, message, **self.ending(answer), **self.probabilities(answer.text)).rstrip()
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         count = 0
@@ -60,7 +61,8 @@ class Ollama(Dialect):
                 thinks = isinstance(part, Think)
                 told = {"content": "", "thinking": piece} if thinks else {"content": piece}
                 spoken = {"role": "assistant", **told}
-                yield Frame("thinking" if thinks else "text", self.line(count, spoken, done=False))
+                line = self.line(count, spoken, done=False, **self.probabilities(piece))
+                yield Frame("thinking" if thinks else "text", line)
                 count += 1
         for index, call in enumerate(answer.calls):
             message: Json = {"role": "assistant", "content": "", "tool_calls": [self.call(call, index)]}
@@ -74,13 +76,13 @@ class Ollama(Dialect):
         return {"id": id, "function": {"index": index, "name": call.name, "arguments": arguments(call)}}
 
     def line(self, number: int, message: Json, **rest: Any) -> bytes:
-        """Returns one object of a stream; each is 12 ms younger than the one before."""
+        """Returns one object of a stream, whose time is 12 ms after the previous one."""
         moment = f"{self.ticket.moment('%Y-%m-%dT%H:%M:%S')}.{12_000 * number % 1_000_000 + 52_170:06}Z"
         head = {"model": self.model, "created_at": moment, "message": message}
         return utf8(f"{compact(head | rest)}\n")
 
     def ending(self, answer: Answer) -> Json:
-        """Returns what the last line adds: why it stopped, times in nanoseconds, counts."""
+        """Returns the fields of the last line: stop reason, times in nanoseconds, counts."""
         usage: Usage = answer.usage
         read, written = 2_500_000 * usage.input, 13_000_000 * usage.output
         return {
@@ -94,9 +96,15 @@ class Ollama(Dialect):
             "eval_duration": written,
         }
 
+    def probabilities(self, text: str) -> Json:
+        """Returns log probabilities of a text, if they are asked for."""
+        if self.asked.get("logprobs") is not True or not text:
+            return {}
+        return {"logprobs": log_probabilities(text, self.asked.get("top_logprobs") or 0)}
+
     @property
     def shows_thoughts(self) -> bool:
-        """Whether reasoning is seen: unless it is switched off."""
+        """Whether reasoning is visible, which is the default."""
         return self.asked.get("think") is not False
 
     def headers(self, *, stream: bool) -> Headers:
@@ -106,13 +114,13 @@ class Ollama(Dialect):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields a line with an error; nothing follows."""
+        """Yields a line with an error, which ends the stream."""
         yield utf8(f"{compact({'error': self.failures[kind].message})}\n")
 
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """No key is asked for; ollama.com looks at one that is there."""
+        """Returns `None` without a key. ollama.com checks a key if there is one."""
         key = headers.get("authorization", "").partition(" ")[2]
         return Refusal("unauthorized", 401) if key == WRONG_KEY else None
 

@@ -32,7 +32,7 @@ def reasons(model: str) -> bool:
 
 
 class OpenAIChat(OpenAI):
-    """api.openai.com, and those who copy it."""
+    """The host api.openai.com, and servers that copy it."""
 
     wire: ClassVar[str] = "openai-chat"
     index: int = 0  # of the choice
@@ -101,7 +101,7 @@ class OpenAIChat(OpenAI):
         yield Frame("end", sse("[DONE]"))
 
     def of_one(self, answer: Answer) -> Iterator[Frame]:
-        """Yields the chunks of one of the choices that were asked for."""
+        """Yields the chunks of one requested choice."""
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say) else ():
@@ -113,7 +113,7 @@ class OpenAIChat(OpenAI):
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
 
     def opening(self, answer: Answer) -> Json:
-        """Returns the first delta: before calls alone there is no content."""
+        """Returns the first delta. Before calls without text, it has no content."""
         if answer.calls and not answer.text:
             return {"role": "assistant", "content": None}
         return {"role": "assistant", "content": "", "refusal": None}
@@ -139,7 +139,7 @@ class OpenAIChat(OpenAI):
         return self.event({"choices": [], "usage": self.usage(usage)})
 
     def event(self, rest: Json) -> bytes:
-        """Returns a chunk as an event, padded against guessing tokens by their length."""
+        """Returns a chunk as an event, with padding that hides the length of its text."""
         chunk = self.chunk_head | rest
         if self.options.get("include_obfuscation", True):
             chunk["obfuscation"] = NOISE[: 16 - len(utf8(compact(chunk))) % 16]
@@ -147,7 +147,7 @@ class OpenAIChat(OpenAI):
 
     @cached_property
     def chunk_head(self) -> Json:
-        """What every chunk begins with."""
+        """The common fields of every chunk."""
         return {
             "id": self.id,
             "object": "chat.completion.chunk",
@@ -159,18 +159,18 @@ class OpenAIChat(OpenAI):
 
     @property
     def count(self) -> int:
-        """How many choices are asked for."""
+        """The requested number of choices."""
         asked = self.asked.get("n")
         return asked if isinstance(asked, int) and 1 <= asked <= 128 else 1
 
     @property
     def tier(self) -> str:
-        """The tier that serves the request; `auto` is the default one."""
+        """The tier of the request; `auto` becomes the default one."""
         asked = self.asked.get("service_tier") or "auto"
         return "default" if asked == "auto" else str(asked)
 
     def probabilities(self, text: str | None) -> Json:
-        """Log probabilities of a text, if they are asked for; reasoning models have no such field."""
+        """Returns the log probabilities of a text, if they are requested. Reasoning models have no such field."""
         if not self.asked.get("logprobs") or not text:
             return self.unless_reasoning(logprobs=None)
         found = log_probabilities(text, self.asked.get("top_logprobs") or 0)
@@ -182,7 +182,7 @@ class OpenAIChat(OpenAI):
         return object_at(self.asked, "stream_options")
 
     def usage(self, usage: Usage) -> Json:
-        """Token counts: the parts are included in the wholes."""
+        """Returns the token counts, which include their parts."""
         return {
             "prompt_tokens": usage.input,
             "completion_tokens": usage.output,
@@ -198,22 +198,22 @@ class OpenAIChat(OpenAI):
 
     @property
     def id(self) -> str:
-        """`chatcmpl-` and 29 characters."""
+        """An id: `chatcmpl-` and 29 characters."""
         return f"chatcmpl-{self.ticket.token('completion', 29)}"
 
     @property
     def fingerprint(self) -> str | None:
-        """Which build answered."""
+        """The fingerprint of the build."""
         return None if reasons(self.model) else f"fp_{self.ticket.token('build', 10, HEX)}"
 
     def unless_reasoning(self, **fields: Any) -> Json:
-        """Fields that reasoning models leave out."""
+        """Returns the fields that reasoning models leave out."""
         return {} if reasons(self.model) else fields
 
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields a bare error object, and the stream goes on to its end as if nothing had happened."""
+        """Yields a plain error object, after which the stream continues to its normal end."""
         yield sse(compact({"error": fields(self.failures[kind])}))
         if self.options.get("include_usage"):
             yield self.usage_chunk(Usage(0, 0))
@@ -221,6 +221,6 @@ class OpenAIChat(OpenAI):
 
 
 def nested(answer: Answer) -> list[Json]:
-    """Annotations of the text, one level down under their type."""
+    """Returns annotations of the text, nested under their type."""
     found = [each for part in answer.parts if isinstance(part, Say) for each in url_citations(part)]
     return [{"type": kind, kind: inner} for inner in found if (kind := inner.pop("type"))]

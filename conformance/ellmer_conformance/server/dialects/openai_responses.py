@@ -1,4 +1,4 @@
-"""OpenAI Responses: typed output items, every step of a stream announced, numbered and closed.
+"""OpenAI Responses: typed output items. Every step of a stream is announced, numbered and closed.
 
 https://platform.openai.com/docs/api-reference/responses
 """
@@ -31,7 +31,7 @@ _Step = tuple[Kind, str, Json]  # what would be lost without it, its name, its f
 
 
 class OpenAIResponses(OpenAI):
-    """api.openai.com."""
+    """The host api.openai.com."""
 
     wire: ClassVar[str] = "openai-responses"
     stops: ClassVar[Mapping[Stop, str]] = {
@@ -92,7 +92,7 @@ class OpenAIResponses(OpenAI):
         yield "end", f"response.{status}", {"response": self.response(status, items, answer)}
 
     def inside(self, part: Said, item: Json) -> Iterator[_Step]:
-        """Yields what happens between an item's beginning and its end."""
+        """Yields the events between an item's beginning and its end."""
         match part:
             case Say():
                 yield from self.text(part, item)
@@ -110,7 +110,7 @@ class OpenAIResponses(OpenAI):
                     yield "open", f"response.web_search_call.{state}", {}
 
     def text(self, part: Say, item: Json) -> Iterator[_Step]:
-        """Yields a message's one content part."""
+        """Yields the events of a message's only content part."""
         place, whole = {"content_index": 0}, item["content"][0]
         yield (
             "open",
@@ -131,7 +131,7 @@ class OpenAIResponses(OpenAI):
         yield "close", "response.content_part.done", {**place, "part": whole}
 
     def summary(self, summary: Json, index: int) -> Iterator[_Step]:
-        """Yields one part of a reasoning summary."""
+        """Yields the events of one part of a reasoning summary."""
         place, text = {"summary_index": index}, summary["text"]
         yield "open", "response.reasoning_summary_part.added", {**place, "part": summary | {"text": ""}}
         for piece in words(Think(text)):
@@ -141,9 +141,7 @@ class OpenAIResponses(OpenAI):
         yield "close", "response.reasoning_summary_part.done", {**place, "part": summary}
 
     def items(self, answer: Answer) -> list[Json]:
-        """Returns the output items, one for each part; the last of an answer that stopped short is
-        incomplete.
-        """
+        """Returns the output items, one for each part. The last item of a truncated answer is incomplete."""
         items = [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
         if items and self.status(answer) == "incomplete" and "status" in items[-1]:
             items[-1]["status"] = "incomplete"
@@ -187,39 +185,39 @@ class OpenAIResponses(OpenAI):
                 return {"id": self.id("ws", number), **kind, "action": action}
 
     def probabilities(self, text: str) -> list[Json]:
-        """Returns the log probabilities of a text, if they are asked for."""
+        """Returns the log probabilities of a text, if they are requested."""
         if "message.output_text.logprobs" not in self.included:
             return []
         return log_probabilities(text, self.asked.get("top_logprobs") or 0)
 
     @property
     def included(self) -> list[Any]:
-        """What the request asks for beside the answer."""
+        """The parts that the request includes besides the answer."""
         include = self.asked.get("include")
         return include if isinstance(include, list) else []
 
     @property
     def seals(self) -> bool:
-        """Whether reasoning comes with its encrypted form."""
+        """Whether reasoning has its encrypted form."""
         return "reasoning.encrypted_content" in self.included or bool(_ALWAYS_SEALED.match(self.model))
 
     @property
     def summarises(self) -> bool:
-        """Whether reasoning comes with a summary."""
+        """Whether reasoning has a summary."""
         return bool(object_at(self.asked, "reasoning").get("summary"))
 
     def padding(self, piece: str) -> Json:
-        """Against guessing tokens by their length."""
+        """Returns random-looking padding, which hides the length of a text."""
         if object_at(self.asked, "stream_options").get("include_obfuscation") is False:
             return {}
         return {"obfuscation": NOISE[: 16 - len(piece) % 16]}
 
     def status(self, answer: Answer) -> str:
-        """`completed` or `incomplete`."""
+        """Returns `completed` or `incomplete`."""
         return "completed" if self.stops[answer.reason] == "completed" else "incomplete"
 
     def response(self, status: str, output: Sequence[Json], answer: Answer | None = None) -> Json:
-        """Returns the response object at some point of its life; what was asked is said back in it."""
+        """Returns the response object in one of its states. It repeats the request's settings."""
         cause = {"reason": self.stops[answer.reason]} if answer and status == "incomplete" else None
         return self.common | {
             "status": status,
@@ -232,7 +230,7 @@ class OpenAIResponses(OpenAI):
 
     @cached_property
     def common(self) -> Json:
-        """What is the same at each point of a response's life, and None for the rest: its keys are in order."""
+        """The fields that are the same in each state, and `None` for the others, in the order of the keys."""
         billing = {} if self.ticket.request.stream else {"billing": {"payer": "developer"}}
         return in_recorded_order(
             {
@@ -251,7 +249,7 @@ class OpenAIResponses(OpenAI):
         )
 
     def id(self, prefix: str, number: int | None = None) -> str:
-        """`fc_` and 50 hex digits, the time among them."""
+        """Returns an id: `fc_` and 50 hex digits, which contain the time."""
         token = self.ticket.token
         return (
             f"{prefix}_{token('response', 16, HEX)}00{self.ticket.created:08x}{token(f'{number}', 24, HEX)}"
@@ -260,7 +258,7 @@ class OpenAIResponses(OpenAI):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
-        """Yields an error event, then the response as it is now: failed, with what there is of its output."""
+        """Yields an error event, then the failed response with its output so far."""
         failure = self.failures[kind]
         error = {"code": failure.code or failure.type, "message": failure.message}
         yield event("error", len(before), {"error": {"type": failure.type, **error, "param": None}})
@@ -284,6 +282,6 @@ class OpenAIResponses(OpenAI):
 
 
 def is_forged(sealed: str, *, strict: bool) -> bool:
-    """Tells whether encrypted reasoning is not as it was sent."""
+    """Tells whether encrypted reasoning was changed."""
     blob = decoded(sealed.removeprefix(_SEALED)) or b""
     return (strict or is_ours(blob)) and opened(blob) is None

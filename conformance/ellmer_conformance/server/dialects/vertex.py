@@ -1,4 +1,4 @@
-"""Vertex AI: Gemini with a creation time, a kind of traffic, and no key but an access token."""
+"""Vertex AI: Gemini with a creation time, a traffic type, and an access token instead of a key."""
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
@@ -27,7 +27,7 @@ _USAGE = (
 
 
 class Vertex(Gemini):
-    """Vertex AI: the same without an index, with a creation time and its kind of traffic."""
+    """The host of Vertex AI: Gemini's answers without an index, with a creation time and a traffic type."""
 
     vendor: ClassVar[str] = "vertex"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {

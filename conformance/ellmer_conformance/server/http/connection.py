@@ -1,7 +1,7 @@
-"""HTTP/1.1 on a socket: requests as values in, replies played out, one after another per connection.
+"""HTTP/1.1 on a socket: it parses requests and plays replies, one after another on each connection.
 
-Everything a client may do is answered: keep-alive and pipelining, chunked bodies, `Expect: 100-continue`, HEAD,
-HTTP/1.0, malformed requests (400), absurd sizes (413, 431).
+Everything that a client may send is answered: keep-alive and pipelining, chunked bodies, `Expect: 100-continue`,
+HEAD, HTTP/1.0, malformed requests (400), excessive sizes (413, 431).
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _STATUS = {int(s): s.phrase for s in HTTPStatus} | {529: "Site Overloaded"}
 
 
 class Handler(Protocol):
-    """What a connection asks. Both must be quick."""
+    """The functions that a connection calls. Both must be quick."""
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
-        """Returns the reply to a whole request, or what it will come from."""
+        """Returns the reply to a whole request, or an awaitable of it."""
 
     def too_large(self, request: HttpRequest) -> Reply:
         """Returns the reply to a request whose body will not be read."""
 
 
 class Connection(asyncio.Protocol):
-    """One client. The set of open connections belongs to the server, which closes them when it stops.
+    """One client. The server holds the set of open connections, and closes them when it stops.
 
-    `known` are the requests that it recognizes; None where none may be kept.
+    `known` are the requests that it recognizes, or `None` if none may be stored.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class Connection(asyncio.Protocol):
         self._writable = None
 
     def weary(self, now: float) -> None:
-        """Ends the connection where nothing has become of it for long: a request half sent, or none at all."""
+        """Ends an idle connection: one with an incomplete request, or without any."""
         if not self._playing and not self._waiting and now - self.heard > PATIENCE:
             self.close()
 
     def close(self) -> None:
-        """Ends the connection, whatever it was doing."""
+        """Ends the connection in any state."""
         self._closing = True
         self._transport.abort()
 
@@ -130,7 +130,7 @@ class Connection(asyncio.Protocol):
     # replies ----------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        """Answers what waits: at once where the reply is one write, else in a task of its own."""
+        """Answers the next request: at once if the reply is one write, else in a task."""
         while self._waiting and not self._closing and self._playing is None:
             request = self._waiting.popleft()
             reply = self._answer(request)
@@ -195,7 +195,7 @@ class Connection(asyncio.Protocol):
                 await self._silence()
 
     async def _silence(self) -> None:
-        """Until the client leaves, which cancels this."""
+        """Waits until the client leaves, which cancels this."""
         self._silent = True
         if self._half_closed:
             self._transport.close()
@@ -212,7 +212,7 @@ class Connection(asyncio.Protocol):
             self._transport.write(data)
 
     def _finish(self, reply: Reply) -> None:
-        """Sends the last reply and goes on reading: to close on unread bytes would reset the connection."""
+        """Sends the last reply and continues to read, because closing with unread bytes would reset the connection."""
         self._write(head(reply, HttpRequest("", "", {}, keep_alive=False)) + reply.body)
         self._closing = True
         if not self._transport.is_closing():
@@ -221,7 +221,7 @@ class Connection(asyncio.Protocol):
 
 
 async def settled(coming: Awaitable[Reply]) -> Reply:
-    """Returns a reply that had to be waited for."""
+    """Returns a reply after awaiting it."""
     try:
         return await coming
     except Exception as error:  # noqa: BLE001 - a client must not hang on our own defects
@@ -229,7 +229,7 @@ async def settled(coming: Awaitable[Reply]) -> Reply:
 
 
 def defect(error: Exception) -> Reply:
-    """Returns what a client is told when we fail; the loop is told the rest."""
+    """Returns the reply after an error of the server. The event loop gets the details."""
     context = {"message": "a defect of the strict server", "exception": error}
     asyncio.get_running_loop().call_exception_handler(context)
     text = f"A defect of the strict server: {error!r}\n"
@@ -237,7 +237,7 @@ def defect(error: Exception) -> Reply:
 
 
 async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
-    """Yields the writes of a body, when each is due."""
+    """Yields the writes of a body, each at its time."""
     if isinstance(reply, Relayed):
         async with aclosing(reply.chunks) as chunks:
             async for data in chunks:
@@ -249,14 +249,14 @@ async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
 
 
 def persistent(reply: Reply, request: HttpRequest) -> bool:
-    """Tells whether the connection stays open: HTTP/1.0 has no chunks, there a stream ends with the
+    """Tells whether the connection stays open. In HTTP/1.0, there are no chunks, and a stream ends with the
     connection.
     """
     return request.keep_alive and (reply.length is not None or request.version == "1.1")
 
 
 def head(reply: Reply, request: HttpRequest) -> bytes:
-    """Status line and headers, with the framing that this request allows."""
+    """Returns the status line and headers, with the framing that this request allows."""
     lines = [f"HTTP/1.1 {reply.status} {_STATUS.get(reply.status, 'Unknown')}"]
     lines += [f"{name}: {value}" for name, value in reply.headers]
     if reply.length is not None:

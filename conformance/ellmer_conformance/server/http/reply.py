@@ -1,7 +1,7 @@
 """A reply on the connection: a status, headers, and a body in exact writes.
 
-A dialect makes a `Reply`; `deliver()` changes how its bytes travel, below the dialects and whatever they say;
-`http.py` plays it.
+A dialect makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the dialects; `http.py`
+plays it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Headers = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer. Each element of `writes` is written on its own, `delay` seconds after the one before.
+    """An answer. Each element of `writes` is written separately, `delay` seconds after the previous one.
 
-    `length` is the content length to announce; None sends the body chunked, one HTTP chunk a write. What
-    happens after the last write is `ending`. `left` is told when the client goes away before the end, with the
-    number of bytes of the body that were written by then.
+    `length` is the content length to announce; `None` sends the body chunked, with one HTTP chunk for each write.
+    `ending` says what happens after the last write. `left` is called if the client leaves early, with the number of
+    bytes of the body that were written.
     """
 
     status: int
@@ -36,40 +36,40 @@ class Reply:
 
     @property
     def body(self) -> bytes:
-        """All bytes of the body that are sent."""
+        """All bytes of the body."""
         return b"".join(self.writes)
 
     @property
     def size(self) -> int:
-        """The bytes of that body."""
+        """The size of the body in bytes."""
         return sum(map(len, self.writes))
 
     @property
     def response(self) -> Response:
-        """The same as a value of an `Exchange`."""
+        """The reply as a value of an `Exchange`."""
         return Response(self.status, dict(self.headers), self.body, ended=self.ending == "end")
 
     def noting(self, violations: str) -> Reply:
-        """With the violations of the request in a header."""
+        """Returns the reply with the violations of the request in a header."""
         return replace(self, headers=(*self.headers, ("x-conformance-violations", violations)))
 
 
 class Broken(Exception):
-    """The rest of a relayed body will not come."""
+    """The rest of a relayed body will not arrive."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relayed(Reply):
-    """A reply that is still arriving: `chunks`, instead of `writes`, are passed on as they come.
+    """A reply that is still arriving: `chunks`, instead of `writes`, are passed on as they arrive.
 
-    They raise `Broken` where the other side stopped; the client's connection then breaks as well.
+    They raise `Broken` if the other side stopped; the client's connection then breaks as well.
     """
 
     chunks: AsyncGenerator[bytes, None]
 
 
 def is_short(reply: Reply) -> bool:
-    """Tells whether it is one write and then over."""
+    """Tells whether the reply is a single write."""
     short = reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end"
     return short and not isinstance(reply, Relayed)
 
@@ -80,7 +80,7 @@ def plain(status: int, headers: Headers, body: bytes) -> Reply:
 
 
 def deliver(reply: Reply, delivery: Delivery) -> Reply:
-    """Returns the same bytes, cut, slowed and ended as the delivery says."""
+    """Returns the reply split, delayed and ended as the delivery says."""
     writes: Iterable[bytes] = reply.writes
     if delivery.after is not None:
         writes = _first(delivery.after, writes)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 requests out of the bytes that a client sends, in whatever pieces they come. httptools parses."""
+"""Parses HTTP/1.1 requests from the bytes of a client in any chunks, with httptools."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def _lower(name: bytes) -> str:
 
 
 class Receiver(Protocol):
-    """Who is told what came. What it was told is too much does not come after all."""
+    """The callbacks for parsed requests. A request that was reported as too large is not reported again."""
 
     def came(self, request: HttpRequest) -> None:
-        """A request, whole."""
+        """Handles a whole request."""
 
     def waits(self) -> None:
-        """The headers of one whose body comes when the client is told to go on."""
+        """Handles the headers of a request whose body arrives after the client is told to continue."""
 
     def too_large(self, request: HttpRequest) -> None:
-        """The headers of one whose body is larger than `MAX_BODY`."""
+        """Handles the headers of a request whose body is larger than `MAX_BODY`."""
 
     def nonsense(self, status: int, message: str) -> None:
-        """It cannot be read on, and why."""
+        """Handles an unreadable request, with the reason."""
 
 
 class Reader:
-    """Reads one connection. `known` is None where nothing that came may be kept."""
+    """Reads one connection. `known` is `None` if no request may be stored."""
 
     def __init__(self, receiver: Receiver, known: KnownRequests | None) -> None:
         self._receiver = receiver
@@ -51,7 +51,7 @@ class Reader:
         self._body_size = 0
 
     def feed(self, data: bytes) -> None:
-        """Reads on; the receiver is told in between."""
+        """Reads more bytes and calls the receiver."""
         known = self._known if self._between else None
         if known is not None and (request := known.find(data)):
             self._receiver.came(request)

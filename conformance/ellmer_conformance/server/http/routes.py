@@ -43,10 +43,10 @@ _CASE = re.compile(r"/c/(?P<case>[^/?]+)(?:/(?P<nonce>[^/?]+))?(?P<rest>/[^?]*)?
 
 @dataclass(frozen=True)
 class Route:
-    """What a target means.
+    """The meaning of a target.
 
-    `path` and `query` are the provider's part of it. `url` is the same for `wires`: with a case, a version and
-    without a key. `wire` and `vendor` are empty where no provider has such a path, or the rules know nothing of its format.
+    `path` and `query` are the provider's part of it. `url` is that part for `wires`, with a case, a version and
+    without a key. `wire` and `vendor` are empty if no provider has such a path, or if its format has no rules.
     """
 
     page: Literal["home", "index", "report", "chat"]
@@ -60,17 +60,15 @@ class Route:
 
 
 def route(target: str, host: str) -> Route:
-    """Finds the way. `host` is the `Host` header: a client that was rerouted still names its provider there.
+    """Returns the route. `host` is the `Host` header, which names the provider of a rerouted client.
 
-    A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`. Short ways are remembered.
+    A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`. Short routes are cached.
     """
     return _remembered(target, host) if len(target) + len(host) < _SHORT else found(target, host)
 
 
 def found(target: str, host: str) -> Route:
-    """Returns the same, and nothing is remembered. The target may name a server, too, as clients of proxies
-    write it.
-    """
+    """Returns the route without caching it. The target may contain a host, too, as clients of proxies write it."""
     target = _SERVER.sub("", target)
     path, _, query_text = (target if target.startswith("/") else f"/{target}").partition("?")
     match = _CASE.fullmatch(path)

@@ -1,8 +1,8 @@
-"""Checks everything that a request decides by itself: its format, the verdicts of the rules, whether it is refused, and
-the answer if it names no conversation.
+"""Checks a request by itself: its format, the verdicts of the rules, a refusal, and the answer if it names no
+conversation.
 
-In order, as the providers do it: the path, the key, JSON, the model's name, the rules, the signatures. Clients
-repeat themselves, so what was found is remembered.
+The order is that of the providers: the path, the key, JSON, the model's name, the rules, the signatures. Results are
+cached, because clients repeat requests.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ _REMEMBERED = 65_536  # bytes of a body up to which it is
 
 @dataclass(frozen=True, eq=False)
 class CheckedRequest:
-    """A request to a provider. `refusal` is why it is not answered; `noted` what is said where it is, all the same."""
+    """A checked request. `refusal` is the reason why it is not answered; `noted` are the violations of an answered
+    one.
+    """
 
     request: Request
     verdicts: Sequence[Verdict] = ()
@@ -54,13 +56,13 @@ class CheckedRequest:
 
     @cached_property
     def reply(self) -> Reply:
-        """The refusal, or the answer that everybody gets. Who repeats a request, alone or among others, gets the same bytes."""
+        """The refusal, or the answer for requests without a conversation. A repeated request gets the same bytes."""
         dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, f"-{self.sum}"))
         return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
 
 
 def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
-    """Reads and judges a request. Who observes refuses nothing for its content, nor for a missing key."""
+    """Parses and judges a request. An observing server refuses nothing for its content or a missing key."""
     short = len(http.body) + len(http.target) + sum(map(len, http.headers.values())) < _REMEMBERED
     find = _check_request if short else _check_request.__wrapped__
     return find(http, observe)
@@ -99,7 +101,7 @@ def _judged(
 
 
 def _forged(request: Request, body: bytes) -> Refusal | None:
-    """Returns what is said of what the model signed. Most requests hold nothing of the kind, and are not searched."""
+    """Returns the error for changed signatures. Most requests contain none and are not searched."""
     if not any(word in body for word in _SIGNED):
         return None
     case = route(request.url, "").case
@@ -109,8 +111,11 @@ def _forged(request: Request, body: bytes) -> Refusal | None:
 def examined(
     way: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
-    """Returns the request and what the rules say of it. Raises ValueError or RecursionError where it is no
-    JSON object.
+    """Returns the request and its verdicts.
+
+    Raises:
+        ValueError: The body is not a JSON object.
+        RecursionError: The body is nested too deeply.
     """
     request = readers.request(method, way.url, headers, body, way.vendor)
     return request, _PROXIED.judged(request, body, _judge).verdicts
@@ -131,7 +136,7 @@ _PROXIED = VerdictCache()
 
 
 def keyless(wire: str, refusal: Refusal) -> Verdict:
-    """Returns what the provider would have said to a request without a key, as a broken rule."""
+    """Returns the provider's error for a request without a key, as a broken rule."""
     rule = Rule(
         id="KEY-001",
         level=Level.MUST,
@@ -146,7 +151,7 @@ def keyless(wire: str, refusal: Refusal) -> Verdict:
 
 
 def notes(violations: Sequence[Violation], forged: Refusal | None) -> str:
-    """`ORD-002 /messages/3, signature`: what a header can say of the violations."""
+    """Returns the violations in the form of a header: `ORD-002 /messages/3, signature`."""
     noted = [
         f"{violation.rule.id} {quote(violation.pointer, errors='replace')}"
         for violation in violations[:_NOTED]

@@ -1,8 +1,8 @@
 """The other endpoints of providers: lists of models, token counts, files, batches. Each provider has one module.
 
-In the simplest form that is true: every model is there unless its name says otherwise, tokens are a quarter of the
-letters, files are kept while the conversation is, and the requests of a batch are judged and answered from the
-script like any others, when it is handed in; it takes two looks until it is done.
+They are as simple as possible: every model exists unless its name says otherwise, a token is four characters, and
+files live as long as the conversation. The requests of a batch are judged and answered from the script when it is
+submitted. It is done after two polls.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Services:
         self._shelves: dict[tuple[str, str], StoredObjects] = {}
 
     def answer(self, http: HttpRequest, way: Route, *, locks: bool = True) -> Reply | None:
-        """Returns the reply of a service; None where there is none. Without `locks` nobody needs a key."""
+        """Returns the reply of a service, or `None` if there is none. Without `locks`, no key is needed."""
         wire = provider_of(http, way)
         for method, pattern, serve in _MODULES[wire].ROUTES:
             match = pattern.search(way.path)
@@ -63,7 +63,9 @@ class Services:
 
 
 def provider_of(http: HttpRequest, way: Route) -> str:
-    """Returns whose service a path is: some have the same names for them, and differ in the headers, or the provider's name."""
+    """Returns the provider of a path. Some providers have the same paths, so the headers or the provider's name
+    decide.
+    """
     if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
     if readers.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":

@@ -24,12 +24,12 @@ _MISSING = Refusal("Not found", 404, "not_found_error")
 
 
 def models(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of models."""
     return service.reply(_listed([_model(id, name) for id, name in _MODELS.items()]))
 
 
 def model(service: ServiceRequest) -> Reply:
-    """Returns one of them, or any other."""
+    """Returns a model, known or not."""
     name = service.names["id"]
     if missing := service.dialect.no_model(name):
         return service.refuse(missing)
@@ -47,7 +47,7 @@ def _listed(data: list[Json]) -> Json:
 
 
 def count(service: ServiceRequest) -> Reply:
-    """Returns the tokens of a request; it is a request to Messages, save that it limits nothing."""
+    """Returns the tokens of a request. It is a request to Messages without a token limit."""
     body = {"max_tokens": 1, **service.body}
     missing = service.dialect.no_model(str(body.get("model")))
     refusal = missing or service.objection("/v1/messages", body)
@@ -62,7 +62,7 @@ def count(service: ServiceRequest) -> Reply:
 
 
 def upload(service: ServiceRequest) -> Reply:
-    """Keeps a file."""
+    """Stores a file."""
     _, file = service.form()
     if file is None:
         return service.refuse(Refusal("file: Field required", 400, "invalid_request_error"))
@@ -72,18 +72,18 @@ def upload(service: ServiceRequest) -> Reply:
 
 
 def files(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of files."""
     return service.reply(_listed([_file(service, file) for file in service.stored.files.values()]))
 
 
 def file(service: ServiceRequest) -> Reply:
-    """Returns what is known of one."""
+    """Returns the metadata of a file."""
     found = service.stored.files.get(service.names["id"])
     return service.reply(_file(service, found)) if found else _no_file(service)
 
 
 def content(service: ServiceRequest) -> Reply:
-    """Only what the model made can be had back."""
+    """Returns the content of a file. Only files of the model can be downloaded."""
     if service.names["id"] not in service.stored.files:
         return _no_file(service)
     said = f"File '{service.names['id']}' is not downloadable"
@@ -91,7 +91,7 @@ def content(service: ServiceRequest) -> Reply:
 
 
 def delete(service: ServiceRequest) -> Reply:
-    """Forgets it."""
+    """Deletes a file."""
     found = service.stored.files.pop(service.names["id"], None)
     return service.reply({"id": found.id, "type": "file_deleted"}) if found else _no_file(service)
 
@@ -109,7 +109,7 @@ def _no_file(service: ServiceRequest) -> Reply:
 
 
 def submit(service: ServiceRequest) -> Reply:
-    """Takes a batch of requests."""
+    """Accepts a batch of requests."""
     requests = service.body.get("requests")
     if not isinstance(requests, list) or not requests:
         return service.refuse(Refusal("requests: Field required", 400, "invalid_request_error"))
@@ -124,13 +124,13 @@ def submit(service: ServiceRequest) -> Reply:
 
 
 def poll(service: ServiceRequest) -> Reply:
-    """Returns how far it is."""
+    """Returns the status of a batch."""
     batch = service.look()
     return service.reply(_batch(service, batch)) if batch else service.refuse(_MISSING)
 
 
 def results(service: ServiceRequest) -> Reply:
-    """Returns the answers, a line each."""
+    """Returns the answers, one on each line."""
     batch = service.stored.batches.get(service.names["id"])
     if batch is None:
         return service.refuse(_MISSING)

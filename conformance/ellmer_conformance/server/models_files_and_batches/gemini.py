@@ -29,12 +29,12 @@ _TYPES = "type.googleapis.com/google.ai.generativelanguage.v1main"
 
 
 def models(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of models."""
     return reply(service, {"models": [_model(id, name) for id, name in _MODELS.items()]})
 
 
 def model(service: ServiceRequest) -> Reply:
-    """Returns one of them, or any other."""
+    """Returns a model, known or not."""
     name = service.names["id"]
     if missing := service.dialect.no_model(name, "getModel"):
         return service.refuse(missing)
@@ -49,7 +49,7 @@ def _model(id: str, name: str) -> Json:
 
 
 def count(service: ServiceRequest) -> Reply:
-    """Returns the tokens of a request, which may be wrapped."""
+    """Returns the tokens of a request, which may be nested."""
     name, given = service.names["id"], service.body
     if missing := service.dialect.no_model(name, "countTokens"):
         return service.refuse(missing)
@@ -64,7 +64,7 @@ def count(service: ServiceRequest) -> Reply:
 
 
 def reply(service: ServiceRequest, value: Json) -> Reply:
-    """JSON over many lines."""
+    """Returns indented JSON."""
     return plain(200, service.dialect.headers(stream=False), pretty(value))
 
 
@@ -72,8 +72,8 @@ def reply(service: ServiceRequest, value: Json) -> Reply:
 
 
 def upload(service: ServiceRequest) -> Reply:
-    """Returns a whole file with what is said of it; the start of a resumable upload, which says where to send
-    its bytes; or these.
+    """Handles a whole file with its metadata, the start of a resumable upload (the reply has the URL for its bytes),
+    or these bytes.
     """
     if service.http.headers.get("x-goog-upload-protocol") == "multipart":
         return _multipart(service)
@@ -92,7 +92,7 @@ def upload(service: ServiceRequest) -> Reply:
 
 
 def _multipart(service: ServiceRequest) -> Reply:
-    """Returns both in one body (`multipart/related`), as Google's own client for JavaScript sends them.
+    """Returns metadata and file of one body (`multipart/related`), as Google's own client for JavaScript sends them.
 
     https://github.com/google-gemini/deprecated-generative-ai-js/blob/main/src/server/file-manager.ts
     """
@@ -123,19 +123,19 @@ def _finish(service: ServiceRequest, id: str) -> Reply:
 
 
 def files(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of files."""
     kept = [_file(service, file) for file in service.stored.files.values()]
     return reply(service, {"files": kept} if kept else {})
 
 
 def file(service: ServiceRequest) -> Reply:
-    """Returns what is known of one."""
+    """Returns the metadata of a file."""
     found = service.stored.files.get(service.names["id"])
     return reply(service, _file(service, found)) if found else _no_file(service)
 
 
 def delete(service: ServiceRequest) -> Reply:
-    """Forgets it."""
+    """Deletes a file."""
     return reply(service, {}) if service.stored.files.pop(service.names["id"], None) else _no_file(service)
 
 
@@ -169,7 +169,7 @@ def _origin(service: ServiceRequest) -> str:
 
 
 def submit(service: ServiceRequest) -> Reply:
-    """Takes a batch whose requests are in it."""
+    """Accepts a batch with inline requests."""
     name, given = service.names["id"], service.body.get("batch") or {}
     try:
         requests = given["inputConfig" if "inputConfig" in given else "input_config"]["requests"]["requests"]
@@ -185,7 +185,7 @@ def submit(service: ServiceRequest) -> Reply:
 
 
 def poll(service: ServiceRequest) -> Reply:
-    """Returns how far it is; when it is done, the answers are in it."""
+    """Returns the status of a batch. A finished batch has its answers."""
     batch = service.look()
     if batch is None:
         return service.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))

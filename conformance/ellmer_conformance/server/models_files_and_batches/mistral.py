@@ -1,4 +1,4 @@
-"""Mistral's models; the rest is as OpenAI has it.
+"""Mistral's models. The other endpoints are as OpenAI's.
 
 https://docs.mistral.ai/api/#tag/models
 """
@@ -18,12 +18,12 @@ _MODELS = ("mistral-small-latest", "mistral-medium-latest", "mistral-large-lates
 
 
 def models(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of models."""
     return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
 
 
 def model(service: ServiceRequest) -> Reply:
-    """Returns one of them, or any other."""
+    """Returns a model, known or not."""
     name = service.names["id"]
     if service.dialect.no_model(name):
         return service.refuse(Refusal(f"Invalid model: {name}", 404, "invalid_model"))

@@ -27,17 +27,17 @@ _DETAILS = {
 
 
 def version(service: ServiceRequest) -> Reply:
-    """Returns what runs."""
+    """Returns the server's version."""
     return service.reply({"version": "0.12.6"})
 
 
 def tags(service: ServiceRequest) -> Reply:
-    """Returns what is there."""
+    """Returns the installed models."""
     return service.reply({"models": [_model(name, service) for name in _MODELS]})
 
 
 def show(service: ServiceRequest) -> Reply:
-    """Returns one of them, or any other."""
+    """Returns a model, known or not."""
     name: Any = service.body.get("model") or service.body.get("name") or ""
     if not name or service.dialect.no_model(str(name)):
         return service.refuse(Refusal(f"model '{name}' not found", 404))

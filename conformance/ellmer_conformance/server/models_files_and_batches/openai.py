@@ -21,12 +21,12 @@ _MODELS = ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-emb
 
 
 def models(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of models."""
     return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
 
 
 def model(service: ServiceRequest) -> Reply:
-    """Returns one of them, or any other."""
+    """Returns a model, known or not."""
     name = service.names["id"]
     if service.dialect.no_model(name):
         said = f"The model '{name}' does not exist"
@@ -52,7 +52,7 @@ def count(service: ServiceRequest) -> Reply:
 
 
 def upload(service: ServiceRequest) -> Reply:
-    """Keeps a file."""
+    """Stores a file."""
     fields, file = service.form()
     missing = "file" if file is None else "purpose" if not fields.get("purpose") else ""
     if missing or file is None:
@@ -62,26 +62,26 @@ def upload(service: ServiceRequest) -> Reply:
 
 
 def files(service: ServiceRequest) -> Reply:
-    """Returns the list."""
+    """Returns the list of files."""
     data = [_file(service, file) for file in service.stored.files.values()]
     ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
     return service.reply({"object": "list", "data": data, "has_more": False, **ends})
 
 
 def file(service: ServiceRequest) -> Reply:
-    """Returns what is known of one."""
+    """Returns the metadata of a file."""
     found = service.stored.files.get(service.names["id"])
     return service.reply(_file(service, found)) if found else _no_file(service)
 
 
 def content(service: ServiceRequest) -> Reply:
-    """Returns its bytes."""
+    """Returns the content of a file."""
     found = service.stored.files.get(service.names["id"])
     return service.data(found.data, "application/octet-stream") if found else _no_file(service)
 
 
 def delete(service: ServiceRequest) -> Reply:
-    """Forgets it."""
+    """Deletes a file."""
     found = service.stored.files.pop(service.names["id"], None)
     return service.reply({"object": "file", "deleted": True, "id": found.id}) if found else _no_file(service)
 
@@ -102,7 +102,7 @@ def _no_file(service: ServiceRequest) -> Reply:
 
 
 def submit(service: ServiceRequest) -> Reply:
-    """Takes a batch whose requests are lines of a file."""
+    """Accepts a batch whose requests are lines of a file."""
     given = service.body
     file = service.stored.files.get(str(given.get("input_file_id")))
     if file is None:
@@ -119,7 +119,7 @@ def submit(service: ServiceRequest) -> Reply:
 
 
 def poll(service: ServiceRequest) -> Reply:
-    """Returns how far it is; when it is done, the answers are a file."""
+    """Returns the status of a batch. The answers of a finished batch are a file."""
     batch = service.look()
     if batch is None:
         return service.refuse(Refusal(f"No batch found with id '{service.names['id']}'.", 404, _BAD))

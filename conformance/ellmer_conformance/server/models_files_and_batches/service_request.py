@@ -1,4 +1,4 @@
-"""A request to one of these endpoints, and the objects that the server stores for them."""
+"""A request to one of these endpoints, and the objects that the server stores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 
 @dataclass
 class Batch:
-    """A batch and how often it was looked at."""
+    """A batch and the number of its polls."""
 
     id: str
     asked: list[Asked]
@@ -57,7 +57,7 @@ class Batch:
 
     @property
     def done(self) -> bool:
-        """Whether the answers can be had."""
+        """Whether the answers are available."""
         return self.looks >= _PROMISED
 
 
@@ -72,7 +72,7 @@ class StoredObjects:
 
 @dataclass(frozen=True)
 class ServiceRequest:
-    """A request, whose it is, and the names in its path."""
+    """A request, its provider and conversation, and the names in its path."""
 
     http: HttpRequest
     way: Route
@@ -85,7 +85,7 @@ class ServiceRequest:
 
     @property
     def body(self) -> Json:
-        """The JSON object that was sent; empty where none was."""
+        """The JSON object of the request, or an empty one."""
         try:
             value = json.loads(self.http.body)
         except ValueError:
@@ -109,7 +109,7 @@ class ServiceRequest:
         return [(type, data) for _, type, data in self._parts()]
 
     def _parts(self) -> Iterator[tuple[bytes, str, bytes]]:
-        """Of a body in parts, the headers of each, its type and its data."""
+        """Yields the parts of a body: the headers of each, its type and its data."""
         found = _BOUNDARY.search(self.http.headers.get("content-type", ""))
         for part in self.http.body.split(f"--{found[1]}".encode())[1:-1] if found else ():
             head, _, data = part.partition(b"\r\n\r\n")
@@ -118,18 +118,18 @@ class ServiceRequest:
             yield head, type, data.removesuffix(b"\r\n")
 
     def objection(self, path: str, body: Json) -> Refusal | None:
-        """Returns what the provider would say to a chat request with this body."""
+        """Returns the provider's error for a chat request with this body."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
         broken = objection(book(request.wire, request.vendor).judge(request))
         return broken.refusal if broken else None
 
     def tokens(self, path: str, body: Json) -> int:
-        """About how many tokens a chat request has."""
+        """Returns the approximate number of tokens of a chat request."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
         return sum(3 + len(item.text) // 4 for item in readers.read(request))
 
     def ask(self, name: str, path: str, body: Json) -> Asked:
-        """Answers one request of a batch, as if it had come by itself."""
+        """Answers one request of a batch like a single request."""
         target = f"/c/{quote(self.way.case, safe='')}/{quote(self.way.nonce or '-', safe='')}{path}"
         headers = {key: value for key, value in self.http.headers.items() if key != "content-length"}
         reply = self.chat(HttpRequest("POST", target, headers, utf8(compact(body))))
@@ -141,17 +141,17 @@ class ServiceRequest:
     # kept -------------------------------------------------------------------------------------------------
 
     def fresh(self, label: str, length: int, alphabet: str) -> str:
-        """Returns the random-looking part of an id: the same for the same place in the conversation."""
+        """Returns the random-looking part of an id, which is the same for the same position in the conversation."""
         self.stored.count += 1
         return self.dialect.ticket.token(f"{label} {self.stored.count}", length, alphabet)
 
     def keep(self, file: File) -> File:
-        """Puts a file on the stored."""
+        """Adds a file to the stored files."""
         self.stored.files[file.id] = file
         return file
 
     def look(self) -> Batch | None:
-        """Returns the batch that the path names, a look later."""
+        """Returns the batch in the path after one more poll."""
         batch = self.stored.batches.get(self.names["id"])
         if batch:
             batch.looks += 1
@@ -160,22 +160,22 @@ class ServiceRequest:
     # out --------------------------------------------------------------------------------------------------
 
     def reply(self, value: object) -> Reply:
-        """JSON."""
+        """Returns a reply with JSON."""
         return plain(200, self.dialect.headers(stream=False), utf8(compact(value)))
 
     def refuse(self, refusal: Refusal) -> Reply:
-        """Returns an error in the provider's layout."""
+        """Returns a reply with an error in the provider's form."""
         return refuse(self.dialect, refusal)
 
     def data(self, data: bytes, type: str) -> Reply:
-        """Bytes."""
+        """Returns a reply with bytes."""
         return plain(200, [("content-type", type)], data)
 
     def lines(self, values: list[Json]) -> Reply:
-        """JSON Lines."""
+        """Returns a reply with JSON Lines."""
         return self.data(b"".join(utf8(f"{compact(value)}\n") for value in values), "application/x-jsonl")
 
     def moment(self, hours: int = 0) -> str:
-        """Returns the time of the conversation, or hours later, as RFC 3339."""
+        """Returns the time of the conversation, plus some hours, as RFC 3339."""
         ticket = self.dialect.ticket
         return ticket._replace(number=ticket.number + 1200 * hours).moment("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""Makes the reply to a request: the line of the script, its bytes, and its variation.
+"""Makes the reply to a request: the step of the script, its bytes, and its variation.
 
-Imports the dialects and the parts of HTTP.
+The modules import the dialects and the HTTP modules.
 """

@@ -33,26 +33,20 @@ def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
 
 
 def visible(request: Request) -> list[Media]:
-    """Returns the images, documents and sounds that the request brings after the model's last word, in the
-    order it reads.
-    """
+    """Returns the images, documents and audio that the request adds after the model's last message, in order."""
     news = takewhile(lambda item: item.role != "assistant", reversed(readers.read(request)))
     return [item.media for item in news if item.media and item.kind in {"image", "document", "other"}][::-1]
 
 
 def _filled(body: Json, value: Any) -> Say | Call:
-    """Returns the value as text, or as arguments of the one tool, where the request demands that it is
-    called.
-    """
+    """Returns the value as text, or as arguments of a tool if the request forces its call."""
     if re.search(r'"(any|tool|function|required)"', _choice(body).lower()):
         return Call(_tool_for(body, value), value)
     return Say(compact(value))
 
 
 def _tool_for(body: Json, value: Any) -> str:
-    """Returns the name of the tool that is demanded, or else of the first that names the value's properties,
-    or of the last.
-    """
+    """Returns the name of the forced tool, or else of the first with the value's properties, or of the last."""
     declared = _declared(body)
     taking = [*(tool for tool in declared if _takes(tool, value)), *declared[::-1]]
     found: list[str] = _TOOL_NAME.findall(_choice(body)) or _TOOL_NAME.findall(json.dumps(taking[0]))
@@ -60,14 +54,14 @@ def _tool_for(body: Json, value: Any) -> str:
 
 
 def _choice(body: Json) -> str:
-    """Returns what the request says of the choice of a tool."""
+    """Returns the tool choice of the request."""
     configs = [body.get(key) or {} for key in ("toolConfig", "tool_config")]
     said = [{key: value for key, value in config.items() if key != "tools"} for config in configs]
     return json.dumps([body.get("tool_choice"), *said])
 
 
 def _declared(body: Json) -> list[Any]:
-    """Returns all tools, in whatever list they stand."""
+    """Returns all tools, in any of the request's lists."""
     tools = body.get("tools") or (body.get("toolConfig") or {}).get("tools") or []
     return [
         each
@@ -82,7 +76,7 @@ def _takes(tool: Any, value: Any) -> bool:
 
 
 def _heard(request: Request) -> str:
-    """Returns what the user said last."""
+    """Returns the user's last message."""
     said = (
         item.text for item in reversed(readers.read(request)) if item.kind == "text" and item.role == "user"
     )

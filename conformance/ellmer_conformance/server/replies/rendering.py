@@ -1,4 +1,4 @@
-"""A step of a script as the bytes of a reply, in a dialect."""
+"""Renders a step of a script as the bytes of a reply, in a dialect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["refuse", "render"]
 
 
 def render(dialect: Dialect, step: Step) -> Reply:
-    """Returns the reply to a legal request."""
+    """Returns the reply to a valid request."""
     match step:
         case Cut():
             return _cut(dialect, step)
@@ -87,7 +87,9 @@ def _cut(dialect: Dialect, step: Cut) -> Reply:
 
 
 def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[bytes]:
-    """Frames up to the middle of the first call's arguments; where one frame has them whole, half of that."""
+    """Returns the frames up to the middle of the first call's arguments. If one frame has them whole, it is half of
+    that frame.
+    """
     named = next(i for i, frame in enumerate(frames) if frame.kind == "call")
     pieces = sum(1 for _ in takewhile(lambda frame: frame.kind == "arguments", frames[named + 1 :]))
     writes = data(frames[: named + 1 + pieces // 2])
@@ -97,7 +99,7 @@ def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[b
 
 
 def _middle(dialect: Dialect, body: bytes, answer: Answer) -> int:
-    """Returns where the first call's arguments are half written."""
+    """Returns the position in the middle of the first call's arguments."""
     call = next(part for part in answer.parts if isinstance(part, Call))
     start = body.index(dialect.arguments_key) + len(dialect.arguments_key)
     return start + len(arguments_text(call).encode()) // 2 + 1

@@ -1,4 +1,4 @@
-"""Formats behind the doors of others: each body is judged by the book of whoever's format it is."""
+"""Formats at other endpoints: each body is judged by the book of its own format."""
 
 import json
 

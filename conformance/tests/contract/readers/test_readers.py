@@ -1,4 +1,4 @@
-"""Readers and detection: what a request says, and to whom."""
+"""Readers and detection: the content of a request, its wire format and its provider."""
 
 import json
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""What OpenAI's formats and Bedrock are known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that OpenAI's formats and Bedrock accept: no rule may refuse them."""
 
 import pytest
 

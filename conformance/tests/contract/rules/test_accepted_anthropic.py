@@ -1,4 +1,4 @@
-"""What Anthropic's API is known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that Anthropic's API accepts: no rule may refuse them."""
 
 from dataclasses import replace
 

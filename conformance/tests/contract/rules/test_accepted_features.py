@@ -1,4 +1,4 @@
-"""What the documents of newer features show as right: no rule may object."""
+"""Requests from the documentation of newer features: no rule may refuse them."""
 
 import pytest
 

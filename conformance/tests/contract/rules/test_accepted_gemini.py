@@ -1,4 +1,4 @@
-"""What Gemini's API is known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that Gemini's API accepts: no rule may refuse them."""
 
 import pytest
 
@@ -16,6 +16,7 @@ GEMINI = {
     },
     "no role": ge.body({"parts": [{"text": "Hi"}]}),
     "a role of old": ge.body(ge.ASK, ge.model(ge.call()), {**ge.user(ge.answer()), "role": "function"}),
+    "a tier, labels, and not stored": ge.body(ge.ASK, serviceTier="flex", labels={"team": "a"}, store=False),
     "an empty text": ge.body(ge.user({"text": ""})),
     "an empty schema": ge.body(
         ge.ASK,

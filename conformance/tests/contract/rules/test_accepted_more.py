@@ -1,4 +1,4 @@
-"""What Bedrock, Ollama, Mistral and Cohere are known to accept, however odd it looks: no rule may object."""
+"""Unusual requests that Bedrock, Ollama, Mistral and Cohere accept: no rule may refuse them."""
 
 import pytest
 

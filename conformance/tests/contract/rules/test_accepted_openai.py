@@ -1,4 +1,4 @@
-"""What OpenAI's documentation shows as legal, option by option and item by item: no rule may object."""
+"""Legal requests from OpenAI's documentation, option by option and item by item: no rule may refuse them."""
 
 import pytest
 

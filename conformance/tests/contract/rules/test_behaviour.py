@@ -1,4 +1,4 @@
-"""Every behaviour rule meets a run that keeps it and a run that breaks it."""
+"""Every behaviour rule gets a run that keeps it and a run that breaks it."""
 
 import pytest
 from broken_answers import ANSWERS

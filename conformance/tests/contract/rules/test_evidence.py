@@ -1,4 +1,4 @@
-"""What refusing rules rest on: something that can be opened, for every rule, and links and recordings that are well formed."""
+"""Sources and evidence: every rule has something that can be opened, and links and recordings are well formed."""
 
 import json
 import re
@@ -11,18 +11,43 @@ from click.testing import CliRunner
 from ellmer_conformance.cli import _group
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.readers.provider_hosts import _HOSTS
+from ellmer_conformance.contract.rules import behaviour
+from ellmer_conformance.live_apis.probe import server_rules
 from ellmer_conformance.recordings.corpus import evidence, evidence_search, pins
-from ellmer_conformance.recordings.corpus.evidence import Citation, evidence_of
+from ellmer_conformance.recordings.corpus.evidence import Citation, addresses, evidence_of
 
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
+#: The form of a source that is no page, and the rules that may have it. Find a page before you add a rule here.
+DECIDED = re.compile(r"This project decided it: [^:]+\.")
+WITHOUT_A_PAGE = {"RUN-001", "TXT-001", "TXT-002", "SRV-033", "SRV-034"}
+
 
 def books():
-    """Every wire format as its author has it, and as each vendor that is known has it."""
+    """Returns every wire format's book, of its own provider and of each known provider."""
     for wire in rules.WIRES:
         author = rules.book(wire)
         yield author
         yield from (rules.book(wire, vendor) for vendor in sorted({*_HOSTS.values()} - {author.vendor}))
+
+
+def every_rule():
+    """Every rule of a client and of a server, with its book."""
+    for book in [*books(), behaviour.book, server_rules.book]:
+        yield from ((book, rule) for rule in book.rules.values())
+
+
+def test_every_rule_has_a_page_or_says_that_this_project_decided_it():
+    without = [(book, rule) for book, rule in every_rule() if not addresses(book, rule)]
+    assert {rule.id for _, rule in without} <= WITHOUT_A_PAGE, "name a link as their source"
+    assert all(DECIDED.fullmatch(source) for _, rule in without for source in rule.source)
+
+
+def test_every_behaviour_and_server_rule_says_why():
+    told = [*behaviour.book.rules.values(), *server_rules.book.rules.values()]
+    silent = [rule.id for rule in told if not rule.explain.startswith("Why: ")]
+    assert len(told) > 100
+    assert not silent, "say in one sentence of the docstring why the rule is useful"
 
 
 @pytest.mark.parametrize("wire", rules.WIRES)
@@ -70,16 +95,12 @@ def test_evidence_is_of_rules_that_there_are():
 def test_links_are_well_formed():
     links = {each for *_, each in entries() if isinstance(each, str)}
     links |= {
-        link
-        for book in books()
-        for rule in book.rules.values()
-        for source in rule.source
-        for link in evidence.LINK.findall(source)
+        link for _, rule in every_rule() for source in rule.source for link in evidence.LINK.findall(source)
     }
-    assert len(links) > 300
+    assert len(links) > 400
     for link in links:
         parts = urlsplit(link)
-        assert re.fullmatch(r"https://[\w.-]+\.[a-z]+(/[\w.~%!$&'()*+,;=:@/-]*)?", link), link
+        assert re.fullmatch(r"https://[\w.-]+\.[a-z]+(/[\w.~%!$&'()*+,;=:@/-]*)?(#[\w.-]+)?", link), link
         assert parts.scheme == "https", link
         if parts.netloc == "github.com":
             thread = r"/[\w.-]+/[\w.-]+(/(issues|pull)/\d+)?"
@@ -134,7 +155,7 @@ def evidence_of_responses(id):
 
 
 def test_evidence_is_found_by_looking(monkeypatch, tmp_path):
-    """For a rule that rests on nothing, a refusal in its words; not for one that rests on something already."""
+    """A rule without evidence gets a refusal with its text; a rule with evidence does not."""
     monkeypatch.setattr(
         evidence_search, "evidence_of", lambda book, rule: [] if rule.id == "SYS-004" else ["https://x.org"]
     )

@@ -1,4 +1,4 @@
-"""The rules against reality: recorded requests, and what the APIs really answered."""
+"""The rules against reality: recorded requests, and the real answers of the APIs."""
 
 import json
 import re
@@ -154,7 +154,7 @@ def can_be_given(recorded, error):
 
 
 def says(book, rule, error):
-    """Whether a rule's refusal, filled with other facts, is this error: same status, type, stable text."""
+    """Tells whether a rule's refusal with other facts is this error: same status, type and stable text."""
     for refusal in (rule.refusal, *rule.formerly):
         same = refusal.status == error.status and error.type in {refusal.type, str(refusal.code), ""}
         if same and pattern(refusal.message).fullmatch(error.message.strip()):
@@ -175,7 +175,7 @@ def refusals(book, rule):
 
 
 def pattern(template):
-    """A template as a pattern; one that is hardly more than its facts matches nothing."""
+    """Returns a template as a pattern. A template of little more than facts matches nothing."""
     pieces = re.split(r"\{\w+\}", template.replace("{{", "\0").replace("}}", "\1"))
     if sum(len(piece.strip()) for piece in pieces) < 12:
         return re.compile(r"(?!)")

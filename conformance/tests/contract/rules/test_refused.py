@@ -1,4 +1,4 @@
-"""What the APIs were measured or reported to refuse, word for word: the first objection of the book is theirs.
+"""Refusals that were measured or reported, word for word: the first objection of the book has the API's text.
 
 The table of Chat Completions was measured by others on gpt-5.6-terra, 2026-08.
 """
@@ -288,7 +288,7 @@ def test_a_reported_request_is_refused_in_the_words_reported(text):
 
 
 def refused(wire, vendor, body):
-    """The sentence, the parameter and the code of the answer to a request: what the first rule says that refuses it."""
+    """Returns the sentence, the parameter and the code of the first rule that refuses a request."""
     book = rules.book(wire, vendor)
     violation = objection(book.judge(book.request(body)))
     assert violation, "nobody objects"

@@ -1,4 +1,4 @@
-"""What Claude, Gemini and Bedrock were reported to refuse, word for word: the first objection of the book is theirs."""
+"""Refusals of Claude, Gemini and Bedrock that were reported, word for word: the first objection has the API's text."""
 
 import pytest
 

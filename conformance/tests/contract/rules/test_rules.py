@@ -1,4 +1,4 @@
-"""Every rule kills its mutants, and no rule objects to what conforms."""
+"""Every rule catches its mutants, and no rule refuses a conforming request."""
 
 import copy
 import json
@@ -48,7 +48,7 @@ def judged(book, rule, body):
 
 
 def requested(book, rule, body):
-    """The request of an example, sent on a day on which the rule held."""
+    """Returns the request of an example, on a day on which the rule held."""
     day = rule.until - timedelta(days=1) if rule.until else rule.since
     return replace(book.request(body), when=day)
 
@@ -119,7 +119,7 @@ def test_a_check_survives_any_shape(book):
 
 
 def mangled(value):
-    """The same JSON with every list and object somewhere replaced by what does not belong there."""
+    """Yields the JSON with each list and object replaced by a wrong value."""
     return dict(zip(value, [None, 5, "x", [None, 5, "x", [], {}], {}] * 9, strict=False))
 
 
@@ -226,7 +226,7 @@ ODD = (None, True, -1.5, "", [], {}, [None], [{}], [["x"]], {"type": ["x"]}, [{"
 
 
 def places(value):
-    """Every place in a JSON value: the container and the key."""
+    """Yields every place in a JSON value: the container and the key."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, each in inner:
         yield value, key

@@ -1,4 +1,4 @@
-"""The official types are asked only where all of them are installed."""
+"""The official types are used only if all of them are installed."""
 
 import sys
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""The shapes of the wire formats, what finds faults by them, and what their files say of where they are from."""
+"""The shapes of the wire formats, their checker, and the origins in their files."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Errors of the live API beside those of the strict server."""
+"""Errors of the live API compared with those of the strict server."""
 
 import json
 

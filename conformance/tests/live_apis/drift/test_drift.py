@@ -1,4 +1,4 @@
-"""`conformance live` against a second local server that plays the live API, with differences planted in it."""
+"""`conformance live` against a second local server that plays the live API, with planted differences."""
 
 import json
 
@@ -17,7 +17,7 @@ KEY = "some-real-key-1234"
 
 
 class Live:
-    """The strict server with a difference: what `change` makes of each body."""
+    """The strict server with a difference: `change` is applied to each body."""
 
     def __init__(self):
         self.engine, self.change = Engine(scripts()), lambda status, body: (status, body)
@@ -35,7 +35,7 @@ class Live:
 
 @pytest.fixture
 def live(tmp_path, monkeypatch):
-    """Plays a case at a server that has the given change; gives the exit code, the report and the folder."""
+    """Plays a case with a changed server. Returns the exit code, the report and the folder."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     handler = Live()
 

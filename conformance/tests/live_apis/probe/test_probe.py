@@ -1,4 +1,4 @@
-"""A server is asked, and judged by what it answers: ours keeps what it owes, and each mistake has its rule."""
+"""A server is probed and judged by its answers: ours keeps all rules, and each mistake breaks its rule."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Recorded conversations are played to adapters: what they send must say what the API accepted."""
+"""Recorded conversations are played to adapters: their requests must equal the accepted ones."""
 
 import json
 from collections import Counter
@@ -37,7 +37,7 @@ def player():
 
 @pytest.fixture
 def play(player, tmp_path):
-    """Plays interactions, or a file; gives the outcomes and what was left out."""
+    """Plays interactions, or a file. Returns the outcomes and the skipped parts."""
 
     def play(recorded, adapter="ellmer-core"):
         path = recorded

@@ -1,4 +1,4 @@
-"""The corpus by reference, against an index that is played, with archives that mean well and with hostile ones."""
+"""The corpus by reference, with a local index that has harmless and hostile archives."""
 
 import io
 import tarfile

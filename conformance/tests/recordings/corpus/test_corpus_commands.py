@@ -14,7 +14,7 @@ from ellmer_conformance.recordings.corpus.pins import Pin
 
 @pytest.fixture
 def corpus(played, monkeypatch, tmp_path):
-    """The commands, with the played archive as the only pin: a function from arguments to what they say."""
+    """Returns the commands with the local archive as the only pin: a function from arguments to their output."""
     pin = Pin(**{**vars(played(packed(GOOD))), "files": 1, "interactions": 1, "distinct": 1})
     (tmp_path / "corpus.toml").write_text(pins.as_toml(pin))
     monkeypatch.setattr(pins, "shipped", lambda: tmp_path / "corpus.toml")

@@ -1,4 +1,4 @@
-"""What recordings say of the days of rules, and that each of their requests is judged once."""
+"""Recordings that confirm or contradict the days of rules, each judged once."""
 
 import json
 
@@ -9,7 +9,7 @@ from ellmer_conformance.recordings.corpus.dates import dated
 
 
 def dated_recording(folder, *, day, refused):
-    """Two user messages in a row, at Anthropic: refused until October 2024, merged since."""
+    """Two user messages in a row at Anthropic, which were refused until October 2024 and merged since."""
     body = {
         "model": "claude-3-opus-20240229",
         "max_tokens": 9,

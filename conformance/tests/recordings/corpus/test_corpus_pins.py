@@ -1,4 +1,4 @@
-"""Where an index is, which archive of it is chosen, and how the archive is pinned."""
+"""The index's URL, the choice of an archive, and the pin of an archive."""
 
 import json
 import re

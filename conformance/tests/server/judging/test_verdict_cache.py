@@ -1,4 +1,4 @@
-"""Requests that differ in plain words only are judged alike: what is kept of one holds for the other."""
+"""Requests that differ only in plain text get equal verdicts."""
 
 import json
 

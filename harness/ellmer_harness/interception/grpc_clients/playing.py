@@ -156,7 +156,7 @@ def _lines(take: RequestInFlight) -> Iterator[dict[str, Any]]:
 def _parsed(line: bytes) -> dict[str, Any]:
     found = json.loads(line)
     if not isinstance(found, dict) or not found.keys() & {"sent", "half_closed", "received", "status"}:
-        raise ValueError(f"{line[:200]!r} is no part of a call")
+        raise ValueError(f"{line[:200]!r} is not part of a call")
     return found
 
 

@@ -54,7 +54,7 @@ _HINTS = (*WORDS, "bearer")
 def hinted(text: str) -> bool:
     """Whether there may be a telling name in a text: without looking closely, which takes longer."""
     lower = text.lower()
-    return any(hint in lower for hint in _HINTS)
+    return bool(text) and any(hint in lower for hint in _HINTS)
 
 
 @lru_cache(maxsize=8192)

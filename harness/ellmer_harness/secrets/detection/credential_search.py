@@ -122,9 +122,10 @@ def _unwrapped(
     for part in parts:
         for key, text in _plain(part.text, first=first) if _may_hide(part.text) else ():
             found.setdefault((key, text), _Part(text, key, among=[part], holder=part.holder))
-    tokens = dict.fromkeys(token for word in words for token in _BASE64.findall(word))
+    found_tokens = (token for word in words for token in _BASE64.findall(word))
+    tokens = dict.fromkeys(token for token in found_tokens if not _HEX.fullmatch(token))
     for token in worth_decoding([*tokens], [secret.encode() for secret, _ in known]):
-        for text in _decoded(token, known) if not _HEX.fullmatch(token) else ():
+        for text in _decoded(token, known):
             found.setdefault((token, text), _Part(text, among=parts, token=token, holder=token))
     return [*found.values()]
 
@@ -135,7 +136,7 @@ def _may_hide(text: str) -> bool:
 
 
 def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
-    """Returns the name and text of the content of a string, one layer below: JSON, URL-encoding, escapes."""
+    """Yields the name and text of the content of a string, one layer below: JSON, URL-encoding, escapes."""
     if len(text) < 8:
         return
     if (value := parsed(text.strip() if first else text)) is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
-from itertools import chain
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import chain, compress, repeat
+from operator import is_
 from typing import Any
 
 from pydantic_core import from_json
@@ -20,6 +21,7 @@ _NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "
 _VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
 _NAMING = frozenset(_NAMES)
 _NUMBERS = frozenset((int, float, bool, type(None)))
+_KINDS = _NUMBERS | {str, dict, list}
 _FIELDS = 12  # an object that names its value has few others
 _RUN = 16
 _PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
@@ -34,13 +36,14 @@ def strings(value: Any) -> list[tuple[str, str]]:
     named: dict[tuple[str, str], None] = {}
     level = [value]
     while level:
-        level = (
-            [part for item in level for part in _of_bytes(item)] if bytes in set(map(type, level)) else level
-        )
-        plain.update(dict.fromkeys(item for item in level if isinstance(item, str)))
-        objects = [item for item in level if isinstance(item, dict)]
-        lists = [item for item in level if isinstance(item, list) and not _numbers(item)]
+        kinds = [*map(type, level)]
+        if not _KINDS.issuperset(kinds):
+            level = [part for item in level for part in _readable(item)]
+            kinds = [*map(type, level)]
+        texts, objects, lists = (_only(kind, level, kinds) for kind in (str, dict, list))
+        lists = [items for items in lists if not _numbers(items)]
         names = dict.fromkeys(chain.from_iterable(objects))
+        plain.update(dict.fromkeys(texts))
         plain.update(names)
         named.update(dict.fromkeys(_telling(objects, lists, names)))
         level = [*_values(objects, names), *chain.from_iterable(lists)]
@@ -64,11 +67,26 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
             for name, inner in item.items():
                 found["", name].append(place)
                 left.append((inner, (place, name), naming if naming and name in _VALUES else name))
-        elif isinstance(item, list):
+        elif isinstance(item, list | tuple):
             left += _items(item, place, key)
         elif isinstance(item, bytes):
             left += [(inner, place, key) for inner in _of_bytes(item)]
     return found
+
+
+def _only(kind: type, level: list[Any], kinds: list[type]) -> list[Any]:
+    return [*compress(level, map(is_, kinds, repeat(kind)))]
+
+
+def _readable(item: Any) -> list[Any]:
+    """What is to be searched in an item that may be of another type."""
+    if type(item) in _KINDS:
+        return [item]
+    if isinstance(item, bytes):
+        return _of_bytes(item)
+    if isinstance(item, dict):
+        return [{**item}]
+    return [[*item]] if isinstance(item, list | tuple) else [str(item)]
 
 
 def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[Any]:
@@ -86,7 +104,7 @@ def _lines(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
-def _numbers(items: list[Any]) -> bool:
+def _numbers(items: Sequence[Any]) -> bool:
     return bool(items) and type(items[0]) in _NUMBERS and _NUMBERS.issuperset(map(type, items))
 
 
@@ -96,7 +114,8 @@ def _telling(
     """Yields the strings that telling names are for: those of a field, of `{"name": …, "value": …}` and of a pair."""
     for name in filter(telling, names):
         yield from (found for each in objects if name in each for found in _texts(name, each[name]))
-    naming, valued = _NAMING.intersection(names), [one for one in objects if not _VALUES.isdisjoint(one)]
+    naming = _NAMING.intersection(names)
+    valued = [one for one in objects if not _VALUES.isdisjoint(one)] if naming else []
     if hinted("\n".join({one[name] for name in naming for one in valued if isinstance(one.get(name), str)})):
         for each in valued:
             if name := _named(each):
@@ -111,18 +130,15 @@ def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
         item = left.pop()
         if isinstance(item, str):
             yield name, item
-        elif isinstance(item, list):
+        elif isinstance(item, list | tuple):
             left += item
         elif isinstance(item, bytes):
             left += _of_bytes(item)
 
 
-def _of_bytes(item: Any) -> list[Any]:
-    """What is to be read in bytes; anything else as it is."""
-    if not isinstance(item, bytes):
-        return [item]
-    whole = parsed(item)
-    return [*readable(item)] if whole is None else [whole]
+def _of_bytes(data: bytes) -> list[Any]:
+    whole = parsed(data)
+    return [*readable(data)] if whole is None else [whole]
 
 
 def pointer(place: Place) -> str:
@@ -172,7 +188,7 @@ def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
         at = end
 
 
-def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
+def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
     if key == "text" and _lines(items):
         yield "".join(items), (place, 0), key
         return
@@ -180,7 +196,7 @@ def _items(items: list[Any], place: Place, key: str) -> Iterator[tuple[Any, Plac
     yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in _NUMBERS)
 
 
-def _pair(items: list[Any]) -> bool:
+def _pair(items: Sequence[Any]) -> bool:
     """Whether this is a header, or a field of a form, of a telling name."""
     return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
 

@@ -25,7 +25,7 @@ class Recording:
 
     @property
     def requests(self) -> Iterator[Sent]:
-        """Yields the recorded requests, and decodes their bodies one by one."""
+        """The recorded requests, and decodes their bodies one by one."""
         return self._requests()
 
 

@@ -65,7 +65,7 @@ def _recording(tape: TapeState) -> Recording:
 
 
 def _changed(tape: TapeState) -> Iterator[str]:
-    """Returns requests that got the answer of a different body. If bodies are not compared, nothing else
+    """Yields requests that got the answer of a different body. If bodies are not compared, nothing else
     reports this.
     """
     if tape.index is None:

@@ -1,6 +1,6 @@
-"""Adapters with bugs that were invented when the rules stood: none of them was made for a rule.
+"""Adapters with bugs that were invented after the rules. No bug was made for a rule.
 
-Imports what all broken adapters share (`base.py`); the table of docs/planted-bugs.md lists every one.
+They import the code that all broken adapters share (`base.py`). The table of docs/planted-bugs.md lists each of them.
 """
 
 from . import options, replies, requests, tools

@@ -1,4 +1,4 @@
-"""Adapters that do not do what the caller sets for one turn."""
+"""Adapters that ignore or misuse the caller's options of one turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..base import BrokenAdapter
 
 
 class _Sets(BrokenAdapter):
-    """One that says that it can."""
+    """An adapter that declares support for these options."""
 
     caught_by: ClassVar[tuple[str, ...]] = ()
 

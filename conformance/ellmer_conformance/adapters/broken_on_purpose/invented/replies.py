@@ -1,4 +1,4 @@
-"""Adapters that tell their caller something else than the model said: invented when the rules stood."""
+"""Adapters that return another answer than the model's. They were invented after the rules."""
 
 from __future__ import annotations
 

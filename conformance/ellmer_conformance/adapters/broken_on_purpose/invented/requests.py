@@ -1,4 +1,4 @@
-"""Adapters that send something else than was said: invented when the rules stood."""
+"""Adapters that send other messages than the caller's. They were invented after the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adapters that describe, call or answer tools their own way: invented when the rules stood."""
+"""Adapters that describe, call or answer tools wrongly. They were invented after the rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DropsNulls(BrokenAdapter):
         return replace(tool, run=lambda **told: tool.run(**{k: v for k, v in told.items() if self.keeps(v)}))
 
     def keeps(self, value: Any) -> bool:
-        """Tells whether an argument is one."""
+        """Tells whether an argument is kept."""
         return value is not None
 
 

@@ -131,7 +131,7 @@ def mistyped(pointer: str, expected: str, value: Any) -> Finding:
 
 
 def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:
-    """Returns a finding for a string with a maximum length."""
+    """Yields a finding for a string with a maximum length."""
     if isinstance(text, str):
         problem = f"it has {len(text)} characters and may have {limit}"
         facts = {"path": path(pointer), "limit": limit, "length": len(text)}
@@ -139,7 +139,7 @@ def too_long(text: Any, pointer: str, limit: int) -> Iterator[Finding]:
 
 
 def misnamed(name: Any, pointer: str) -> Iterator[Finding]:
-    """Returns a finding for a function's name: it has at least one letter, and only valid ones."""
+    """Yields a finding for a function's name: it has at least one letter, and only valid ones."""
     if isinstance(name, str):
         place, code = path(pointer), "invalid_value" if name else "empty_string"
         text = f"Invalid '{place}': " + (_MISNAMED if name else _EMPTY)

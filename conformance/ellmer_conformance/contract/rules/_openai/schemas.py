@@ -5,12 +5,14 @@ Other keywords are not judged, because strict mode has changed its support for t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...exchange import Json
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
+from .._references import dangling, references
 from .refusals import path, refused
 
 __all__ = [
@@ -45,6 +47,8 @@ STRICT = (
     "https://github.com/cyanheads/git-mcp-server/issues/47 (the format)",
     "https://github.com/vectorize-io/hindsight/pull/3944 (`$ref`)",
     "https://github.com/camel-ai/camel/issues/3001 (`$ref`)",
+    "https://github.com/openai/openai-node/issues/970 (a `$ref` that leads nowhere)",
+    "https://github.com/dotnet/extensions/issues/6918 (a `$ref` to a property)",
 )
 ROOTS = "https://github.com/podly-pure-podcasts/podly_pure_podcasts/pull/89 (the root)"
 ARRAYS = "https://github.com/AIPentest/CyberStrikeAI/issues/71"
@@ -94,6 +98,7 @@ def strict_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
     problems = [
         (context, reason) for context, inner in _schemas(schema) for reason in _strict_problems(inner)
     ]
+    problems += _lost(schema)
     for context, reason in problems:
         text = f"{_where(context)}, {reason}"
         yield broken(f"{pointer}{_pointer(context)}", text, name=name, reason=text, path=path(pointer))
@@ -115,6 +120,16 @@ def _strict_problems(schema: Json) -> Iterator[str]:
         yield f"$ref cannot have keywords {{{', '.join(map(repr, beside))}}}."
     if schema.get("format") == "uri" and schema.get("type") == "string":
         yield "'uri' is not a valid format."
+
+
+def _lost(schema: Any) -> Iterator[tuple[Context, str]]:
+    """Yields references that lead nowhere, or elsewhere than to a definition."""
+    nowhere = dict(dangling(schema))
+    for place, name in references(schema):
+        if place in nowhere:
+            yield place, f"reference to component '{name}' which was not found in the schema."
+        elif name != "#" and not re.fullmatch(r"#/(\$defs|definitions)/[^/]+", name):
+            yield place, "reference can only point to definitions defined at the top level of the schema."
 
 
 def _open_object(schema: Json, properties: Json) -> Iterator[str]:

@@ -17,7 +17,7 @@ from ...readers.bedrock import blocks, messages
 from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met
 from ..anthropic import book as anthropic
-from ..anthropic.tools._grammar import strict_problem
+from ..anthropic.tools._grammar import lost, strict_problem
 from ._blocks import specs
 from ._role_changes import led_back, translation
 from ._rulebook import (
@@ -43,6 +43,7 @@ from ._rulebook import (
 
 CLOSED: Json = {**SCHEMA, "additionalProperties": False}
 TINY: Json = {**CLOSED, "properties": {"x": {"type": "integer", "multipleOf": 5}}, "required": ["x"]}
+LOST: Json = {**CLOSED, "properties": {"x": {"$ref": "#/$defs/X"}}, "required": ["x"]}
 LIST: Json = {**CLOSED, "properties": {"x": {"type": "array", "maxItems": 5}}, "required": ["x"]}
 THINKING: Json = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
 ADAPTIVE: Json = {"additionalModelRequestFields": {"thinking": {"type": "adaptive"}}}
@@ -206,17 +207,22 @@ def no_prefill_follows_a_result(request: Request) -> Iterator[Finding]:
     "SCH-003",
     MUST,
     REJECT,
-    source="recorded refusals (claude-sonnet-4-5)",
+    source=[
+        "recorded refusals (claude-sonnet-4-5)",
+        "https://github.com/langchain4j/langchain4j/pull/5097 (`$ref`)",
+    ],
     refusal=refused(f"{PASSED_ON}tools.{{index}}.custom: {{reason}}"),
     models=CLAUDE,
     examples=[body(ASK, toolConfig=_strict(CLOSED)), body(ASK, toolConfig=TOOLS)],
-    counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST)],
+    counterexamples=[body(ASK, toolConfig=_strict(each)) for each in (SCHEMA, TINY, LIST, LOST)],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict tool, every object sets `additionalProperties: false`, and numbers and lists have no bounds."""
+    """In a strict tool, every object sets `additionalProperties: false`, numbers and lists have no bounds, and every `$ref`
+    leads to a definition."""
     for index, (pointer, tool) in enumerate(specs(request.body)):
         if tool.get("strict") is True:
-            reason = strict_problem(object_of(tool.get("inputSchema")).get("json"))
+            schema = object_of(tool.get("inputSchema")).get("json")
+            reason = lost(schema) or strict_problem(schema)
             place = f"{pointer}/inputSchema/json"
             yield broken(place, reason, index=index, reason=reason) if reason else met(place)
 
@@ -225,14 +231,18 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
     "STO-009",
     MUST,
     REJECT,
-    source="recorded refusals (claude-sonnet-4-5)",
+    source=[
+        "recorded refusals (claude-sonnet-4-5)",
+        "https://github.com/langchain4j/langchain4j/pull/5097 (`$ref`)",
+    ],
     refusal=refused(f"{PASSED_ON}output_config.format.schema: {{reason}}"),
     models=CLAUDE,
     examples=[body(ASK, outputConfig=_format(CLOSED))],
-    counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST)],
+    counterexamples=[body(ASK, outputConfig=_format(each)) for each in (SCHEMA, TINY, LIST, LOST)],
 )
 def answers_are_closed(request: Request) -> Iterator[Finding]:
-    """In an output schema, every object sets `additionalProperties: false`, and numbers and lists have no bounds.
+    """In an output schema, every object sets `additionalProperties: false`, numbers and lists have no bounds, and every `$ref`
+    leads to a definition.
 
     Fix: set `additionalProperties: false`, and write the bounds into the description.
     """
@@ -241,7 +251,8 @@ def answers_are_closed(request: Request) -> Iterator[Finding]:
     for key in path:
         definition = object_of(definition).get(key)
     if isinstance(definition, dict) and isinstance(definition.get("schema"), str):
-        place, reason = f"/{'/'.join(path)}/schema", strict_problem(_loaded(definition["schema"]))
+        schema = _loaded(definition["schema"])
+        place, reason = f"/{'/'.join(path)}/schema", lost(schema) or strict_problem(schema)
         yield broken(place, reason, reason=reason) if reason else met(place)
 
 

@@ -5,11 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ...exchange import Request
+from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
-from ...readers.json_access import object_of
+from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, CLAUDE, IMAGE, MUST, REJECT, THOUGHT, TOOLS, assistant, body, book, refused, user
+from .._refused_features import Lack, enter
+from ._rulebook import (
+    ASK,
+    CLAUDE,
+    IMAGE,
+    MUST,
+    REJECT,
+    THOUGHT,
+    TOOLS,
+    assistant,
+    body,
+    book,
+    loop,
+    refused,
+    result,
+    user,
+)
 
 CACHE = {"cachePoint": {"type": "default"}}
 UNSIGNED = {"reasoningContent": {"reasoningText": {"text": "2 + 3 …"}}}
@@ -134,36 +150,77 @@ def thoughts_are_not_cached(request: Request) -> Iterator[Finding]:
                 yield broken(place, "a cache point follows reasoning content") if wrong else met(place)
 
 
-@book.rule(
-    "REQ-063",
-    MUST,
-    REJECT,
-    source="https://github.com/earendil-works/pi/issues/8960 (gpt-5.6-luna)",
-    refusal=refused(
-        "This model doesn't support the image field for user messages. Remove image and try again."
-    ),
-    models=["*openai.gpt-5.6-luna*"],
-    examples=[body(ASK, model="openai.gpt-5.6-luna")],
-    counterexamples=[body(user(IMAGE, "?"), model="openai.gpt-5.6-luna")],
-)
-def some_models_see_nothing(request: Request) -> Iterator[Finding]:
-    """Images are sent only to models that accept them."""
-    for pointer, message in messages(request.body):
-        for place, block in blocks(message, pointer):
-            yield broken(place, "an image is sent") if "image" in block else met(place)
+def _image(request: Request) -> str | None:
+    """Returns the place of an image among the blocks of a message."""
+    return next((place for place, block in _all_blocks(request) if "image" in block), None)
 
 
-@book.rule(
-    "REQ-064",
-    MUST,
-    REJECT,
-    source="https://github.com/langchain-ai/langchain-aws/issues/447 (deepseek.r1)",
-    refusal=refused("This model doesn't support tool use."),
-    models=["*deepseek.r1*"],
-    examples=[body(ASK, model="us.deepseek.r1-v1:0")],
-    counterexamples=[body(ASK, model="us.deepseek.r1-v1:0", toolConfig=TOOLS)],
+def _image_of_a_tool(request: Request) -> str | None:
+    """Returns the place of an image in the result of a tool."""
+    for place, block in _all_blocks(request):
+        for index, part in enumerate(items_of(object_of(block.get("toolResult")).get("content"))):
+            if "image" in object_of(part):
+                return f"{place}/toolResult/content/{index}"
+    return None
+
+
+def _all_blocks(request: Request) -> Iterator[tuple[str, Json]]:
+    return (found for pointer, message in messages(request.body) for found in blocks(message, pointer))
+
+
+def _tools(request: Request) -> str | None:
+    return "/toolConfig" if object_of(request.body.get("toolConfig")).get("tools") else None
+
+
+_NO_IMAGE = refused(
+    "This model doesn't support the image field for user messages. Remove image and try again."
 )
-def some_models_call_nothing(request: Request) -> Iterator[Finding]:
-    """Tools are sent only to models that support them."""
-    tools = object_of(request.body.get("toolConfig")).get("tools")
-    yield broken("/toolConfig", "tools") if tools else met("/messages")
+_FEATURES = "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html"
+_PI = "https://github.com/earendil-works/pi/issues/8960 (the sentence)"
+_MICRO, _LUNA, _R1 = "us.amazon.nova-micro-v1:0", "openai.gpt-5.6-luna", "us.deepseek.r1-v1:0"
+
+enter(
+    book,
+    [
+        Lack(
+            "REQ-063",
+            "Images are sent only to models that accept them.",
+            (
+                "*amazon.nova-micro*",
+                "*amazon.titan-text*",
+                "*deepseek.*",
+                "*openai.gpt-oss*",
+                "*mistral.mixtral*",
+            ),
+            _NO_IMAGE,
+            (f"{_FEATURES} (image chat)", _PI),
+            _image,
+            body(ASK, model=_MICRO),
+            body(user(IMAGE, "?"), model=_MICRO),
+        ),
+        Lack(
+            "REQ-066",
+            "The result of a tool has an image only for models that accept images there.",
+            ("*openai.gpt-5*", "*openai.gpt-6*"),
+            _NO_IMAGE,
+            (
+                "https://github.com/anomalyco/opencode/issues/49443 (tried at each: users may send images, tools may not)",
+                "https://github.com/anomalyco/opencode/issues/48069",
+                _PI,
+            ),
+            _image_of_a_tool,
+            body(user(IMAGE, "?"), model=_LUNA),
+            loop(result("a", IMAGE), model=_LUNA),
+        ),
+        Lack(
+            "REQ-064",
+            "Tools are sent only to models that support them.",
+            ("*deepseek.r1*",),
+            refused("This model doesn't support tool use."),
+            "https://github.com/langchain-ai/langchain-aws/issues/447 (deepseek.r1)",
+            _tools,
+            body(ASK, model=_R1),
+            body(ASK, model=_R1, toolConfig=TOOLS),
+        ),
+    ],
+)

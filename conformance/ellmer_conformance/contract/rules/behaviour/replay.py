@@ -9,18 +9,24 @@ from ...rule import Finding, broken, met
 from ._rulebook import LOSS, MUST, book
 
 
-@book.rule("CAS-01", MUST, LOSS, source="the recording is the evidence")
+@book.rule("CAS-01", MUST, LOSS, source="https://github.com/pydantic/pydantic-ai/issues/6993")
 def requests_match_the_recording(run: Run) -> Iterator[Finding]:
-    """In replay, every request matches a recorded one in method, URL and canonical JSON body."""
+    """In replay, every request matches a recorded one in method, URL and canonical JSON body.
+
+    Why: a recording that is replayed for any request proves nothing about the request that is sent now.
+    """
     for index, miss in enumerate(run.misses):
         yield broken(f"/exchanges/{len(run.exchanges) - len(run.misses) + index}/request", miss)
     if run.replayed and not run.misses:
         yield met("/exchanges")
 
 
-@book.rule("CAS-02", MUST, LOSS, source="the recording is the evidence")
+@book.rule("CAS-02", MUST, LOSS, source="https://vcrpy.readthedocs.io/en/latest/advanced.html")
 def recordings_are_played_whole(run: Run) -> Iterator[Finding]:
-    """In replay, every recorded interaction is played."""
+    """In replay, every recorded interaction is played.
+
+    Why: an answer that was not played belongs to a request that the client no longer sends.
+    """
     for unplayed in run.unplayed:
         yield broken("/exchanges", unplayed)
     if run.replayed and not run.unplayed:

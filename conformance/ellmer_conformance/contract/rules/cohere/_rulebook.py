@@ -24,6 +24,10 @@ def envelope(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return {"content-type": "application/json"}, body.encode("utf-8", "backslashreplace")
 
 
+#: The provider's page with examples of its errors.
+ERRORS = "https://docs.cohere.com/reference/errors"
+
+
 def refused(message: str) -> Refusal:
     """Returns a refusal in Cohere's form."""
     return Refusal(f"invalid request: {message}")

@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.cohere import messages
 from ...readers.json_access import elements, object_of
 from ...rule import Finding, Refusal, broken, met
-from ._rulebook import ASK, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
+from ._rulebook import ASK, ERRORS, IMAGE, MUST, REJECT, SCHEMA, TOOL, body, book, refused, user
 
 #: Fields of v1 that v2 does not have.
 OLD = {
@@ -164,6 +164,41 @@ def answers_have_a_type(request: Request) -> Iterator[Finding]:
     if isinstance(schema, dict):
         place = "/response_format/json_schema"
         yield met(place) if "type" in schema else broken(place, "the schema has no type")
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source=ERRORS,
+    refusal=refused("{key} must be between 0 and 1 inclusive."),
+    examples=[body(ASK, presence_penalty=0.1), body(ASK, frequency_penalty=1)],
+    counterexamples=[body(ASK, presence_penalty=1.5), body(ASK, frequency_penalty=-0.5)],
+)
+def penalties_are_between_0_and_1(request: Request) -> Iterator[Finding]:
+    """A presence or frequency penalty is between 0 and 1."""
+    for key in ("presence_penalty", "frequency_penalty"):
+        value = request.body.get(key)
+        if isinstance(value, int | float):
+            fits = 0 <= value <= 1
+            yield met(f"/{key}") if fits else broken(f"/{key}", f"it is {value}", key=key)
+
+
+@book.rule(
+    "STO-010",
+    MUST,
+    REJECT,
+    source=ERRORS,
+    refusal=refused("response_format is not supported with RAG."),
+    examples=[body(ASK, response_format=_format(SCHEMA)), body(ASK, documents=["2 + 3 = 5"])],
+    counterexamples=[body(ASK, response_format=_format(SCHEMA), documents=["2 + 3 = 5"])],
+)
+def documents_are_answered_in_text(request: Request) -> Iterator[Finding]:
+    """A request has documents or a JSON response format, not both."""
+    if request.body.get("documents"):
+        kind = object_of(request.body.get("response_format")).get("type", "text")
+        place = "/response_format"
+        yield met(place) if kind == "text" else broken(place, f"documents with the format {kind}")
 
 
 def _shows(part: Json) -> bool:

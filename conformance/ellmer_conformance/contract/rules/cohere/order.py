@@ -1,4 +1,4 @@
-"""Calls and results. No refusal is recorded: these rules come from the documentation and are previews."""
+"""Calls and results. Where the provider's page of errors has no words, a rule is a preview with our own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from ...exchange import Json, Request
 from ...readers.cohere import messages
 from ...readers.json_access import elements
-from ...rule import Finding, broken, met
-from ._rulebook import ASK, IMAGE, MUST, REJECT, body, book, call, refused, result
+from ...rule import Finding, Refusal, broken, met
+from ._rulebook import ASK, ERRORS, IMAGE, MUST, REJECT, body, book, call, refused, result
 
 GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is ours"
 
@@ -63,9 +63,8 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     "PAIR-002",
     MUST,
     REJECT,
-    source=GUIDE,
-    refusal=refused("the tool message for {id} responds to no tool call"),
-    preview=True,
+    source=ERRORS,
+    refusal=Refusal("tool call id not found in previous tool calls"),
     examples=[body(ASK, call("a"), result("a"))],
     counterexamples=[body(ASK, result("a")), body(ASK, call("a"), result("a"), result("b"))],
 )
@@ -76,7 +75,26 @@ def results_follow_calls(request: Request) -> Iterator[Finding]:
         known |= {str(made.get("id")) for _, made in _calls(message, pointer)}
         if message.get("role") == "tool":
             id = str(message.get("tool_call_id"))
-            yield met(pointer) if id in known else broken(pointer, f"no call has the id {id!r}", id=id)
+            yield met(pointer) if id in known else broken(pointer, f"no call has the id {id!r}")
+
+
+@book.rule(
+    "PAIR-018",
+    MUST,
+    REJECT,
+    source=ERRORS,
+    refusal=Refusal("cannot have duplicate tool ids"),
+    examples=[body(ASK, call("a", "b"), result("a"), result("b"))],
+    counterexamples=[body(ASK, call("a", "a"), result("a"), result("a"))],
+)
+def calls_of_a_message_have_ids_of_their_own(request: Request) -> Iterator[Finding]:
+    """Each tool call of a message has an id of its own."""
+    for pointer, message in messages(request.body):
+        seen: set[str] = set()
+        for place, made in _calls(message, pointer):
+            id = str(made.get("id"))
+            yield broken(f"{place}/id", f"another call has the id {id!r}") if id in seen else met(place)
+            seen.add(id)
 
 
 @book.rule(

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...exchange import Request
+from ...exchange import Json, Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, kind_of, problem, types_of
-from ._rulebook import ASK, SCHEMA, TOOL, body, book, refused
+from ._rulebook import ASK, ERRORS, SCHEMA, TOOL, body, book, call, result
 
 _SEE = "For proper usage, please refer to https://docs.cohere.com/reference/chat"
 _GO = {"integer": "int32", "number": "float64", "boolean": "bool", "string": "string", "object": "Object"}
+
+
+#: The provider's words for one place: on its page of errors, and in a recorded refusal for the name of a tool.
+_SAID = {
+    (FaultKind.MISSING_FIELD, "model"): "a model parameter is required for this endpoint.",
+    (FaultKind.MISSING_FIELD, "messages.content"): "message must not be empty in a turn",
+    (FaultKind.MISSING_FIELD, "messages.tool_call_id"): "tool call id must be provided with tool message",
+    (
+        FaultKind.MISSING_FIELD,
+        "tools.function.name",
+    ): "invalid request: all elements in tools must have a name.",
+    (FaultKind.UNKNOWN_VALUE, "messages.tool_calls.type"): "tool call must be of type function",
+    (
+        FaultKind.OUT_OF_RANGE,
+        "temperature",
+    ): "invalid request: temperature must be between 0 and 1.0 inclusive.",
+}
 
 
 def say(fault: Fault, _: Request) -> Mapping[str, str]:
@@ -19,7 +36,9 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
     field = ".".join(str(step) for step in fault.path if isinstance(step, str))
     if fault.kind is FaultKind.WRONG_TYPE:
         return {"key": field, "got": kind_of(fault.value), "type": _type(fault.expected)}
-    return {"key": fault.key, "text": f"{field}: {problem(fault)}".removeprefix(": ")}
+    place = f"{field}.{fault.key}".strip(".")
+    ours = f"invalid request: {f'{field}: {problem(fault)}'.removeprefix(': ')}{UNRECORDED}"
+    return {"key": fault.key, "text": _SAID.get((fault.kind, place), ours)}
 
 
 def _type(node: Mapping[str, Mapping[str, object]]) -> str:
@@ -31,8 +50,13 @@ def _type(node: Mapping[str, Mapping[str, object]]) -> str:
     return _GO.get(name, name)
 
 
-OURS = refused(f"{{text}}{UNRECORDED}")
 _FORMAT = {"type": "json_object", "json_schema": SCHEMA}
+
+
+def _call_of(kind: str) -> Json:
+    made = call("a")
+    return {**made, "tool_calls": [{**made["tool_calls"][0], "type": kind}]}
+
 
 enter(
     book,
@@ -40,7 +64,7 @@ enter(
         "cohere",
         say,
         {
-            **dict.fromkeys(FaultKind, OURS),
+            **dict.fromkeys(FaultKind, Refusal("{text}")),
             FaultKind.UNKNOWN_FIELD: Refusal(
                 f"unknown field: parameter '{{key}}' is not a valid field. {_SEE}", 422
             ),
@@ -48,21 +72,29 @@ enter(
                 f"invalid type: parameter '{{key}}' is of type {{got}} but should be of type {{type}}. {_SEE}"
             ),
         },
-        "https://github.com/BerriAI/litellm/pull/14691",
+        f"{ERRORS} and https://github.com/BerriAI/litellm/pull/14691",
         body(ASK, tools=[TOOL], response_format=_FORMAT, k=5),
         {
             FaultKind.UNKNOWN_FIELD: [
                 body(ASK, bogus=1),
                 body(ASK, tools=[{**TOOL, "function": {**TOOL["function"], "strict": True}}]),
             ],
-            FaultKind.MISSING_FIELD: [{"model": "command-a-03-2025"}, body({"content": "Hi"})],
+            FaultKind.MISSING_FIELD: [
+                {"messages": [ASK]},
+                {"model": "command-a-03-2025"},
+                body({"content": "Hi"}),
+                body({"role": "user"}),
+            ],
             FaultKind.WRONG_TYPE: [
                 {"model": "command-a-03-2025", "messages": "x"},
                 body(ASK, max_tokens="many"),
             ],
             FaultKind.WRONG_VARIANT: [body({"role": "bogus", "content": "Hi"})],
-            FaultKind.UNKNOWN_VALUE: [body(ASK, tool_choice="bogus", tools=[TOOL])],
-            FaultKind.OUT_OF_RANGE: [body(ASK, k=-1)],
+            FaultKind.UNKNOWN_VALUE: [
+                body(ASK, tool_choice="bogus", tools=[TOOL]),
+                body(ASK, _call_of("custom"), result("a")),
+            ],
+            FaultKind.OUT_OF_RANGE: [body(ASK, k=-1), body(ASK, temperature=1.5)],
         },
     ),
 )

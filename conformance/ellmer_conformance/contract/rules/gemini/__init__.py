@@ -15,6 +15,7 @@ for _part in (
     "features",
     "thinking",
     "order",
+    "results",
 ):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)

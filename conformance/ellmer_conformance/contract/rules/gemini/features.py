@@ -147,11 +147,12 @@ enter(
         Lack(
             "IMG-018",
             "A file is uploaded to Google, or is a YouTube video.",
-            ("gemini-2.0*", "gemini-2.5-flash-lite*"),
+            ("gemini-2.0*",),
             refused("Invalid or unsupported file uri: {value}"),
             (
-                "recorded refusals (gemini-2.0-flash, gemini-2.5-flash-lite); newer models fetch files",
+                "recorded refusal (gemini-2.0-flash); newer models fetch files since 2026",
                 f"{_FILES}audio/URL.yaml",
+                "https://github.com/vercel/ai/pull/16757 (all but Gemini 2.0 fetch them)",
             ),
             _foreign,
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),

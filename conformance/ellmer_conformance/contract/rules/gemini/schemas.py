@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from ...exchange import Json, Request
 from ...readers.gemini import declarations, get, key_of, repeated, snake
 from ...readers.json_access import items_of, object_of, words
-from ...rule import Finding
+from ...rule import Finding, broken, met
+from .._references import dangling
 from ._proto import Problem, proto, told, unknown
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
 
@@ -98,6 +99,35 @@ def schemas_make_sense(request: Request) -> Iterator[Finding]:
     """
     found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at)]
     yield from told([each._replace(said=f"* GenerateContentRequest.{each.said}") for each in found], end="\n")
+
+
+def _referring(**schema: Any) -> list[Json]:
+    """Returns a function whose schema refers to the definition `X`."""
+    made = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}, **schema}
+    return [{"functionDeclarations": [{"name": "add", "parametersJsonSchema": made}]}]
+
+
+@book.rule(
+    "SCH-024",
+    MUST,
+    REJECT,
+    source="https://github.com/google-gemini/gemini-cli/issues/13326",
+    refusal=refused("reference to undefined schema at {place}"),
+    examples=[body(ASK, tools=_referring(**{"$defs": {"X": {"type": "string"}}}))],
+    counterexamples=[body(ASK, tools=_referring())],
+)
+def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
+    """In `parametersJsonSchema`, every `$ref` leads to a definition.
+
+    Fix: send `$defs` along with the schema that refers to it.
+    """
+    for pointer, declaration in declarations(request.body):
+        key = key_of(declaration, "parametersJsonSchema")
+        schema, where = get(declaration, "parametersJsonSchema"), f"{pointer}/{key}"
+        for place, name in dangling(schema):
+            yield broken("/".join([where, *place]), f"{name} leads nowhere", place=".".join(place))
+        if isinstance(schema, dict) and not dangling(schema):
+            yield met(where)
 
 
 class _At(NamedTuple):

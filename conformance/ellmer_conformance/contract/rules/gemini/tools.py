@@ -177,7 +177,10 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     "REQ-013",
     MUST,
     REJECT,
-    source="Vertex AI's recorded refusal; the wording of the Gemini API is not known",
+    source=[
+        "https://ai.google.dev/api/generate-content",
+        "Vertex AI's recorded refusal; the wording of the Gemini API is not known",
+    ],
     refusal=refused(
         "* GenerateContentRequest.generation_config.temperature: temperature must be in the range [0.0, 2.0].\n"
     ),
@@ -248,7 +251,10 @@ def the_cache_has_the_tools(request: Request) -> Iterator[Finding]:
     "REQ-028",
     MUST,
     REJECT,
-    source="accepted with `codeExecution`: recorded",
+    source=[
+        "https://github.com/googleapis/js-genai/issues/1425",
+        "recorded as accepted: functions beside `codeExecution`",
+    ],
     refusal=refused(
         "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
     ),

@@ -186,10 +186,14 @@ def parts_are_known(request: Request) -> Iterator[Finding]:
     "REQ-012",
     MUST,
     REJECT,
-    source=["recorded refusals of `web_search` (ministral-3b)", SDK],
+    source=[
+        "recorded refusals of `web_search` (ministral-3b)",
+        SDK,
+        "https://github.com/vercel/ai/issues/14312 (searches are for agents and conversations)",
+    ],
     refusal=INVALID,
     examples=[body(ASK, tools=[TOOL, {"type": "image_generation"}])],
-    counterexamples=[body(ASK, tools=[{"type": "web_search"}])],
+    counterexamples=[body(ASK, tools=[{"type": kind}]) for kind in ("web_search", "code_interpreter")],
 )
 def tools_are_functions(request: Request) -> Iterator[Finding]:
     """A tool is a function, or one of Mistral's own tools that are not limited to agents."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...readers.json_access import words
-from ...readers.openai_responses import format_of, is_output, items, tools, type_of
+from ...readers.openai_responses import format_of, items, tools, type_of
 from ...rule import Finding, broken, met
 from .._openai.refusals import absent, refused
 from ._rulebook import ASK, MUST, REJECT, SPEC, TOOL, body, book, call, output
@@ -127,10 +127,13 @@ def there_is_input(request: Request) -> Iterator[Finding]:
     refusal=refused(
         "Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"
     ),
-    examples=[body(ASK, call("a"), output("a"), tools=[TOOL])],
+    examples=[
+        body(ASK, call("a"), output("a"), tools=[TOOL]),
+        body(ASK, {"id": "msg_1"}),  # a reference: the official types do not require its type
+        body(ASK, {"type": "function_call_output", "output": "5"}),  # nor the `call_id` here
+    ],
     counterexamples=[
         body(ASK, {"role": "assistant"}),
-        body(ASK, {"id": "msg_1"}),
         body(ASK, tools=[{"type": "function", "function": TOOL}]),
         body(ASK, tools=[{"type": "file_search"}]),
         body(ASK, text={"format": {"type": "json_schema", "schema": {}}}),
@@ -147,12 +150,11 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
         "": ("content",),  # what has no type is a message
         "message": ("content",),
         "function_call": ("call_id", "name", "arguments"),
-        "function_call_output": ("call_id", "output"),
+        "function_call_output": ("output",),
         "reasoning": ("summary",),
     }
     for pointer, item in items(request.body):
-        named = {"call_id"} if "name" in item and is_output(item) else set()  # the SDK's types have it so
-        yield from absent(item, pointer, [key for key in needs.get(type_of(item), ()) if key not in named])
+        yield from absent(item, pointer, needs.get(type_of(item), ()))
     of_tool = {"function": ("name",), "file_search": ("vector_store_ids",)}
     for pointer, tool in tools(request.body):
         yield from absent(tool, pointer, ("type", *of_tool.get(str(tool.get("type")), ())))

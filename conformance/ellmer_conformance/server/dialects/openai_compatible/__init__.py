@@ -1,4 +1,6 @@
-"""Chat Completions as providers other than OpenAI answer it: `base` has what they share, the others what differs.
+"""Chat Completions of providers other than OpenAI: `base` has the common parts, and each other module the
+differences.
 
-One module for each provider. They import the dialects of OpenAI and the values of `contract` and `scenarios`.
+There is one module for each provider. They import the dialects of OpenAI and the values of `contract` and
+`scenarios`.
 """

@@ -1,4 +1,5 @@
-"""Azure OpenAI: OpenAI's own, with what the content filter says of the prompt first, and of each piece after it.
+"""Azure OpenAI: OpenAI's answers, with the content filter's results for the prompt first, and for each piece after
+it.
 
 https://learn.microsoft.com/azure/ai-foundry/openai/reference; order and names as recorded.
 """
@@ -70,7 +71,7 @@ class Azure(OpenAIChat):
 
 
 def ordered(value: Any) -> Any:
-    """Returns the same with all keys in the order of the alphabet, as Azure has them."""
+    """Returns the object with sorted keys, as Azure has them."""
     if isinstance(value, list):
         return [ordered(each) for each in value]
     return {key: ordered(value[key]) for key in sorted(value)} if isinstance(value, dict) else value

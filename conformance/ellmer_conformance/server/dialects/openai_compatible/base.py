@@ -1,10 +1,11 @@
-"""Chat Completions as others than OpenAI write it: the same chunks without OpenAI's own fields, reasoning shown."""
+"""Chat Completions of servers other than OpenAI: the same chunks without OpenAI's own fields, with visible reasoning."""
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from copy import copy
+from typing import Any, ClassVar, Self
 
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
@@ -17,7 +18,7 @@ __all__ = ["Compatible"]
 
 
 class Compatible(OpenAIChat):
-    """A server that speaks the format and has nothing of its own. It sends a call whole, as most of them do."""
+    """A server with the format and without extensions. It sends whole calls, as most of them do."""
 
     vendor: ClassVar[str] = "openai_compatible"
     thoughts: ClassVar[str] = "reasoning_content"  # the field in which it shows reasoning
@@ -39,9 +40,11 @@ class Compatible(OpenAIChat):
         return utf8(compact(self.completion(answer)))
 
     def completion(self, answer: Answer) -> Json:
-        choice = {"index": 0, "message": self.message(answer), "finish_reason": self.stops[answer.reason]}
+        choice = {"message": self.message(answer), **self.probabilities(answer.text)}
+        choice["finish_reason"] = self.stops[answer.reason]
         head = self.chunk_head | {"object": "chat.completion"}
-        return head | {"choices": [choice], "usage": self.usage(answer.usage)}
+        choices = [{"index": index, **choice} for index in range(self.count)]
+        return head | {"choices": choices, "usage": self.usage(answer.usage)}
 
     def message(self, answer: Answer) -> Json:
         message: Json = {"role": "assistant", "content": answer.text}
@@ -56,19 +59,33 @@ class Compatible(OpenAIChat):
         return {"id": self.call_id(call, index), "type": "function", "function": function}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
+        others = list(self.others())
+        for choice in (self, *others):
+            yield from choice.of_one(answer)
+        for choice in others:
+            yield Frame("end", choice.chunk({}, finish=self.stops[answer.reason]))
+        yield from self.closing(answer)
+
+    def others(self) -> Iterator[Self]:
+        """Yields the other choices that are asked for."""
+        for index in range(1, self.count):
+            other = copy(self)
+            other.index = index
+            yield other
+
+    def of_one(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
             for piece in words(part) if isinstance(part, Say | Think) else ():
                 yield self.piece(part, piece)
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
-        yield from self.closing(answer)
 
     def opening(self, answer: Answer) -> Json:
         return {"role": "assistant", "content": ""}
 
     def piece(self, part: Said, piece: str) -> Frame:
-        """Some text, or some reasoning."""
+        """Returns a piece of text or reasoning."""
         if isinstance(part, Think):
             return Frame("thinking", self.chunk({self.thoughts: piece}))
         return Frame("text", self.chunk({"content": piece}))
@@ -77,14 +94,19 @@ class Compatible(OpenAIChat):
         yield Frame("call", self.chunk({"tool_calls": [{"index": index, **self.whole(call, index)}]}))
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
-        """Yields why it stopped, what it cost, and that this was all."""
+        """Yields the stop reason, the usage and the end marker."""
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
-        return self.event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        choice = {"index": self.index, "delta": delta, **self.probabilities(delta.get("content"))}
+        return self.event({"choices": [choice | {"finish_reason": finish}]})
+
+    def unless_reasoning(self, **fields: Any) -> Json:
+        """Returns only what is asked for: a field without a value is left out."""
+        return {name: each for name, each in fields.items() if each is not None}
 
     def event(self, rest: Json) -> bytes:
         return sse(compact(self.chunk_head | rest))
@@ -112,7 +134,9 @@ class Compatible(OpenAIChat):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Keys come in headers of many names (`x-portkey-api-key`); servers of one's own need none."""
+        """Returns the error for a missing key. Keys may be in headers of many names (`x-portkey-api-key`), and the
+        user's own servers need none.
+        """
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if key != WRONG_KEY and (scheme.lower() == "bearer" or "authorization" not in headers):
             return None

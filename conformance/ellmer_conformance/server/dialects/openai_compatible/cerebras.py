@@ -1,4 +1,4 @@
-"""Cerebras: reasoning under a name of its own, all calls in one chunk, the times beside the counts.
+"""Cerebras: reasoning under its own name, all calls in one chunk, and times beside the counts.
 
 https://inference-docs.cerebras.ai/api-reference/chat-completions; order and names as recorded.
 """
@@ -18,7 +18,7 @@ __all__ = ["Cerebras"]
 
 
 class Cerebras(Compatible):
-    """api.cerebras.ai."""
+    """The host api.cerebras.ai."""
 
     vendor: ClassVar[str] = "cerebras"
     thoughts: ClassVar[str] = "reasoning"
@@ -37,11 +37,12 @@ class Cerebras(Compatible):
 
     def completion(self, answer: Answer) -> Json:
         choice = {"finish_reason": self.stops[answer.reason], "index": 0, "message": self.message(answer)}
+        choice |= self.probabilities(answer.text)
         head = self.chunk_head | {"object": "chat.completion"}
         return {"choices": [choice], **head, **self.counts(answer)}
 
     def message(self, answer: Answer) -> Json:
-        """Without text there is no content."""
+        """Returns the message. Without text, it has no content."""
         message = super().message(answer)
         return message if answer.text else {key: each for key, each in message.items() if key != "content"}
 
@@ -59,7 +60,8 @@ class Cerebras(Compatible):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         ended = {"finish_reason": finish} if finish else {}
-        return self.event({"choices": [{"delta": delta, **ended, "index": 0}]})
+        measured = self.probabilities(delta.get("content"))
+        return self.event({"choices": [{"delta": delta, **ended, "index": 0, **measured}]})
 
     def counts(self, answer: Answer) -> Json:
         """Returns the usage in tokens and seconds. A stream has it, too, even if the request does not ask for it."""

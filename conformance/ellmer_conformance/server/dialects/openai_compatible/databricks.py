@@ -1,4 +1,4 @@
-"""Databricks: counts in each chunk, asked for or not, and empty content beside calls.
+"""Databricks: counts in each chunk, also without a request for them, and empty content beside calls.
 
 https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference
 """

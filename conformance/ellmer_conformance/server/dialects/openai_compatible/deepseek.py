@@ -1,15 +1,16 @@
-"""DeepSeek: Chat Completions with the reasoning shown, usage in the last chunk, and its own words for errors."""
+"""DeepSeek: Chat Completions with visible reasoning, usage in the last chunk, and its own error texts."""
 
 # ruff: noqa: ARG002 - a dialect does not need everything that it is told
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Say, Think, Usage
 from ...http.reply import Headers
+from .._log_probabilities import log_probabilities
 from .._openai import fields
 from ..base import HEX, WRONG_KEY, FailureKind, Frame, compact, sse, utf8, words
 from ..openai_chat import OpenAIChat
@@ -18,7 +19,7 @@ __all__ = ["DeepSeek"]
 
 
 class DeepSeek(OpenAIChat):
-    """api.deepseek.com."""
+    """The host api.deepseek.com."""
 
     vendor: ClassVar[str] = "deepseek"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
@@ -48,7 +49,9 @@ class DeepSeek(OpenAIChat):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        return utf8(compact(without(self.completion(answer), "service_tier")))
+        completion = self.completion(answer)
+        completion["choices"][0] |= self.probabilities(answer.text, answer.thinking)
+        return utf8(compact(without(completion, "service_tier")))
 
     def message(self, answer: Answer) -> Json:
         message = without(super().message(answer), "refusal", "annotations")
@@ -72,7 +75,7 @@ class DeepSeek(OpenAIChat):
         yield Frame("end", sse("[DONE]"))
 
     def piece(self, part: Say | Think, piece: str) -> Frame:
-        """Text or reasoning; reasoning says that there is no text."""
+        """Returns a piece of text or reasoning. Reasoning has empty text."""
         if isinstance(part, Think):
             return Frame("thinking", self.chunk({"content": None, "reasoning_content": piece}))
         return Frame("text", self.chunk({"content": piece}))
@@ -112,8 +115,25 @@ class DeepSeek(OpenAIChat):
     def fingerprint(self) -> str | None:
         return f"fp_{self.ticket.token('build', 10, HEX)}_prod0820_fp8_kvcache_20260402"
 
-    def unless_reasoning(self, **fields: Any) -> Json:
-        return fields
+    @property
+    def count(self) -> int:
+        """One, whatever `n` says."""
+        return 1
+
+    def probabilities(self, text: str | None, thinking: str | None = None) -> Json:
+        """Returns those of the reasoning beside those of the text."""
+        said = {"content": text, "reasoning_content": thinking}
+        if not self.asked.get("logprobs") or not any(said.values()):
+            return {"logprobs": None}
+        most = self.asked.get("top_logprobs") or 0
+        return {"logprobs": {name: log_probabilities(each, most) for name, each in said.items() if each}}
+
+    def chunk(self, delta: Json, finish: str | None = None) -> bytes:
+        measured = self.probabilities(delta.get("content"), delta.get("reasoning_content"))
+        usage = {"usage": None} if self.options.get("include_usage") else {}
+        return self.event(
+            {"choices": [{"index": 0, "delta": delta, **measured, "finish_reason": finish}], **usage}
+        )
 
     def headers(self, *, stream: bool) -> Headers:
         kind = "text/event-stream; charset=utf-8" if stream else "application/json"

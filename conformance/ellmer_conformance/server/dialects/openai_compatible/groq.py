@@ -1,4 +1,4 @@
-"""Groq: times beside the counts, which come twice, and `x_groq` on the first chunk and the last.
+"""Groq: times beside the counts, which are sent twice, and `x_groq` in the first and the last chunk.
 
 https://console.groq.com/docs/api-reference; order and names as recorded.
 """
@@ -19,7 +19,7 @@ __all__ = ["Groq"]
 
 
 class Groq(Compatible):
-    """api.groq.com."""
+    """The host api.groq.com."""
 
     vendor: ClassVar[str] = "groq"
     thoughts: ClassVar[str] = "reasoning"
@@ -51,11 +51,16 @@ class Groq(Compatible):
             "usage_breakdown": None,
             "system_fingerprint": head["system_fingerprint"],
             "x_groq": {"id": self.request_id, "seed": self.ticket.created},
-            "service_tier": "on_demand",
+            "service_tier": self.tier,
         }
 
+    @property
+    def tier(self) -> str:
+        asked = self.asked.get("service_tier") or "auto"
+        return "on_demand" if asked == "auto" else str(asked)
+
     def message(self, answer: Answer) -> Json:
-        """Without text there is no content; reasoning stands before calls."""
+        """Returns the message. Without text, it has no content, and reasoning comes before calls."""
         message = super().message(answer)
         if not answer.text:
             del message["content"]
@@ -77,7 +82,7 @@ class Groq(Compatible):
         asked = self.options.get("include_usage")
         yield Frame("end", self.event(last | ({"usage": usage} if asked else {})))
         if asked:
-            yield Frame("end", self.event({"choices": [], "usage": usage, "service_tier": "on_demand"}))
+            yield Frame("end", self.event({"choices": [], "usage": usage, "service_tier": self.tier}))
         yield Frame("end", sse("[DONE]"))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
@@ -109,7 +114,7 @@ class Groq(Compatible):
 
     @property
     def request_id(self) -> str:
-        """`req_` and 26 characters."""
+        """An id: `req_` and 26 characters."""
         return f"req_{self.ticket.token('request', 26).lower()}"
 
     def headers(self, *, stream: bool) -> Headers:
@@ -118,7 +123,7 @@ class Groq(Compatible):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """Yields an event with a name, and nothing after it."""
+        """Yields an error event with a name, which ends the stream."""
         failure = self.failures[kind]
         error = {"message": failure.message, "type": failure.type, "status_code": failure.status}
         yield sse(compact({"error": error}), "error")

@@ -1,4 +1,4 @@
-"""Moonshot: Kimi, whose ids tell the tool, with the counts inside the last choice.
+"""Moonshot: Kimi, whose call ids contain the tool's name. The counts are inside the last choice.
 
 https://platform.moonshot.ai/docs/api/chat
 """
@@ -16,12 +16,12 @@ __all__ = ["Moonshot"]
 
 
 class Moonshot(Compatible):
-    """api.moonshot.ai."""
+    """The host api.moonshot.ai."""
 
     vendor: ClassVar[str] = "moonshot"
 
     def call_id(self, call: Call, index: int) -> str:
-        """`functions.get_weather:0` (farion1231/cc-switch#1181: Anthropic refuses them)."""
+        """Returns an id such as `functions.get_weather:0` (farion1231/cc-switch#1181: Anthropic refuses them)."""
         return call.id or f"functions.{call.name}:{index}"
 
     def closing(self, answer: Answer) -> Iterator[Frame]:

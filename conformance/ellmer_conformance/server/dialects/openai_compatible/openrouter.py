@@ -1,4 +1,4 @@
-"""OpenRouter: comments that keep the line open, `provider`, a role in every delta, and the last chunk twice.
+"""OpenRouter: comments as keep-alives, `provider`, a role in every delta, and the last chunk twice.
 
 https://openrouter.ai/docs/api/reference/streaming; order and names as recorded.
 """
@@ -21,7 +21,7 @@ _NATIVE: Mapping[Stop, str] = {"stop": "completed", "tool": "completed", "length
 
 
 class OpenRouter(Compatible):
-    """openrouter.ai."""
+    """The host openrouter.ai."""
 
     vendor: ClassVar[str] = "openrouter"
     thoughts: ClassVar[str] = "reasoning"
@@ -46,11 +46,12 @@ class OpenRouter(Compatible):
 
     def completion(self, answer: Answer) -> Json:
         choice: Json = {"index": 0, "logprobs": None, **self.finish(answer), "message": self.message(answer)}
+        choice |= self.probabilities(answer.text)
         return {
             **self.chunk_head,
             "object": "chat.completion",
             "system_fingerprint": None,
-            "service_tier": "default",
+            "service_tier": self.tier,
             "choices": [choice],
             "usage": self.usage(answer.usage),
         }
@@ -77,7 +78,7 @@ class OpenRouter(Compatible):
         return Frame("text", self.chunk({"content": piece}))
 
     def call(self, call: Call, index: int) -> Iterator[Frame]:
-        """Yields the name, and then the arguments."""
+        """Yields the name and then the arguments of a call."""
         whole = self.whole(call, index)
         arguments = whole["function"]["arguments"]
         named = {"index": index, **whole, "function": {"name": call.name, "arguments": ""}}
@@ -93,7 +94,7 @@ class OpenRouter(Compatible):
         yield Frame("end", sse("[DONE]"))
 
     def finish(self, answer: Answer) -> Json:
-        """Returns why it stopped, in its words and in those of the model's maker."""
+        """Returns the finish reason, under its own name and under that of the model's maker."""
         stop = answer.reason
         return {
             "finish_reason": self.stops[stop],
@@ -103,7 +104,13 @@ class OpenRouter(Compatible):
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         first = {"content": delta["content"]} if "content" in delta else {}
         choice = {"index": 0, "delta": first | {"role": "assistant"} | delta, "finish_reason": finish}
-        return self.event({"choices": [choice | {"native_finish_reason": finish}]})
+        measured = self.probabilities(delta.get("content"))
+        return self.event({"choices": [choice | measured | {"native_finish_reason": finish}]})
+
+    @property
+    def count(self) -> int:
+        """One, whatever `n` says."""
+        return 1
 
     @property
     def chunk_head(self) -> Json:
@@ -129,7 +136,7 @@ class OpenRouter(Compatible):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Returns a client without a key is taken for a browser."""
+        """Returns the error for a client without a key, which is treated as a browser."""
         if "authorization" not in headers:
             return Refusal("Missing Authentication header", 401)
         return Refusal("No cookie auth credentials found", 401) if super().locked(headers, query) else None
@@ -137,7 +144,7 @@ class OpenRouter(Compatible):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """Yields a chunk without choices, and the end."""
+        """Yields a chunk without choices, and the end marker."""
         failure = self.failures[kind]
         metadata = {"error_type": "provider_unavailable"}
         error = {"code": failure.status, "message": "Provider returned error", "metadata": metadata}

@@ -1,4 +1,4 @@
-"""Perplexity: CRLF, no `[DONE]`, and in each chunk all there is so far: text, counts and sources.
+"""Perplexity: CRLF, no `[DONE]`, and in each chunk everything so far: text, counts and sources.
 
 https://docs.perplexity.ai/api-reference/chat-completions-post; as recorded (66 streams, none with a `[DONE]`).
 """
@@ -21,7 +21,7 @@ __all__ = ["Perplexity"]
 
 
 class Perplexity(Compatible):
-    """api.perplexity.ai."""
+    """The host api.perplexity.ai."""
 
     vendor: ClassVar[str] = "perplexity"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
@@ -49,7 +49,7 @@ class Perplexity(Compatible):
         yield Frame("end", self.cumulative("", "".join(pieces), rest, self.stops[answer.reason]))
 
     def cumulative(self, piece: str, text: str, rest: Json, finish: str | None = None) -> bytes:
-        """Returns a chunk: what is new, and what there is."""
+        """Returns a chunk with the new piece and everything so far."""
         choice = {
             "index": 0,
             "delta": {"role": "assistant", "content": piece},
@@ -79,12 +79,12 @@ class Perplexity(Compatible):
     # failures ---------------------------------------------------------------------------------------------
 
     def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:  # noqa: ARG002
-        """UNVERIFIED: nobody recorded one. The form is that of its error bodies."""
+        """Yields an error in the form of its error bodies. This is UNVERIFIED: no recording shows one."""
         yield utf8(f"data: {compact({'error': fields(self.failures[kind])})}\r\n\r\n")
 
 
 def sources(answer: Answer) -> Json:
-    """Returns the pages that the text names; the fields are in every answer."""
+    """Returns the pages that the text cites. The fields are in every answer."""
     found = {source.url: source.title for _, source in sources_of(answer)}
     results = [{"title": title, "url": url, "date": None} for url, title in found.items()]
     return {"citations": [*found], "search_results": results}

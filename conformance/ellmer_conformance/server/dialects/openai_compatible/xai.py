@@ -1,4 +1,4 @@
-"""xAI: reasoning tokens that come on top of the completion's, and fields in an order of its own.
+"""xAI: reasoning tokens in addition to the completion's, and another order of fields.
 
 https://docs.x.ai/docs/api-reference; order and names as recorded.
 """
@@ -18,7 +18,7 @@ __all__ = ["XAI"]
 
 
 class XAI(Compatible):
-    """api.x.ai."""
+    """The host api.x.ai."""
 
     vendor: ClassVar[str] = "xai"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
@@ -56,7 +56,8 @@ class XAI(Compatible):
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         ended = {"finish_reason": finish} if finish else {}
-        return self.event({"choices": [{"index": 0, "delta": delta, **ended}]})
+        measured = self.probabilities(delta.get("content"))
+        return self.event({"choices": [{"index": self.index, "delta": delta, **measured, **ended}]})
 
     def event(self, rest: Json) -> bytes:
         return super().event(rest | {"system_fingerprint": self.fingerprint})
@@ -88,7 +89,7 @@ class XAI(Compatible):
     # refusals ---------------------------------------------------------------------------------------------
 
     def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
-        """Returns a wrong key is a bad request."""
+        """Returns the error for a wrong key, which is a bad request."""
         if super().locked(headers, query) is None:
             return None
         return Refusal(

@@ -7,8 +7,9 @@ from typing import Any
 
 from ....exchange import Json
 from ....readers.json_access import items_of, object_of
+from ..._references import dangling
 
-__all__ = ["circle", "enum_problem", "invalid", "optional_count", "strict_problem", "union_count"]
+__all__ = ["circle", "enum_problem", "invalid", "lost", "optional_count", "strict_problem", "union_count"]
 
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
@@ -93,6 +94,12 @@ def union_count(schema: Any) -> int:
         for each in subschemas(schema)
         for value in object_of(each.get("properties")).values()
     )
+
+
+def lost(schema: Any) -> str | None:
+    """Returns the provider's sentence about the first reference that leads nowhere; None where there is none."""
+    found = dangling(schema)
+    return f"Invalid schema: Reference to non-existent definition: {found[0][1]}" if found else None
 
 
 def circle(schema: Any) -> list[str]:

@@ -10,9 +10,10 @@ from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused
 from ..parameters._answer_formats import answer_formats
 from ._client_tools import custom
-from ._grammar import circle, enum_problem, optional_count, strict_problem, union_count
+from ._grammar import circle, enum_problem, lost, optional_count, strict_problem, union_count
 
 MATRIX = "recorded refusals (claude-sonnet-4-6)"
+_LOST = "https://github.com/langchain4j/langchain4j/pull/5097 (a `$ref` that leads nowhere)"
 
 
 def _strict(name: str = "add", /, **schema: Any) -> Json:
@@ -47,21 +48,24 @@ NODE: Json = {
     "SCH-003",
     MUST,
     REJECT,
-    source=MATRIX,
+    source=[MATRIX, _LOST],
     refusal=refused("tools.{index}.custom: {reason}"),
     examples=[body(ASK, tools=[_strict(**_object("x", required=True))])],
     counterexamples=[
         body(ASK, tools=[_strict(**{**_object("x", required=True), "additionalProperties": True})]),
         body(ASK, tools=[_strict(type="object", properties={"x": True})]),
+        body(ASK, tools=[_strict(**NODE)]),
     ],
 )
 def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict tool, every object sets `additionalProperties: false` and every property has a schema.
+    """In a strict tool, every object sets `additionalProperties: false`, every property has a schema, and every `$ref` leads
+    to a definition.
 
-    Fix: set `additionalProperties: false`, and replace `true` by a schema.
+    Fix: set `additionalProperties: false`, replace `true` by a schema, and send `$defs` along.
     """
     for index, pointer, tool in _tools(request.body):
-        reason = strict_problem(tool.get("input_schema"))
+        schema = tool.get("input_schema")
+        reason = lost(schema) or strict_problem(schema)
         place = f"{pointer}/input_schema"
         yield broken(place, reason, index=index, reason=reason) if reason else met(place)
 
@@ -148,22 +152,24 @@ def strict_tools_are_few(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[
         "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
+        _LOST,
     ],
     refusal=refused("output_config.format.schema: {reason}"),
     examples=[body(ASK, model="claude-sonnet-5", output_config=_answer(**_object("x", required=True)))],
     counterexamples=[
         body(ASK, model="claude-sonnet-5", output_config=_answer(**NULLABLE_ENUM)),
         body(ASK, model="claude-sonnet-5", output_config=_answer(**{**NODE, "$defs": {"Node": NODE}})),
+        body(ASK, model="claude-sonnet-5", output_config=_answer(**NODE)),
     ],
 )
 def answers_have_a_schema_that_compiles(request: Request) -> Iterator[Finding]:
-    """The schema of `output_config.format` does not refer to itself, and its enums have values of one type.
+    """The schema of `output_config.format` does not refer to itself or to nothing, and its enums have values of one type.
 
     Fix: write a nullable enum as `anyOf`.
     """
     for schema in _answers(request.body):
         round_trip = " -> ".join(circle(schema))
-        reason = enum_problem(schema)
+        reason = lost(schema) or enum_problem(schema)
         if round_trip:
             reason = f"Invalid schema: Circular reference detected in schema definitions: {round_trip}. {_CIRCULAR}"
         place = "/output_config/format/schema"

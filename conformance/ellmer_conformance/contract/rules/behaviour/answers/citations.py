@@ -14,7 +14,15 @@ from .._rulebook import LOSS, MUST, book, found
 _SPANS = {"openai-chat", "openai-responses", "gemini", "cohere"}
 
 
-@book.rule("CIT-001", MUST, LOSS, source="every provider's guide to web search: citations are to be shown")
+@book.rule(
+    "CIT-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/tools-web-search",
+        "https://github.com/openai/openai-agents-python/pull/4222",
+    ],
+)
 def sources_are_handed_over(run: Run) -> Iterator[Finding]:
     """The sources of an answer reach the caller, with their URLs and the words that they are for.
 

@@ -13,7 +13,7 @@ from .streams import cuts
 _EARLY = {"length", "filter"}
 
 
-@book.rule("STR-007", MUST, LOSS, source="langchain-ai/langchain#39275; engineering judgement")
+@book.rule("STR-007", MUST, LOSS, source="https://github.com/griffinwork40/agent-afk/pull/635")
 def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
     """An answer that ends without its terminal marker is reported as an error or as incomplete, never as complete.
 
@@ -29,9 +29,12 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/varied/{one.variation.name}", problem)
 
 
-@book.rule("STR-008", MUST, LOSS, source="langchain, chatlas, llm: cut arguments executed")
+@book.rule("STR-008", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/39275")
 def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
-    """A truncated tool call is never run and never reported as a valid call."""
+    """A truncated tool call is never run and never reported as a valid call.
+
+    Why: a tool that is run with truncated arguments does something that the model did not ask for.
+    """
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
         yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
@@ -40,9 +43,12 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
         yield found(not runs, f"/varied/{one.variation.name}", f"{[r.name for r in runs]} was run")
 
 
-@book.rule("STR-009", MUST, LOSS, source="litellm, pydantic-ai: 'stop' reported for a cut stream")
+@book.rule("STR-009", MUST, LOSS, source="https://github.com/NousResearch/hermes-agent/pull/6847")
 def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
-    """The reported stop reason is the provider's. If the provider sent none, none is reported."""
+    """The reported stop reason is the provider's. If the provider sent none, none is reported.
+
+    Why: an invented `stop` says that the answer is complete, and nobody asks for the rest.
+    """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
             problem = f"the answer was cut, and stop reason {reply.stop!r} is reported"
@@ -52,9 +58,20 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
         yield found(not stops, f"/varied/{one.variation.name}", f"{stops} is reported of a cut answer")
 
 
-@book.rule("STR-010", MUST, LOSS, source="Anthropic streaming guide; OAI-CC-TRN-07; vercel/ai#5217")
+@book.rule(
+    "STR-010",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/streaming",
+        "https://github.com/vercel/ai/pull/10653",
+    ],
+)
 def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
-    """An error event in a stream raises a typed error with the status that it stands for, not 200."""
+    """An error event in a stream raises a typed error with the status that it stands for, not 200.
+
+    Why: the caller decides by the status whether to try again, and the response began with 200.
+    """
     if not _came_whole(run):
         yield from _incomplete(run, Failure, "the provider's error inside the answer was not raised")
     inside = run.streamed and any(isinstance(step, Failure) and step.after for step in run.case.script)
@@ -64,9 +81,12 @@ def errors_inside_answers_are_raised(run: Run) -> Iterator[Finding]:
             yield broken(f"/replies/{index}", "the error is reported with status 200")
 
 
-@book.rule("STP-004", MUST, LOSS, source="langchain, llm: partial call executed after max_tokens")
+@book.rule("STP-004", MUST, LOSS, source="https://github.com/langchain-ai/langchainjs/issues/11469")
 def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
-    """A tool call that the token limit truncated is not run; it is dropped or answered with an error."""
+    """A tool call that the token limit truncated is not run; it is dropped or answered with an error.
+
+    Why: a tool that is run with truncated arguments does something that the model did not ask for.
+    """
     stopped = [s for s in run.case.script if isinstance(s, Answer) and s.stop == "length"]
     cut = {part.name for answer in stopped for part in answer.parts if isinstance(part, Call)}
     if cut:
@@ -74,9 +94,20 @@ def length_stops_run_nothing(run: Run) -> Iterator[Finding]:
         yield found(not ran, "/tool_runs", f"{ran} was run")
 
 
-@book.rule("STP-001", MUST, LOSS, source="every provider's reference of stop reasons")
+@book.rule(
+    "STP-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+        "https://ai.google.dev/api/generate-content#FinishReason",
+    ],
+)
 def early_stops_are_reported(run: Run) -> Iterator[Finding]:
-    """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`."""
+    """An answer that the token limit or a content filter ended has the stop reason `length` or `filter`.
+
+    Why: a caller who is not told takes a truncated or filtered answer for the whole one.
+    """
     ended = {s.text: s.stop for s in run.case.script if isinstance(s, Answer) and s.stop and s.stop in _EARLY}
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.text and wanted.text in ended:

@@ -28,7 +28,15 @@ _NAMELESS = {
 }
 
 
-@book.rule("ERR-001", MUST, LOSS, source="RFC 9110, retry-after; OpenAI, Anthropic: retry-after-ms")
+@book.rule(
+    "ERR-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
+        "https://platform.claude.com/docs/en/api/rate-limits",
+    ],
+)
 def retries_wait_as_told(run: Run) -> Iterator[Finding]:
     """A retry waits at least as long as the provider asked (`retry-after`, `retry-after-ms`).
 
@@ -42,9 +50,20 @@ def retries_wait_as_told(run: Run) -> Iterator[Finding]:
             yield found(waited is not None and waited >= floor, f"/waits/{index}", problem)
 
 
-@book.rule("ERR-003", SHOULD, LOSS, source="every provider's guide to errors: 429, 5xx and 529 pass")
+@book.rule(
+    "ERR-003",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/api/errors",
+        "https://github.com/magnitudedev/browser-agent/issues/12",
+    ],
+)
 def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
-    """A request with a transient failure (429, 5xx, 529) is retried, as often as the caller allows."""
+    """A request with a transient failure (429, 5xx, 529) is retried, as often as the caller allows.
+
+    Why: such a failure passes within seconds, and a user should not have to ask again.
+    """
     if run.case.max_retries and _fails_at_once(run):
         tries = len(_retried(run))
         wanted = min(run.case.max_retries, sum(_is_whole_failure(run, step) for step in run.case.script))
@@ -54,19 +73,23 @@ def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
         )
 
 
-@book.rule("ERR-004", MUST, LOSS, source="a retry is the same request; tools have effects")
+@book.rule("ERR-004", MUST, LOSS, source="https://github.com/agno-agi/agno/issues/10366")
 def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
-    """A retry sends the same request and runs no tool again."""
+    """A retry sends the same request and runs no tool again.
+
+    Why: a tool may charge a card or send an email, and a second run does it twice.
+    """
     for index, (failed, again) in enumerate(_retried(run)):
         same = failed.request.body == again.request.body
         yield found(same, f"/exchanges/{index + 1}/request", "the second try is another request")
 
 
-@book.rule("ERR-005", MUST, LOSS, source="an error is only as good as what it says")
+@book.rule("ERR-005", MUST, LOSS, source="https://github.com/comet-ml/opik/pull/7942")
 def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
     """An error carries the provider's status (`status`, `status_code` or the like) and its message.
 
-    An error that was raised from another (`raise … from error`) carries what that one does.
+    Why: the caller learns from them whether to wait, to pay or to change the request. An error that was
+    raised from another (`raise … from error`) carries what that one does.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         final = _refused(run, index)
@@ -82,29 +105,39 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
         yield found(not missing, place, f"{said!r} does not say {next(iter(missing), '')!r}")
 
 
-@book.rule(
-    "ERR-006", MUST, LOSS, source="gateways answer with pages; openai-python, litellm: JSONDecodeError"
-)
+@book.rule("ERR-006", MUST, LOSS, source="https://github.com/Significant-Gravitas/AutoGPT/issues/944")
 def odd_answers_are_errors(run: Run) -> Iterator[Finding]:
-    """An error page, an empty body or an unexpected content type raises one of the library's own errors."""
+    """An error page, an empty body or an unexpected content type raises one of the library's own errors.
+
+    Why: gateways answer with pages, and callers catch the library's errors, not those of its JSON parser.
+    """
     yield from _typed(run, "ERR-006")
 
 
-@book.rule("ERR-007", MUST, LOSS, source="OpenRouter, Azure and proxies: errors under status 200")
+@book.rule("ERR-007", MUST, LOSS, source="https://github.com/UKGovernmentBEIS/inspect_ai/issues/1534")
 def errors_under_200_are_errors(run: Run) -> Iterator[Finding]:
-    """An error object with status 200 raises an error; it is not an empty answer."""
+    """An error object with status 200 raises an error; it is not an empty answer.
+
+    Why: OpenRouter and other proxies report errors under status 200, and an empty answer hides them.
+    """
     yield from _typed(run, "ERR-007")
 
 
-@book.rule("ERR-008", MUST, LOSS, source="a stalled connection is no answer")
+@book.rule("ERR-008", MUST, LOSS, source="https://github.com/microsoft/amplifier/issues/339")
 def stalls_are_timeouts(run: Run) -> Iterator[Finding]:
-    """A stalled stream raises an error within the client's own timeout."""
+    """A stalled stream raises an error within the client's own timeout.
+
+    Why: a proxy may drop a connection without closing it, and the caller would wait forever.
+    """
     yield from _typed(run, "ERR-008")
 
 
-@book.rule("ERR-009", MUST, LOSS, source="tidyverse/ellmer: a failed request leaves the turns as they were")
+@book.rule("ERR-009", MUST, LOSS, source="https://github.com/RooCodeInc/Roo-Code/pull/9249")
 def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
-    """After an error the next question is answered, and the failed message is not sent twice."""
+    """After an error the next question is answered, and the failed message is not sent twice.
+
+    Why: a message that is sent twice changes the conversation, and some APIs refuse it.
+    """
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (after, reply)) in enumerate(pairwise(steps)):
         if before.cancelled or before.outcome != "incomplete" or after.outcome != "answered":
@@ -120,9 +153,12 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
         yield found(not twice, "/exchanges", f"{twice} is said twice")
 
 
-@book.rule("ERR-010", SHOULD, LOSS, source="what was shown cannot be taken back")
+@book.rule("ERR-010", SHOULD, LOSS, source="https://github.com/HKUDS/nanobot/issues/4038")
 def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
-    """A request is not retried silently after part of its stream reached the caller."""
+    """A request is not retried silently after part of its stream reached the caller.
+
+    Why: the new answer starts from the beginning, after text that the caller has already shown.
+    """
     failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
     if run.case.max_retries and failing and run.streamed:
         tries = len(run.exchanges)
@@ -130,9 +166,12 @@ def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
         yield found(tries <= len(run.case.steps), "/exchanges", problem)
 
 
-@book.rule("ERR-011", SHOULD, LOSS, source="a prompt that is too long is cut; a limit is waited for")
+@book.rule("ERR-011", SHOULD, LOSS, source="https://github.com/crmne/ruby_llm/pull/642")
 def errors_are_told_apart(run: Run) -> Iterator[Finding]:
-    """A prompt that is too long and a rate limit raise errors of different types."""
+    """A prompt that is too long and a rate limit raise errors of different types.
+
+    Why: a caller shortens a prompt that is too long, and waits after a rate limit.
+    """
     kinds = [s.kind for s in run.case.script if isinstance(s, Failure)]
     if {"context-length", "rate-limit"} <= set(kinds):
         types = [type(reply.error) for reply in run.replies if reply.error is not None]
@@ -140,9 +179,20 @@ def errors_are_told_apart(run: Run) -> Iterator[Finding]:
         yield found(len(set(types)) == len(types) > 1, "/replies", f"both are {names}")
 
 
-@book.rule("AUT-004", MUST, LOSS, source="RFC 9110, 15.4: credentials are for one origin; CVE-2018-18074")
+@book.rule(
+    "AUT-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc9110#section-15.4",
+        "https://nvd.nist.gov/vuln/detail/CVE-2018-18074",
+    ],
+)
 def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
-    """The API key is not sent along a redirect to another host."""
+    """The API key is not sent along a redirect to another host.
+
+    Why: the other host could use the key.
+    """
     for one in run.varied:
         if one.variation.rule != "AUT-004":
             continue

@@ -16,16 +16,32 @@ _UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
 _UNCLEAN_TEXT = re.compile(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/")
 
 
-@book.rule("TXT-001", MUST, LOSS, source="one normative printer over the neutral turns")
+@book.rule(
+    "TXT-001",
+    MUST,
+    LOSS,
+    source="This project decided it: transcripts of two providers can be compared only if they have one form.",
+)
 def transcripts_agree(run: Run) -> Iterator[Finding]:
-    """A conversation prints the same for every wire format, streamed or not, apart from ids."""
+    """A conversation prints the same for every wire format, streamed or not, apart from ids.
+
+    Why: transcripts of two providers can be compared only if they have one form.
+    """
     if run.snapshot_diff is not None:
         yield found(not run.snapshot_diff, "/transcript", f"it differs:\n{run.snapshot_diff}")
 
 
-@book.rule("TXT-002", MUST, LOSS, source="tidyverse/ellmer print methods")
+@book.rule(
+    "TXT-002",
+    MUST,
+    LOSS,
+    source="This project decided it: a reader of a transcript matches results and requests by their ids.",
+)
 def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
-    """In the transcript, every tool request has its own id and every result has the id of its request."""
+    """In the transcript, every tool request has its own id and every result has the id of its request.
+
+    Why: a reader matches results and requests by their ids.
+    """
     ours = {call.name for _, calls in run.calls() for call in calls} | {tool.name for tool in run.case.tools}
     ours |= {part.name for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     named = re.findall(r"\[tool request \(([^)\n]*)\)\](?:: (\w+))?", run.transcript)
@@ -39,18 +55,32 @@ def transcripts_pair_requests_and_results(run: Run) -> Iterator[Finding]:
         yield found(fine, "/transcript", problem)
 
 
-@book.rule("TXT-004", SHOULD, LOSS, source="transcripts are committed and shown")
+@book.rule(
+    "TXT-004",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://cwe.mitre.org/data/definitions/532.html",
+        "https://cwe.mitre.org/data/definitions/150.html",
+    ],
+)
 def transcripts_are_clean(run: Run) -> Iterator[Finding]:
-    """The transcript contains no API key, no terminal escape and no absolute path."""
+    """The transcript contains no API key, no terminal escape and no absolute path.
+
+    Why: transcripts are committed, shared and shown in terminals.
+    """
     if run.transcript:
         suspect = any(part in run.transcript for part in _UNCLEAN)  # faster than `re`, and most are clean
         bad = _UNCLEAN_TEXT.search(run.transcript) if suspect else None
         yield found(not bad, "/transcript", f"it holds {bad and bad.group()!r}")
 
 
-@book.rule("TXT-005", MUST, LOSS, source="the answer is what the model said")
+@book.rule("TXT-005", MUST, LOSS, source="https://github.com/HolmesGPT/holmesgpt/issues/2185")
 def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
-    """The caller gets the model's whole text in order, with or without the text before tool calls."""
+    """The caller gets the model's whole text in order, with or without the text before tool calls.
+
+    Why: the text before a tool call may be the answer, and the text after it may be empty.
+    """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
@@ -66,13 +96,14 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
             yield met(place)
 
 
-@book.rule("USG-001", MUST, LOSS, source="every provider's usage object")
+@book.rule("USG-001", MUST, LOSS, source="https://github.com/tensorzero/tensorzero/issues/5481")
 def usage_is_the_providers(run: Run) -> Iterator[Finding]:
     """The reported token counts are the provider's, streamed or not: those of the last answer, or their sum.
 
-    The counts may include cached and reasoning tokens or not: OpenAI includes both, Anthropic's
-    `input_tokens` exclude cached tokens, and Gemini's `candidatesTokenCount` excludes thinking. The
-    provider's own count is accepted, and so is the sum of its parts.
+    Why: callers compute costs and limits from these counts. The counts may include cached and reasoning
+    tokens or not: OpenAI includes both, Anthropic's `input_tokens` exclude cached tokens, and Gemini's
+    `candidatesTokenCount` excludes thinking. The provider's own count is accepted, and so is the sum of its
+    parts.
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = _answers(run, wanted.text) if wanted.outcome == "answered" else []
@@ -84,9 +115,12 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
             yield found(_is_counted(got, usages), f"/replies/{index}", problem)
 
 
-@book.rule("STR-017", SHOULD, LOSS, source="what was shown is what was said")
+@book.rule("STR-017", SHOULD, LOSS, source="https://github.com/codelibs/fess/pull/3096")
 def pieces_add_up(run: Run) -> Iterator[Finding]:
-    """The pieces of a stream add up to the whole answer."""
+    """The pieces of a stream add up to the whole answer.
+
+    Why: what the user saw while it arrived must be what the history keeps.
+    """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "answered" and reply.error is None and reply.pieces and not run.refused:
             pieces = "".join(reply.pieces)
@@ -97,10 +131,13 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
     "USG-004",
     MUST,
     LOSS,
-    source="every provider's usage object; ellmer and others disagree on what input includes",
+    source="https://github.com/laravel/ai/pull/1021",
 )
 def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
-    """Cached tokens are reported as part of the input, and reasoning tokens as part of the output."""
+    """Cached tokens are reported as part of the input, and reasoning tokens as part of the output.
+
+    Why: providers count differently, and costs are wrong if a count means something else for each of them.
+    """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         usage = next((a.usage for a in _answers(run, wanted.text)[-1:]), None)
         for name in ("cached", "reasoning") if usage and reply.error is None else ():

@@ -28,21 +28,22 @@ _ENDS = {
 }
 
 
-@book.rule(
-    "STR-001", MUST, LOSS, source="the Open Responses suite's own parser loses events at 3 of 253 cuts"
-)
+@book.rule("STR-001", MUST, LOSS, source="https://github.com/spiceai/spiceai/issues/12588")
 def chunks_do_not_matter(run: Run) -> Iterator[Finding]:
     """The result of a stream does not depend on how the network splits it into chunks, down to single bytes.
 
-    Fix: keep the parser's state between reads, including the unfinished line and the unfinished character.
+    Why: a network may end a chunk anywhere, and a parser that reads each chunk alone loses the event that was
+    split. Fix: keep the parser's state between reads, including the unfinished line and the unfinished
+    character.
     """
     yield from _same(run, "STR-001")
 
 
-@book.rule("STR-002", MUST, LOSS, source="a character is up to four bytes, and a chunk ends anywhere")
+@book.rule("STR-002", MUST, LOSS, source="https://github.com/ollama/ollama-js/issues/255")
 def characters_are_whole(run: Run) -> Iterator[Finding]:
     """A character whose bytes are split over chunks arrives unchanged.
 
+    Why: a chunk may end inside a character, and a decoder that reads each chunk alone replaces it by U+FFFD.
     Fix: decode incrementally, or split into lines first and decode whole lines.
     """
     yield from _same(run, "STR-002")
@@ -50,7 +51,10 @@ def characters_are_whole(run: Run) -> Iterator[Finding]:
 
 @book.rule("STR-003", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
 def line_ends_are_equal(run: Run) -> Iterator[Finding]:
-    """LF, CRLF and CR each end a line of an event stream, even if a chunk ends between CR and LF."""
+    """LF, CRLF and CR each end a line of an event stream, even if a chunk ends between CR and LF.
+
+    Why: servers and proxies end lines differently, and the stream means the same.
+    """
     yield from _same(run, "STR-003")
 
 
@@ -64,25 +68,46 @@ def every_line_of_the_format_is_read(run: Run) -> Iterator[Finding]:
     yield from _same(run, "STR-004")
 
 
-@book.rule("STR-005", SHOULD, LOSS, source="openai-python and anthropic-python lose the first event to a BOM")
+@book.rule(
+    "STR-005",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://html.spec.whatwg.org/multipage/server-sent-events.html",
+        "https://github.com/openai/openai-python/pull/3819",
+    ],
+)
 def a_bom_is_skipped(run: Run) -> Iterator[Finding]:
-    """A byte order mark before the first event is skipped."""
+    """A byte order mark before the first event is skipped.
+
+    Why: the event stream format allows the mark, and a parser that keeps it loses the first event.
+    """
     yield from _same(run, "STR-005")
 
 
 @book.rule(
-    "STR-006", MUST, LOSS, source="Anthropic: new event types may be added; clients handle them gracefully"
+    "STR-006",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/streaming",
+        "https://github.com/openai/openai-java/issues/767",
+    ],
 )
 def news_are_ignored(run: Run) -> Iterator[Finding]:
-    """Unknown events, deltas and fields are ignored."""
+    """Unknown events, deltas and fields are ignored.
+
+    Why: providers add events and fields, and a new one must not end the answer.
+    """
     yield from _same(run, "STR-006")
 
 
-@book.rule("STR-011", MUST, LOSS, source="a reset connection is no end of an answer")
+@book.rule("STR-011", MUST, LOSS, source="https://github.com/wazuh/wazuh-dashboard/issues/1530")
 def resets_are_raised(run: Run) -> Iterator[Finding]:
     """A connection reset during a stream raises an error, and text that has already arrived is not taken back.
 
-    Fix: raise the transport's exception as one of your own errors, and pass text on as it arrives.
+    Why: without the error, the caller takes the part that arrived for the whole answer. Fix: raise the
+    transport's exception as one of your own errors, and pass text on as it arrives.
     """
     for one in run.varied:
         if one.variation.rule == "STR-011" and not _whole(one):
@@ -90,49 +115,76 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
             yield from _keeps(one)
 
 
-@book.rule("STR-012", MUST, LOSS, source="OpenAI, Anthropic: deltas carry the index of their block or call")
+@book.rule("STR-012", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/streaming")
 def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
-    """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call."""
+    """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call.
+
+    Why: arguments that are joined to another call run that call with wrong values.
+    """
     yield from _same(run, "STR-012")
 
 
-@book.rule("STR-013", MUST, LOSS, source="ollama/ollama#7881 and kin: every call at index 0")
+@book.rule(
+    "STR-013",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/ollama/ollama/issues/15457",
+        "https://github.com/BerriAI/litellm/issues/33678",
+    ],
+)
 def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
-    """Calls with the same index but different ids are different calls."""
+    """Calls with the same index but different ids are different calls.
+
+    Why: some servers send every call with the index 0, and a client that trusts it loses all calls but one.
+    """
     yield from _same(run, "STR-013")
 
 
-@book.rule("STR-014", MUST, LOSS, source="vLLM, llama.cpp, Azure: seven spellings of no arguments")
+@book.rule(
+    "STR-014", MUST, LOSS, source="https://github.com/deepset-ai/haystack-core-integrations/issues/1947"
+)
 def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
-    """A call without arguments has the arguments `{}`, whether they arrive as `""`, `"{}"`, null or not at all."""
+    """A call without arguments has the arguments `{}`, whether they arrive as `""`, `"{}"`, null or not at all.
+
+    Why: an empty string is not JSON, so a client that parses it fails on every tool without parameters.
+    """
     yield from _same(run, "STR-014")
 
 
-@book.rule(
-    "STR-015", MUST, LOSS, source="Azure OpenAI's content filter, `include_usage`: chunks without choices"
-)
+@book.rule("STR-015", MUST, LOSS, source="https://github.com/pydantic/pydantic-ai/issues/164")
 def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
-    """A chunk with empty `choices` is not an error, and its other fields are read."""
+    """A chunk with empty `choices` is not an error, and its other fields are read.
+
+    Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks.
+    """
     yield from _same(run, "STR-015")
 
 
-@book.rule("STR-019", SHOULD, LOSS, source="the terminal marker is the end; connections are kept open")
+@book.rule("STR-019", SHOULD, LOSS, source="https://github.com/vllm-project/router/pull/224")
 def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
-    """Data after the terminal marker is not part of the answer."""
+    """Data after the terminal marker is not part of the answer.
+
+    Why: the marker ends the answer, and the connection may stay open after it.
+    """
     yield from _same(run, "STR-019")
 
 
-@book.rule(
-    "STR-020", SHOULD, LOSS, source="OpenAI-compatible servers: the name comes in a later chunk than the id"
-)
+@book.rule("STR-020", SHOULD, LOSS, source="https://github.com/vercel/ai/pull/14737")
 def late_names_are_merged(run: Run) -> Iterator[Finding]:
-    """A tool call whose name arrives after its id is one call."""
+    """A tool call whose name arrives after its id is one call.
+
+    Why: some compatible servers send the name in a later chunk than the id.
+    """
     yield from _same(run, "STR-020")
 
 
-@book.rule("STP-002", MUST, LOSS, source="every provider adds stop reasons")
+@book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")
 def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
-    """An unknown stop reason is not an error and is not reported as `stop`."""
+    """An unknown stop reason is not an error and is not reported as `stop`.
+
+    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete.
+    """
     yield from _reasons(run, "STP-002")
 
 
@@ -143,22 +195,37 @@ def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
     source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
 )
 def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
-    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`."""
+    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`.
+
+    Why: the answer is not complete, and the caller can continue it.
+    """
     yield from _reasons(run, "STP-003")
 
 
 @book.rule(
-    "USG-002", MUST, LOSS, source="Anthropic streaming: message_start counts the input, message_delta adds up"
+    "USG-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/streaming",
+        "https://github.com/microsoft/agent-framework/issues/7143",
+    ],
 )
 def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
-    """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up."""
+    """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up.
+
+    Why: the counts of `message_delta` are totals, so a sum counts the same tokens twice.
+    """
     yield from _same(run, "USG-002")
 
 
-@book.rule("USG-005", SHOULD, LOSS, source="nothing was counted is not zero was counted")
+@book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")
 def missing_counts_are_none(run: Run) -> Iterator[Finding]:
     """Token counts that the provider did not send are reported as None, not 0, and the caller still gets the
-    answer."""
+    answer.
+
+    Why: a 0 says that nothing was used, and an answer without counts is still an answer.
+    """
     for one in run.varied:
         if one.variation.rule != "USG-005":
             continue

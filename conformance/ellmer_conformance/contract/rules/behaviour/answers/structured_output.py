@@ -13,10 +13,21 @@ from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
 
 
-@book.rule("STO-011", MUST, LOSS, source="every provider's guide to structured output")
+@book.rule(
+    "STO-011",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/structured-outputs",
+        "https://platform.claude.com/docs/en/build-with-claude/structured-outputs",
+    ],
+)
 def schemas_are_sent(run: Run) -> Iterator[Finding]:
     """A request for structured output sends the schema: as a response format, as a tool, or in words if the
-    API supports neither."""
+    API supports neither.
+
+    Why: a model that does not get the schema answers in a form of its own.
+    """
     asked = [wanted.schema for _, wanted, _ in _asked(run) if wanted.schema]
     for index, (schema, exchange) in enumerate(zip(asked, run.exchanges, strict=False)):
         body = json.dumps(exchange.request.body).replace("\\", "")  # also where it is JSON in a text
@@ -25,26 +36,35 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         yield found(not missing, f"/exchanges/{index}/request", problem)
 
 
-@book.rule("STO-002", MUST, LOSS, source="langchain-tests throws the validator's verdict away")
+@book.rule("STO-002", MUST, LOSS, source="https://github.com/agno-agi/agno/issues/5901")
 def values_are_handed_over(run: Run) -> Iterator[Finding]:
-    """A value that matches its schema reaches the caller unchanged."""
+    """A value that matches its schema reaches the caller unchanged.
+
+    Why: a changed value is wrong data, and no error says so.
+    """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "answered":
             problem = f"the value is {reply.value!r}, the model said {wanted.value!r} ({reply.error!r})"
             yield found(reply.value == wanted.value, f"/replies/{index}", problem)
 
 
-@book.rule("STO-003", MUST, LOSS, source="a wrong type is found out far from where it came in")
+@book.rule("STO-003", MUST, LOSS, source="https://github.com/ValueCell-ai/valuecell/issues/218")
 def misfits_are_errors(run: Run) -> Iterator[Finding]:
-    """A value that does not match its schema raises an error and is not returned."""
+    """A value that does not match its schema raises an error and is not returned.
+
+    Why: a value of another type fails later, far from its cause.
+    """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and not _short(run):
             yield found(reply.error is not None, f"/replies/{index}", f"{reply.value!r} was handed over")
 
 
-@book.rule("STO-004", MUST, LOSS, source="openai-python: LengthFinishReasonError; others: JSONDecodeError")
+@book.rule("STO-004", MUST, LOSS, source="https://github.com/posit-dev/chatlas/issues/315")
 def short_values_say_so(run: Run) -> Iterator[Finding]:
-    """A value that the token limit truncated raises an error that names the limit, not the JSON."""
+    """A value that the token limit truncated raises an error that names the limit, not the JSON.
+
+    Why: the caller can raise a limit that the error names, and would otherwise blame the JSON.
+    """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and _short(run):
             said = f"{type(reply.error).__name__} {reply.error}".lower()

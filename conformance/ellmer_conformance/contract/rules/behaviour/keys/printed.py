@@ -9,7 +9,7 @@ from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
 
 
-@book.rule("AUT-010", MUST, LOSS, source="CWE-532: consoles and logs are kept, shipped and read by others")
+@book.rule("AUT-010", MUST, LOSS, source="https://cwe.mitre.org/data/definitions/532.html")
 def keys_are_not_printed(run: Run) -> Iterator[Finding]:
     """No API key is printed, and no API key is logged at any level.
 

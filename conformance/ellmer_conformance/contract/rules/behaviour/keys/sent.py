@@ -25,7 +25,15 @@ _SCHEMES = {
 }
 
 
-@book.rule("AUT-002", MUST, LOSS, source="a key in a URL, a log or a transcript is a published key")
+@book.rule(
+    "AUT-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://cwe.mitre.org/data/definitions/598.html",
+        "https://github.com/BerriAI/litellm/issues/24902",
+    ],
+)
 def keys_stay_in_their_header(run: Run) -> Iterator[Finding]:
     """The API key is only in its header, not in a URL, body, other header, error or transcript.
 
@@ -47,7 +55,7 @@ def keys_stay_in_their_header(run: Run) -> Iterator[Finding]:
         yield found(CANARY not in run.transcript, "/transcript", "the API key is printed")
 
 
-@book.rule("AUT-003", MUST, LOSS, source="a key sent to a stranger is a published key")
+@book.rule("AUT-003", MUST, LOSS, source="https://github.com/NousResearch/hermes-agent/issues/28660")
 def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
     """The client does not send another provider's key that it found in the environment.
 
@@ -61,20 +69,33 @@ def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
             yield found(not sent, f"/exchanges/{index}/request", problem)
 
 
-@book.rule("AUT-005", MUST, LOSS, source="base_url is where a proxy, a gateway or a region is set")
+@book.rule("AUT-005", MUST, LOSS, source="https://github.com/browseros-ai/BrowserOS-agent/pull/436")
 def only_the_base_url_is_called(run: Run) -> Iterator[Finding]:
     """Requests go only to the base URL that was given.
 
-    Fix: build every URL from the base URL, and do not download price lists or schemas unasked.
+    Why: the base URL names the gateway or the region that the caller may use. Fix: build every URL from the
+    base URL, and do not download price lists or schemas unasked.
     """
     if run.elsewhere is not None and run.said:
         problem = f"it also called {', '.join(run.elsewhere)}"
         yield found(not run.elsewhere, "/elsewhere", problem)
 
 
-@book.rule("AUT-001", MUST, LOSS, source="every provider's API reference")
+@book.rule(
+    "AUT-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/reference/overview#authentication",
+        "https://platform.claude.com/docs/en/api/overview",
+        "https://ai.google.dev/gemini-api/docs/api-key",
+    ],
+)
 def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
-    """The API key is in the header that the provider reads: `authorization`, `x-api-key` or `x-goog-api-key`."""
+    """The API key is in the header that the provider reads: `authorization`, `x-api-key` or `x-goog-api-key`.
+
+    Why: the provider reads the key only there.
+    """
     for index, exchange in enumerate(run.exchanges):
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
         wanted = _SCHEMES.get(run.wire, ("authorization",))
@@ -85,9 +106,20 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
             yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
 
 
-@book.rule("AUT-006", SHOULD, LOSS, source="RFC 9110: content-type, accept and user-agent")
+@book.rule(
+    "AUT-006",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc9110#section-10.1.5",
+        "https://www.rfc-editor.org/rfc/rfc9110#section-8.3",
+    ],
+)
 def usual_headers_are_there(run: Run) -> Iterator[Finding]:
-    """A request has the headers `content-type`, `accept` and `user-agent`."""
+    """A request has the headers `content-type`, `accept` and `user-agent`.
+
+    Why: servers and gateways read from them what a request contains, and who sent it.
+    """
     for index, exchange in enumerate(run.exchanges):
         names = {name.lower() for name in exchange.request.headers}
         if not names:  # a recording that kept none

@@ -23,7 +23,10 @@ _BLOCKS = {"anthropic", "bedrock"}
     "HIS-006",
     MUST,
     LOSS,
-    source="OpenAI: messages.append(message), input += output; Anthropic: append the full content; Gemini: the same",
+    source=[
+        "https://developers.openai.com/api/docs/guides/conversation-state",
+        "https://github.com/langchain-ai/langchain-google/issues/1706",
+    ],
 )
 def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
     """The next request contains the texts and tool calls of the answer, unchanged, with their arguments.
@@ -42,7 +45,7 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
 
 
-@book.rule("HIS-007", SHOULD, LOSS, source="blocks that are joined lose what stood between them")
+@book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")
 def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     """Separate texts of the user are not joined without a break, and the model's text blocks go back as
     separate blocks.
@@ -76,8 +79,8 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
 def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
     """Thinking before a tool call is sent back with the call, if the wire format requires it (Anthropic, Bedrock).
 
-    Gemini refuses a call without its signature, which Gemini's own rules check. OpenAI recommends it, and
-    others do not require it.
+    Why: Anthropic refuses a call whose thinking is missing. Gemini refuses a call without its signature,
+    which Gemini's own rules check. OpenAI recommends it, and others do not require it.
     """
     if run.wire not in {"anthropic", "bedrock"}:
         return

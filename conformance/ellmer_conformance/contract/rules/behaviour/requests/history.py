@@ -16,14 +16,19 @@ from .._rulebook import LOSS, MUST, SHOULD, book, declined, found, last
 _FINAL = {400, 401, 403, 404, 413, 422}
 
 
-@book.rule("HIS-001", MUST, LOSS, source="langchain, litellm: callers' schemas rewritten in place")
+@book.rule("HIS-001", MUST, LOSS, source="https://github.com/567-labs/instructor/issues/2417")
 def callers_values_are_unchanged(run: Run) -> Iterator[Finding]:
-    """The history, tools and schemas that the caller passed in are not modified."""
+    """The history, tools and schemas that the caller passed in are not modified.
+
+    Why: the caller uses these objects again, and what a library adds to them is sent again.
+    """
     if run.altered is not None:
         yield found(not run.altered, "/altered", f"changed: {', '.join(run.altered)}")
 
 
-@book.rule("HIS-002", MUST, LOSS, source="prompt caches match prefixes; a model knows what it is told")
+@book.rule(
+    "HIS-002", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/prompt-caching"
+)
 def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
     """After a complete answer, the next request begins with the content of the request before it, unchanged.
 
@@ -47,25 +52,43 @@ def requests_extend_their_predecessor(run: Run) -> Iterator[Finding]:
         yield found(item is None, f"/exchanges/{later}/request", problem)
 
 
-@book.rule("HIS-003", MUST, LOSS, source="conversations outlive processes")
+@book.rule("HIS-003", MUST, LOSS, source="https://github.com/chatwoot/ai-agents/issues/38")
 def saved_conversations_go_on(run: Run) -> Iterator[Finding]:
-    """A saved and reloaded conversation continues with the same request as one that never stopped."""
+    """A saved and reloaded conversation continues with the same request as one that never stopped.
+
+    Why: what is lost in saving is missing from every later request.
+    """
     if run.reloaded:
         before, after = [[_key(item) for item in items] for items in run.said[-2:]]
         problem = f"what was said before is not in the request: {run.misses[0] if run.misses else ''}"
         yield found(after[: len(before)] == before and not run.misses, last(run), problem)
 
 
-@book.rule("ASY-002", MUST, LOSS, source="an answer that nobody reads is paid for")
+@book.rule("ASY-002", MUST, LOSS, source="https://github.com/bman654/clodex/issues/170")
 def cancelled_requests_are_closed(run: Run) -> Iterator[Finding]:
-    """When the caller cancels a request, its connection is closed within a second."""
+    """When the caller cancels a request, its connection is closed within a second.
+
+    Why: as long as the connection is open, the provider goes on with an answer that nobody reads, and bills
+    it.
+    """
     for index, seen in enumerate(run.left or ()):
         yield found(seen, f"/exchanges/{index}", "the server went on sending to a client that had given up")
 
 
-@book.rule("ASY-003", MUST, LOSS, source="tidyverse/ellmer#459")
+@book.rule(
+    "ASY-003",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/tidyverse/ellmer/issues/643",
+        "https://github.com/anthropics/claude-code/issues/2261",
+    ],
+)
 def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
-    """After a cancelled request, the next request is valid and is answered."""
+    """After a cancelled request, the next request is valid and is answered.
+
+    Why: otherwise one interrupted answer ends the whole conversation.
+    """
     steps = list(zip(run.case.steps, run.replies, strict=False))
     for index, ((before, _), (_, reply)) in enumerate(pairwise(steps)):
         if before.cancelled:
@@ -74,18 +97,30 @@ def chats_go_on_after_cancelling(run: Run) -> Iterator[Finding]:
             )
 
 
-@book.rule("ASY-004", SHOULD, LOSS, source="one blocking call stops every conversation of the loop")
+@book.rule("ASY-004", SHOULD, LOSS, source="https://github.com/home-assistant/core/issues/138780")
 def event_loops_are_not_blocked(run: Run) -> Iterator[Finding]:
-    """An async call does not open a connection in a way that blocks the event loop."""
+    """An async call does not open a connection in a way that blocks the event loop.
+
+    Why: while one call blocks the loop, no other conversation goes on.
+    """
     if run.blocking is not None:
         yield found(not run.blocking, "/blocking", f"{', '.join(run.blocking)} blocks")
 
 
-@book.rule("UNI-001", MUST, LOSS, source="NFC and NFD are different text: names, passwords, code")
+@book.rule(
+    "UNI-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.unicode.org/reports/tr15/",
+        "https://github.com/sindresorhus/filenamify/issues/40",
+    ],
+)
 def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
     """The text of the user and of the system prompt reaches the provider character for character.
 
-    Fix: do not normalise or strip text, and do not encode it with `errors="replace"`.
+    Why: a name, a password or code in another normal form is another text, though it looks the same. Fix: do
+    not normalise or strip text, and do not encode it with `errors="replace"`.
     """
     sent = ["\n".join(item.text for item in items) for items in run.said]
     asked = [ask for ask in run.case.steps[: len(run.replies)] if not declined(run, ask)]
@@ -97,11 +132,12 @@ def text_is_sent_as_written(run: Run) -> Iterator[Finding]:
         yield found(any(text in request for request in sent), "/exchanges", problem)
 
 
-@book.rule(
-    "ERR-002", MUST, LOSS, source="the same request gets the same refusal; a 401 retried locks accounts"
-)
+@book.rule("ERR-002", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/19216")
 def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
-    """A refused request (400, 401, 403, 404, 413, 422) is not retried."""
+    """A refused request (400, 401, 403, 404, 413, 422) is not retried.
+
+    Why: the same request is refused again, and the caller waits for nothing.
+    """
     for index, (one, next_one) in enumerate(pairwise(run.exchanges)):
         status = one.response.status if one.response else 0
         if status in _FINAL:

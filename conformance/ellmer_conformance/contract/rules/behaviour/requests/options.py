@@ -63,11 +63,12 @@ _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
 }
 
 
-@book.rule("OPT-004", MUST, LOSS, source="what a caller sets is what a caller gets; each API's reference")
+@book.rule("OPT-004", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/35582")
 def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     """What the caller sets for a turn (a forced call, stop sequences, JSON, a cached prompt) is in its request.
 
-    An option of one turn is not sent with the next.
+    Why: an option that is dropped changes the answer, and nobody is told. An option of one turn is not sent
+    with the next.
     """
     for index, ask in _first_requests(run):
         place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
@@ -88,11 +89,20 @@ def _first_requests(run: Run) -> Iterator[tuple[int, Ask]]:
     yield from enumerate(run.case.steps if apart else run.case.steps[:1])
 
 
-@book.rule("OPT-005", MUST, LOSS, source="who sets a limit pays for no more than that, and wants to know")
+@book.rule(
+    "OPT-005",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/definableai/definable.ai/issues/44",
+        "https://github.com/xuzhougeng/wisp-science/pull/708",
+    ],
+)
 def limits_of_requests_are_kept(run: Run) -> Iterator[Finding]:
     """Once a turn has sent as many requests as the caller allows, no more is sent for it, and an error says so.
 
-    What was answered is kept: the next turn goes on from it.
+    Why: the limit protects the caller from costs, and a turn that it stopped is not complete. What was
+    answered is kept: the next turn goes on from it.
     """
     for index, (ask, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if "requests" not in ask.options or run.refused:

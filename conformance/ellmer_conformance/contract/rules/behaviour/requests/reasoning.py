@@ -17,7 +17,13 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
 
 
 @book.rule(
-    "THK-006", MUST, LOSS, source="Anthropic: thinking blocks go back unmodified; Gemini: thought signatures"
+    "THK-006",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/extended-thinking",
+        "https://ai.google.dev/gemini-api/docs/thought-signatures",
+    ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
     """Signatures and encrypted reasoning are sent back byte for byte, streamed or not.
@@ -35,9 +41,14 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             )
 
 
-@book.rule("THK-002", MUST, LOSS, source="Anthropic: redacted_thinking blocks go back unmodified")
+@book.rule(
+    "THK-002", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking"
+)
 def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
-    """A redacted thinking block is sent back unchanged, in its place before the tool call."""
+    """A redacted thinking block is sent back unchanged, in its place before the tool call.
+
+    Why: the API refuses a changed block, and a lost one takes the model's reasoning with it.
+    """
     for one in run.varied:
         if one.variation.rule == "THK-002" and len(one.run.exchanges) > 1:
             blocks = [
@@ -51,9 +62,20 @@ def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/varied/{one.variation.name}", f"before the call there is {kinds[:-1]}")
 
 
-@book.rule("THK-008", SHOULD, LOSS, source="thoughts are not for the reader")
+@book.rule(
+    "THK-008",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://docs.ollama.com/capabilities/thinking",
+        "https://github.com/kekzl/imp/pull/509",
+    ],
+)
 def thoughts_are_not_the_answer(run: Run) -> Iterator[Finding]:
-    """Reasoning is not part of the answer's text."""
+    """Reasoning is not part of the answer's text.
+
+    Why: a reader, or a program that parses the answer, takes the reasoning for the answer.
+    """
     thoughts = [
         p.text for s in run.case.script if isinstance(s, Answer) for p in s.parts if isinstance(p, Think)
     ]

@@ -50,9 +50,7 @@ _REQUIRED = {"anthropic": {"max_tokens"}}
 _HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
 
 
-@book.rule(
-    "SYS-010", MUST, LOSS, source="a system prompt is the caller's; uninvited ones change every answer"
-)
+@book.rule("SYS-010", MUST, LOSS, source="https://github.com/microsoft/autogen/issues/1474")
 def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
     """Only the caller's own system text is sent.
 
@@ -74,11 +72,12 @@ def system_prompts_are_the_callers(run: Run) -> Iterator[Finding]:
             yield found(not more or more in own, f"/exchanges/{index}/request", problem)
 
 
-@book.rule("HIS-009", MUST, LOSS, source="the user's turn is the user's")
+@book.rule("HIS-009", MUST, LOSS, source="https://github.com/NousResearch/hermes-agent/issues/100670")
 def users_say_what_they_said(run: Run) -> Iterator[Finding]:
     """The user's turns contain the user's own words, once, and no others.
 
-    Judged only in conversations without tools, earlier history and media.
+    Why: the model answers words that the user did not say. Judged only in conversations without tools,
+    earlier history and media.
     """
     asks = run.case.steps
     if any(reply.error is not None for reply in run.replies):  # the turn may be given up
@@ -95,9 +94,12 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
         yield found(fine, f"/exchanges/{index}/request", problem)
 
 
-@book.rule("HIS-010", MUST, LOSS, source="an answer from a cache is the answer to another question")
+@book.rule("HIS-010", MUST, LOSS, source="https://github.com/zilliztech/GPTCache/issues/435")
 def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
-    """A question that is asked again is sent again; the client does not answer from a cache."""
+    """A question that is asked again is sent again; the client does not answer from a cache.
+
+    Why: a cached answer may be the answer to another question, and a user who asks again wants a new one.
+    """
     answered = [r for a, r in zip(run.case.steps, run.replies, strict=False) if a.outcome == "answered"]
     told = [reply for reply in answered if reply.error is None and (reply.text or reply.value is not None)]
     if told and not run.misses:
@@ -105,12 +107,20 @@ def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
         yield found(len(run.exchanges) >= len(told), "/exchanges", problem)
 
 
-@book.rule("OPT-001", SHOULD, LOSS, source="a default that a library sets is a setting that nobody chose")
+@book.rule(
+    "OPT-001",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/jaseci-labs/jac/pull/7699",
+        "https://github.com/vercel/ai/pull/6223",
+    ],
+)
 def options_are_the_callers(run: Run) -> Iterator[Finding]:
     """Options that the caller did not set (temperature, limits, seeds, stop sequences, user ids) are not sent.
 
-    This is a SHOULD: the API accepts such options, and a library may document its defaults. Anthropic
-    requires `max_tokens`.
+    Why: a default of the library replaces the provider's, and some models refuse it. This is a SHOULD: the
+    API accepts such options, and a library may document its defaults. Anthropic requires `max_tokens`.
     """
     asked = (
         {"stop", "stop_sequences", "stopSequences"}
@@ -124,9 +134,12 @@ def options_are_the_callers(run: Run) -> Iterator[Finding]:
         yield found(not sent, f"/exchanges/{index}/request", problem)
 
 
-@book.rule("OPT-002", MUST, LOSS, source="another model has another price and another answer")
+@book.rule("OPT-002", MUST, LOSS, source="https://github.com/bobmatnyc/trusty-tools/issues/6123")
 def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
-    """The request names the model that the caller chose, for the conversation or for this turn."""
+    """The request names the model that the caller chose, for the conversation or for this turn.
+
+    Why: another model has another price and gives other answers.
+    """
     steps = run.case.steps if len(run.case.steps) == len(run.exchanges) and not run.refused else ()
     chosen = dict(enumerate(str(ask.options.get("model") or run.model) for ask in steps))
     for index, exchange in enumerate(run.exchanges):
@@ -136,9 +149,12 @@ def the_model_is_the_callers(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/exchanges/{index}/request", f"{asked} is asked, and not {wanted}")
 
 
-@book.rule("OPT-003", MUST, LOSS, source="a model picks a tool by its name and its description")
+@book.rule("OPT-003", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/function-calling")
 def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
-    """Every request of a conversation declares each tool with its own name and description."""
+    """Every request of a conversation declares each tool with its own name and description.
+
+    Why: the model chooses a tool by its name and its description.
+    """
     if run.refused or not run.case.tools or any(ask.schema for ask in run.case.steps):
         return
     for index, exchange in enumerate(run.exchanges):

@@ -10,9 +10,20 @@ from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
 
 
-@book.rule("UPL-001", MUST, LOSS, source="a file is uploaded so that it travels once")
+@book.rule(
+    "UPL-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/files",
+        "https://github.com/openai/codex/issues/35732",
+    ],
+)
 def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
-    """A file that was uploaded is named in every request of its conversation, and its bytes are not sent again."""
+    """A file that was uploaded is named in every request of its conversation, and its bytes are not sent again.
+
+    Why: a file is uploaded so that its bytes are sent only once.
+    """
     files = [p.file for ask in run.case.steps[:1] for p in ask.parts if isinstance(p, Upload)]
     if not files or run.refused:
         return

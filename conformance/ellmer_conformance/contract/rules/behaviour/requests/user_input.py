@@ -15,9 +15,20 @@ from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 
 
-@book.rule("SYS-001", MUST, LOSS, source="each format has one place for it")
+@book.rule(
+    "SYS-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/api/messages",
+        "https://github.com/interviewstreet/hiring-agent/issues/342",
+    ],
+)
 def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
-    """Every request has the system prompt in the place that the wire format defines for it."""
+    """Every request has the system prompt in the place that the wire format defines for it.
+
+    Why: elsewhere, the model reads it as something that the user said, or that it said itself.
+    """
     for index, items in enumerate(run.said) if run.case.system else ():
         texts = "\n".join(item.text for item in items if item.kind == "system" or item.role == "system")
         fine = str(run.case.system) in texts
@@ -31,9 +42,12 @@ def _is_said(item: Item, *, alone: bool) -> bool:
     return item.kind == "system" or (item.role == "user" and item.kind == "text" and not alone)
 
 
-@book.rule("SYS-003", MUST, LOSS, source="a prompt said twice is another prompt")
+@book.rule("SYS-003", MUST, LOSS, source="https://github.com/olimorris/codecompanion.nvim/issues/2522")
 def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
-    """The whole system prompt is sent once and in order."""
+    """The whole system prompt is sent once and in order.
+
+    Why: a model does not follow instructions that it did not get.
+    """
     prompt = str(run.case.system)
     users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
     told = any(prompt in text for text in users)  # the user may say the same
@@ -42,9 +56,12 @@ def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
         yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
 
 
-@book.rule("SCH-006", SHOULD, LOSS, source="a schema is part of the prompt")
+@book.rule("SCH-006", SHOULD, LOSS, source="https://github.com/elidickinson/pi-claude-bridge/issues/44")
 def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
-    """The properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider."""
+    """The properties, enums, descriptions, nested objects and arrays of a tool's schema reach the provider.
+
+    Why: a model chooses arguments by the schema, and guesses where it has none.
+    """
     wanted = {tool.name: tool.parameters for tool in run.case.tools}
     for index, exchange in enumerate(run.exchanges):
         for name, schema in _schemas(exchange.request.body):
@@ -52,18 +69,24 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
             yield found(not lost, f"/exchanges/{index}/request", f"the schema of {name} lost {lost}")
 
 
-@book.rule("SCH-007", SHOULD, LOSS, source="prompt caches match bytes")
+@book.rule("SCH-007", SHOULD, LOSS, source="https://github.com/maximhq/bifrost/issues/3362")
 def tools_are_written_alike(run: Run) -> Iterator[Finding]:
-    """Every request of a conversation has the same tools in the same order and form."""
+    """Every request of a conversation has the same tools in the same order and form.
+
+    Why: providers cache the beginning of a request, which contains the tools, byte for byte.
+    """
     written = [json.dumps(list(_schemas(e.request.body))) for e in run.exchanges]
     for index, (before, after) in enumerate(pairwise(written)):
         if before != "[]":
             yield found(before == after, f"/exchanges/{index + 1}/request", "the tools changed")
 
 
-@book.rule("PAIR-011", MUST, LOSS, source="nothing is a result, too")
+@book.rule("PAIR-011", MUST, LOSS, source="https://github.com/posit-dev/positron/issues/7770")
 def nothing_is_a_result(run: Run) -> Iterator[Finding]:
-    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results, and numbers and booleans stay readable."""
+    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results, and numbers and booleans stay readable.
+
+    Why: a result that is left out because it is empty leaves its call without an answer.
+    """
     values = {_call(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None}
     for index, items in enumerate(run.said):
         calls = {item.id or item.name: item for item in items if item.kind == "call"}
@@ -78,9 +101,12 @@ def nothing_is_a_result(run: Run) -> Iterator[Finding]:
                 yield found(True, at(index, item), "")
 
 
-@book.rule("HIS-005", SHOULD, LOSS, source="a conversation moves from one provider to another")
+@book.rule("HIS-005", SHOULD, LOSS, source="https://github.com/huggingface/tau/issues/385")
 def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
-    """A history from another provider is sent with all its calls and results, paired."""
+    """A history from another provider is sent with all its calls and results, paired.
+
+    Why: a user may continue a conversation with another provider, which has other rules for ids.
+    """
     calls = [p for turn in run.case.history for p in turn.parts if isinstance(p, ToolCall)]
     if not calls or not run.said:
         return
@@ -95,9 +121,17 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
                 yield found(part.text in texts, "/exchanges/0/request", f"{part.text!r} is gone")
 
 
-@book.rule("USG-003", MUST, LOSS, source="OpenAI: stream_options.include_usage")
+@book.rule(
+    "USG-003",
+    MUST,
+    LOSS,
+    source="https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create",
+)
 def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
-    """A client that reports token counts of streams requests them from Chat Completions (`stream_options`)."""
+    """A client that reports token counts of streams requests them from Chat Completions (`stream_options`).
+
+    Why: Chat Completions sends the counts of a stream only if they are requested.
+    """
     if run.wire != "openai-chat" or run.vendor != "openai":
         return
     if any(reply.usage.get("input") is not None for reply in run.replies):
@@ -107,12 +141,20 @@ def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
                 yield found(asked, f"/exchanges/{index}/request", "`stream_options.include_usage` is missing")
 
 
-@book.rule("UNI-002", MUST, LOSS, source="a lone surrogate is no character, and no UTF-8")
+@book.rule(
+    "UNI-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc8259#section-8.2",
+        "https://github.com/anthropics/claude-code/issues/3277",
+    ],
+)
 def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
     """Half of a surrogate pair in a text is replaced, or refused before the request; it is never sent.
 
-    Any error is accepted if nothing was sent, even one of the language itself. A decoding error after the
-    request counts as a crash.
+    Why: half of a pair is not a character, and APIs refuse a body that contains it. Any error is accepted if
+    nothing was sent, even one of the language itself. A decoding error after the request counts as a crash.
     """
     halves = [p for ask in run.case.steps for p in ask.parts if isinstance(p, Text) and _is_half(p.text)]
     for index, reply in enumerate(run.replies) if halves else ():
@@ -127,10 +169,16 @@ def half_characters_do_no_harm(run: Run) -> Iterator[Finding]:
     "UNI-003",
     SHOULD,
     LOSS,
-    source="JavaScript's numbers end at 2^53; Python's floats lose the sign of nothing",
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc8259#section-6",
+        "https://github.com/earendil-works/pi/issues/8943",
+    ],
 )
 def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
-    """Large integers, -0.0 and long fractions in arguments reach the tool unchanged."""
+    """Large integers, -0.0 and long fractions in arguments reach the tool unchanged.
+
+    Why: a rounded number is another number, and a rounded id names another record.
+    """
     said = [run.approved(call) for _, calls in run.calls() for call in calls]
     wanted = [dict(given) for given in said if given is not None and _numbers(given)]
     if wanted and run.tool_runs:
@@ -139,9 +187,18 @@ def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
         yield found(same, "/tool_runs", f"the tool got {got}, the model said {wanted}")
 
 
-@book.rule("EMP-003", MUST, LOSS, source="Anthropic, Gemini: answers without content after a tool's result")
+@book.rule(
+    "EMP-003",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+)
 def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
-    """An empty answer gives a defined result, and the next request is valid."""
+    """An empty answer gives a defined result, and the next request is valid.
+
+    Why: a model may answer with nothing, for example after a tool's result, and providers refuse empty
+    messages.
+    """
     empty = [index for index, step in run.answered() if isinstance(step, Answer) and not step.parts]
     for index in empty:
         reply = run.replies[index] if index < len(run.replies) else None
@@ -155,9 +212,12 @@ def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
             yield broken(f"/exchanges/{index}", "no further request was sent")
 
 
-@book.rule("HIS-004", MUST, LOSS, source="one client object serves many users")
+@book.rule("HIS-004", MUST, LOSS, source="https://github.com/Chainlit/chainlit/issues/733")
 def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
-    """Several conversations of one adapter do not share messages or answers."""
+    """Several conversations of one adapter do not share messages or answers.
+
+    Why: one client object may serve many users, who must not see each other's messages.
+    """
     if len(run.case.speakers) < 2:
         return
     told = {
@@ -170,9 +230,12 @@ def conversations_do_not_mix(run: Run) -> Iterator[Finding]:
         yield found(of_one, f"/exchanges/{index}/request", "it says what was said in another conversation")
 
 
-@book.rule("ASY-005", SHOULD, LOSS, source="one client object serves many users, at once")
+@book.rule("ASY-005", SHOULD, LOSS, source="https://github.com/anthropics/claude-code/issues/79241")
 def replies_go_to_their_callers(run: Run) -> Iterator[Finding]:
-    """Each of several simultaneous conversations gets the answers to its own questions."""
+    """Each of several simultaneous conversations gets the answers to its own questions.
+
+    Why: an answer in another conversation is wrong there, and may be private.
+    """
     if len(run.case.speakers) < 2 or "async" not in run.mode:
         return
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):

@@ -14,12 +14,20 @@ from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
 _KINDS = {"image": "image", "document": "document", "other": "audio"}
 
 
-@book.rule("IMG-001", MUST, LOSS, source="every provider's guide to vision and documents")
+@book.rule(
+    "IMG-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/images-vision",
+        "https://github.com/maiphucgiang/codebuddy2api/issues/25",
+    ],
+)
 def user_media_arrive(run: Run) -> Iterator[Finding]:
     """An image, a PDF or audio from the user reaches the provider as media with the same bytes.
 
-    Fix: send the part or block that the wire format has for it with standard base64, and the data-URL prefix only
-    where the format has it.
+    Why: a model that did not get an image describes it all the same. Fix: send the part or block that the
+    wire format has for it with standard base64, and the data-URL prefix only where the format has it.
     """
     if run.refused or not run.said:
         return
@@ -30,11 +38,12 @@ def user_media_arrive(run: Run) -> Iterator[Finding]:
         yield found((media.sha256, kind) in sent, "/exchanges", problem)
 
 
-@book.rule("IMG-002", MUST, LOSS, source="a model is told 'this' and 'that'")
+@book.rule("IMG-002", MUST, LOSS, source="https://github.com/earendil-works/pi/issues/8579")
 def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     """Text, images and audio of a user turn arrive once and in the order in which they were given.
 
-    If a library documents that it takes texts and media separately, each kind must keep its own order.
+    Why: a caption describes the image that follows it. If a library documents that it takes texts and media
+    separately, each kind must keep its own order.
     """
     given = [part for ask in run.case.steps[:1] for part in ask.parts]
     if (
@@ -54,11 +63,12 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     )
 
 
-@book.rule(
-    "IMG-003", MUST, LOSS, source="Anthropic: text content blocks must be non-empty; Gemini: empty parts"
-)
+@book.rule("IMG-003", MUST, LOSS, source="https://github.com/anthropics/claude-code/issues/50010")
 def media_come_alone(run: Run) -> Iterator[Finding]:
-    """A turn with only an image is sent without an empty text."""
+    """A turn with only an image is sent without an empty text.
+
+    Why: Anthropic refuses an empty text, and Gemini refuses an empty part.
+    """
     if not any(isinstance(p, Image | PDF) for ask in run.case.steps for p in ask.parts):
         return
     for index, items in enumerate(run.said):
@@ -69,9 +79,12 @@ def media_come_alone(run: Run) -> Iterator[Finding]:
                 yield found(True, at(index, item), "")
 
 
-@book.rule("IMG-007", SHOULD, LOSS, source="OpenAI vision guide: `detail` costs tokens")
+@book.rule("IMG-007", SHOULD, LOSS, source="https://developers.openai.com/api/docs/guides/images-vision")
 def detail_is_the_callers(run: Run) -> Iterator[Finding]:
-    """The `detail` of an image is sent only if the caller set it."""
+    """The `detail` of an image is sent only if the caller set it.
+
+    Why: the detail decides how many tokens an image costs.
+    """
     if run.wire != "openai-chat":
         return
     for index, exchange in enumerate(run.exchanges):
@@ -81,9 +94,12 @@ def detail_is_the_callers(run: Run) -> Iterator[Finding]:
                 yield found(fine, f"/exchanges/{index}/request", "`detail` was set without the caller")
 
 
-@book.rule("TRM-008", MUST, LOSS, source="OpenAI, Anthropic, Gemini: documents have a part of their own")
+@book.rule("TRM-008", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/pdf-support")
 def pdfs_are_documents(run: Run) -> Iterator[Finding]:
-    """A PDF is sent as a document of type `application/pdf`, with its name if the format has a field for it."""
+    """A PDF is sent as a document of type `application/pdf`, with its name if the format has a field for it.
+
+    Why: an API reads a PDF only in the part that it has for documents.
+    """
     given = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
     for index, items in enumerate(run.said):
         for item in items:
@@ -95,11 +111,12 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
                     yield found(item.media.filename, at(index, item), "it has no file name")
 
 
-@book.rule(
-    "IMG-030", MUST, LOSS, source="Anthropic refuses a type that the bytes are not; others may misread it"
-)
+@book.rule("IMG-030", MUST, LOSS, source="https://github.com/1jehuang/jcode/issues/465")
 def images_are_what_they_say(run: Run) -> Iterator[Finding]:
-    """The media type of an image in the request matches its bytes."""
+    """The media type of an image in the request matches its bytes.
+
+    Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it.
+    """
     given = {media.sha256: media.type for media in _given(run) if media.data}
     for index, items in enumerate(run.said):
         for item in items:

@@ -14,9 +14,12 @@ from .._rulebook import LOSS, MUST, book, found, results_after
 _SAYS_NO = re.compile(r"den(y|ied)|reject|refus|declin|not (approv|allow|permit)", re.IGNORECASE)
 
 
-@book.rule("APR-001", MUST, LOSS, source="a tool that needs an approval may do what cannot be undone")
+@book.rule("APR-001", MUST, LOSS, source="https://openai.github.io/openai-agents-python/human_in_the_loop/")
 def somebody_is_asked_about_calls(run: Run) -> Iterator[Finding]:
-    """The approver is asked once about each call of a tool that needs an approval, and sees the model's arguments."""
+    """The approver is asked once about each call of a tool that needs an approval, and sees the model's arguments.
+
+    Why: the tool may do something that cannot be undone.
+    """
     calls = [call_key(call.name, call.arguments) for _, call in _calls(run)]
     if calls:
         asked = [call_key(name, arguments) for name, arguments in run.asked]
@@ -24,9 +27,20 @@ def somebody_is_asked_about_calls(run: Run) -> Iterator[Finding]:
         yield found(Counter(asked) == Counter(calls), "/tool_runs", problem)
 
 
-@book.rule("APR-002", MUST, LOSS, source="a no is a no, and a model that is not told calls again")
+@book.rule(
+    "APR-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://openai.github.io/openai-agents-python/human_in_the_loop/",
+        "https://github.com/vercel/eve/issues/312",
+    ],
+)
 def denied_calls_are_answered(run: Run) -> Iterator[Finding]:
-    """A call that was denied is not run, and its result tells the model that it was denied."""
+    """A call that was denied is not run, and its result tells the model that it was denied.
+
+    Why: a model that is not told reports success, or calls the tool again.
+    """
     ran = {call_key(r.name, r.arguments) for r in run.tool_runs}
     for index, call in _calls(run):
         if run.approved(call) is not None:
@@ -37,9 +51,12 @@ def denied_calls_are_answered(run: Run) -> Iterator[Finding]:
         yield found(told, f"/exchanges/{index + 1}/request", f"no result says that {key} was denied")
 
 
-@book.rule("APR-003", MUST, LOSS, source="what somebody corrected is what they approved of")
+@book.rule("APR-003", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/33787")
 def edited_arguments_are_used(run: Run) -> Iterator[Finding]:
-    """A call that was approved with other arguments is run with these, and not with the model's."""
+    """A call that was approved with other arguments is run with these, and not with the model's.
+
+    Why: only the edited arguments were approved.
+    """
     ran = [call_key(r.name, r.arguments) for r in run.tool_runs]
     for _, call in _calls(run):
         given, key = run.approved(call), call_key(call.name, call.arguments)

@@ -24,7 +24,15 @@ from .._rulebook import (
 )
 
 
-@book.rule("PAIR-003", MUST, LOSS, source="tidyverse/ellmer#459, chatlas #230")
+@book.rule(
+    "PAIR-003",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/tidyverse/ellmer/issues/643",
+        "https://github.com/anthropics/claude-code/issues/2261",
+    ],
+)
 def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
     """A tool call without a result (after a cancellation, crash or limit) is repaired before the next request.
 
@@ -44,7 +52,7 @@ def dangling_calls_are_repaired(run: Run) -> Iterator[Finding]:
         yield met("/exchanges/0/request")
 
 
-@book.rule("PAIR-004", MUST, LOSS, source="every provider's tool-calling guide")
+@book.rule("PAIR-004", MUST, LOSS, source="https://github.com/cloudflare/ai/pull/384")
 def ids_are_echoed(run: Run) -> Iterator[Finding]:
     """The ids of tool calls are sent back byte for byte.
 
@@ -65,10 +73,21 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
                 yield found(known, at(index, item), problem)
 
 
-@book.rule("PAIR-010", SHOULD, LOSS, source="Anthropic tool_result.is_error, Bedrock toolResult.status")
+@book.rule(
+    "PAIR-010",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
+        "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolResultBlock.html",
+    ],
+)
 def failures_are_flagged(run: Run) -> Iterator[Finding]:
     """The result of a failed tool has the error flag, if the format has one, and says in its text that the
-    tool failed."""
+    tool failed.
+
+    Why: a model that knows of the failure can correct the call.
+    """
     failed = [json.dumps(dict(r.arguments), sort_keys=True) for r in run.tool_runs if r.error]
     for index, items in enumerate(run.said):
         calls = {i.id: i for i in items if i.kind == "call" and i.id}
@@ -80,9 +99,12 @@ def failures_are_flagged(run: Run) -> Iterator[Finding]:
             yield found(flagged, at(index, item), "the failure is not marked")
 
 
-@book.rule("PAIR-012", SHOULD, LOSS, source="tidyverse/ellmer invoke_tool(); field practice")
+@book.rule("PAIR-012", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1104")
 def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
-    """A call of an unknown tool is answered with an error result, and the conversation goes on."""
+    """A call of an unknown tool is answered with an error result, and the conversation goes on.
+
+    Why: a model that is told can correct the name, and an exception ends the conversation.
+    """
     offered = {tool.name for tool in run.case.tools}
     for index, calls in run.calls():
         for call in calls:
@@ -92,12 +114,17 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
             yield found(results_after(run, index), place, f"no result was sent for {call.name}")
 
 
-@book.rule("PAR-001", MUST, LOSS, source="every provider's tool-calling guide")
+@book.rule(
+    "PAR-001",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use",
+)
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
     """If an answer has N tool calls, the next request has N results.
 
-    If the caller got an error and no further request was sent, the conversation ended there. TXT-005 judges
-    that case.
+    Why: providers refuse a request in which a call has no result. If the caller got an error and no further
+    request was sent, the conversation ended there. TXT-005 judges that case.
     """
     raised = any(reply.error is not None for reply in run.replies)
     for index, calls in [] if answer_refused(run) else run.calls():
@@ -109,9 +136,20 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
         yield found(len(results) == len(calls), place, problem)
 
 
-@book.rule("PAR-004", MUST, LOSS, source="pairing is by id in every format that has ids")
+@book.rule(
+    "PAR-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use",
+        "https://github.com/modelscope/ms-swift/pull/10174",
+    ],
+)
 def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
-    """Each result has the value of its own call, in whatever order the tools finished."""
+    """Each result has the value of its own call, in whatever order the tools finished.
+
+    Why: tools finish in any order, and a swapped result is a false one.
+    """
     given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     values = defaultdict[str, list[str]](list)  # equal calls may return different values
     for r in run.tool_runs:
@@ -137,10 +175,21 @@ def _as_written(value: str) -> Iterator[str]:
     yield from (json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True))
 
 
-@book.rule("PAR-005", MUST, LOSS, source="each call is a request of its own")
+@book.rule(
+    "PAR-005",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/unslothai/unsloth/issues/10379",
+        "https://github.com/generative-computing/mellea/issues/1431",
+    ],
+)
 def every_call_is_run(run: Run) -> Iterator[Finding]:
     """Every complete call of a known tool is run exactly once, even if another call is equal to it; one that
-    somebody denied is not run."""
+    somebody denied is not run.
+
+    Why: a model may need the same call twice, and each call needs its own result.
+    """
     if answer_refused(run) or "structured_with_tools" in run.refused:
         return
     offered = {tool.name for tool in run.case.tools}
@@ -152,9 +201,12 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
         yield found(ran[key] == wanted[key], "/tool_runs", problem)
 
 
-@book.rule("PAR-006", SHOULD, LOSS, source="field practice")
+@book.rule("PAR-006", SHOULD, LOSS, source="https://github.com/anthropics/claude-code/issues/64246")
 def failing_siblings_drop_nothing(run: Run) -> Iterator[Finding]:
-    """If one of several parallel tools fails, the results of the others are still sent."""
+    """If one of several parallel tools fails, the results of the others are still sent.
+
+    Why: the model can go on with the results of the tools that succeeded.
+    """
     good = [r for r in run.tool_runs if r.error is None and isinstance(r.value, str)]
     if not any(r.error for r in run.tool_runs) or not run.said:
         return

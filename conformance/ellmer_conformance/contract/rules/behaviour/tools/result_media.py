@@ -14,7 +14,7 @@ from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 
 
-@book.rule("TRM-001", MUST, LOSS, source="the bytes are the message")
+@book.rule("TRM-001", MUST, LOSS, source="https://github.com/vercel/ai/issues/6073")
 def media_arrive_whole(run: Run) -> Iterator[Finding]:
     """An image or PDF that a tool returned reaches the provider with the same bytes.
 
@@ -29,13 +29,13 @@ def media_arrive_whole(run: Run) -> Iterator[Finding]:
         yield found(media.sha256 in sent, last(run), problem)
 
 
-@book.rule("TRM-007", MUST, LOSS, source="tidyverse/ellmer#735")
+@book.rule("TRM-007", MUST, LOSS, source="https://github.com/tidyverse/ellmer/pull/735")
 def media_keep_their_order(run: Run) -> Iterator[Finding]:
     """Media from several results arrive in the order of the calls and, inside a list, in the order of its items.
 
-    An API that cannot put media between texts can still keep the order of the media. TRM-006 judges the texts
-    between them. Where an API takes each kind of media in a list of its own (`interleaved_parts` is refused), each kind
-    keeps its order.
+    Why: the model describes the wrong image if the order changes. An API that cannot put media between texts
+    can still keep the order of the media. TRM-006 judges the texts between them. Where an API takes each kind
+    of media in a list of its own (`interleaved_parts` is refused), each kind keeps its order.
     """
     wanted = [m.sha256 for m in run.tool_media()]
     if run.refused or len(wanted) < 2 or not run.said:
@@ -50,7 +50,7 @@ def _by_kind(media: Iterable[Media]) -> list[Media]:
     return sorted(media, key=lambda each: each.type.startswith("image/"))
 
 
-@book.rule("TRM-006", SHOULD, LOSS, source="tidyverse/ellmer#735")
+@book.rule("TRM-006", SHOULD, LOSS, source="https://github.com/tidyverse/ellmer/pull/735")
 def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
     """Media that were moved out of a tool result are preceded by a text with the id of the call.
 
@@ -69,12 +69,21 @@ def hoisted_media_are_attributed(run: Run) -> Iterator[Finding]:
 _NOTE = re.compile(r"image|picture|pdf|document|media|attachment|omitted|(un|not )supported", re.IGNORECASE)
 
 
-@book.rule("TRM-010", MUST, LOSS, source="vercel/ai#21174; declared as refused")
+@book.rule(
+    "TRM-010",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/vercel/ai/issues/21174",
+        "https://github.com/github/copilot-cli/issues/4536",
+    ],
+)
 def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     """Media that the model does not accept raise a typed error or leave a text that says so (`[tool output
     omitted]` does); they are never dropped silently.
 
-    Media that are text (SVG) may be sent as text.
+    Why: a model that did not get an image describes it all the same, and nobody is told. Media that are text
+    (SVG) may be sent as text.
     """
     for index, reply in enumerate(run.replies if run.refused else ()):
         if reply.error is not None:
@@ -100,9 +109,12 @@ def _as_text(media: Media) -> str:
         return ""
 
 
-@book.rule("TRM-011", MUST, LOSS, source="history is replayed, not rewritten")
+@book.rule("TRM-011", MUST, LOSS, source="https://github.com/sandialabs/atlas-ui-3/issues/907")
 def media_are_replayed_once(run: Run) -> Iterator[Finding]:
-    """The next turn's request contains the media exactly once, and does not wrap them again."""
+    """The next turn's request contains the media exactly once, and does not wrap them again.
+
+    Why: a model that no longer gets an image answers questions about it as if it saw it.
+    """
     wanted = Counter(m.sha256 for m in run.tool_media())
     if run.refused or len(run.case.steps) < 2 or not run.said:
         return
@@ -112,9 +124,12 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
         yield found(sent[digest] == count, last(run), problem)
 
 
-@book.rule("TRM-012", SHOULD, LOSS, source="tidyverse/ellmer#735, check_tool_result()")
+@book.rule("TRM-012", SHOULD, LOSS, source="https://github.com/tidyverse/ellmer/pull/735")
 def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
-    """Media that are nested too deeply raise an error that names the tool and the path."""
+    """Media that are nested too deeply raise an error that names the tool and the path.
+
+    Why: the author of the tool must learn which value to change.
+    """
     for r in run.tool_runs:
         if not isinstance(r.value, list) or not any(isinstance(v, list) and media_of(v) for v in r.value):
             continue
@@ -124,9 +139,12 @@ def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
         yield found(good, "/tool_runs", "no message names the tool and the path")
 
 
-@book.rule("TRM-014", MUST, LOSS, source="tidyverse/ellmer#735")
+@book.rule("TRM-014", MUST, LOSS, source="https://github.com/tidyverse/ellmer/pull/735")
 def transcripts_hold_no_base64(run: Run) -> Iterator[Finding]:
-    """The printed transcript shows a placeholder for media, never base64."""
+    """The printed transcript shows a placeholder for media, never base64.
+
+    Why: the base64 of one image fills pages that nobody can read.
+    """
     media = [m for a in run.case.steps for m in media_of(list(a.parts))] + run.tool_media()
     for item in media if run.transcript else ():
         shown = base64.b64encode(item.data)[:60].decode()

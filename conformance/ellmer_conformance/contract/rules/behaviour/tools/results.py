@@ -13,9 +13,12 @@ from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found
 
 
-@book.rule("PAIR-030", SHOULD, LOSS, source="models are trained on JSON, and not on Python's repr")
+@book.rule("PAIR-030", SHOULD, LOSS, source="https://github.com/microsoft/autogen/pull/7873")
 def structured_results_are_json(run: Run) -> Iterator[Finding]:
-    """An object or list from a tool reaches the model as equivalent JSON."""
+    """An object or list from a tool reaches the model as equivalent JSON.
+
+    Why: Python's `repr` has quotes and names, such as `None`, that are not JSON.
+    """
     values = {
         call_key(r.name, r.arguments): r.value
         for r in run.tool_runs
@@ -32,9 +35,12 @@ def structured_results_are_json(run: Run) -> Iterator[Finding]:
                 yield found(_holds(item.text, values[key]), at(index, item), problem)
 
 
-@book.rule("ERR-012", MUST, LOSS, source="a try that nobody allowed is paid for, and may act twice")
+@book.rule("ERR-012", MUST, LOSS, source="https://github.com/BerriAI/litellm/pull/7130")
 def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
-    """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none."""
+    """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none.
+
+    Why: every attempt costs time and may cost money, and retries in two layers multiply.
+    """
     failures = [step for step in run.case.script if isinstance(step, Failure)]
     if failures and not run.case.max_retries:
         asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a request of its own
@@ -43,11 +49,12 @@ def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
         yield found(sent <= asked or bool(run.case.tools), "/exchanges", problem)
 
 
-@book.rule("STR-021", SHOULD, LOSS, source="a stream is there to be read while it comes")
+@book.rule("STR-021", SHOULD, LOSS, source="https://github.com/yagil/tokmon/issues/4")
 def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
     """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
 
-    Not judged if the library does not request a stream.
+    Why: the caller streams in order to show the answer early. Not judged if the library does not request a
+    stream.
     """
     if "stream" not in run.mode or not run.streamed:
         return

@@ -14,7 +14,7 @@ from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._features import forced, streamed_format
 from .._rulebook import ASK, TOOL, body, call, result
-from . import compact, elsewhere
+from . import blind, compact, elsewhere
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -37,6 +37,9 @@ _JSON = {"type": "json_object"}
 enter(
     cerebras,
     [
+        blind(
+            "!gemma-4*", example=_OSS, source="https://inference-docs.cerebras.ai/capabilities/image-inputs"
+        ),
         Lack(
             "REQ-055",
             "The tool choice is `auto` or `none`.",

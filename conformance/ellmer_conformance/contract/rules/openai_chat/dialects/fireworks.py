@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
+from ..._references import dangling
 from ..._refused_features import Lack, enter
 from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
@@ -50,9 +53,39 @@ def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
         yield broken(f"/{key}", problem, key=key, value=value) if wrong else met(f"/{key}")
 
 
+def _lost(request: Request) -> str | None:
+    """Returns the place of the first reference in the schema of a function that leads nowhere."""
+    for pointer, tool in tools(request.body):
+        for place, _ in dangling(object_of(tool.get("function")).get("parameters")):
+            return "/".join([f"{pointer}/function/parameters", *place, "$ref"])
+    return None
+
+
+_NODE = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}}
+
+
+def _tool(**schema: object) -> dict[str, object]:
+    return {"type": "function", "function": {"name": "add", "parameters": {**_NODE, **schema}}}
+
+
 enter(
     fireworks,
     [
+        Lack(
+            "SCH-024",
+            "Every `$ref` in the schema of a function leads to a definition.",
+            (),
+            _refused(
+                "Error resolving schema reference '{value}': AttributeError(\"'NoneType' object has no attribute 'lookup'\")"
+            ),
+            (
+                "https://github.com/BerriAI/litellm/issues/26692",
+                "https://github.com/NousResearch/hermes-agent/issues/56979",
+            ),
+            _lost,
+            body(ASK, model=_OSS, tools=[_tool(**{"$defs": {"X": {"type": "string"}}})]),
+            body(ASK, model=_OSS, tools=[_tool()]),
+        ),
         Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",
@@ -67,6 +100,6 @@ enter(
             a_part("image_url"),
             body(ASK, model=_OSS),
             body({"role": "user", "content": [IMAGE]}, model=_OSS),
-        )
+        ),
     ],
 )

@@ -6,12 +6,21 @@ from collections.abc import Iterator
 
 from ....exchange import Request
 from ....readers.json_access import object_of
-from ....readers.openai_chat import messages
+from ....readers.openai_chat import messages, tools
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
+from ..._references import references
 from .._pairing import calls_of
 from .._rulebook import ASK, MUST, REJECT, body, call, result
 from . import elsewhere
+
+
+def _referring(**more: object) -> dict[str, object]:
+    """Returns a tool whose schema refers to the definition `X`."""
+    properties = {"x": {"$ref": "#/$defs/X"}}
+    parameters = {"type": "object", "properties": properties, **more}
+    return {"type": "function", "function": {"name": "add", "parameters": parameters}}
+
 
 _OPEN: dict[str, object] = {
     "refusal": refused(
@@ -110,3 +119,28 @@ def the_temperature_is_the_models(request: Request) -> Iterator[Finding]:
         quiet = object_of(request.body.get("thinking")).get("type") == "disabled"
         only = 0.6 if quiet else 1
         yield met(place) if value == only else broken(place, f"the temperature is {value}", only=only)
+
+
+@moonshot.rule(
+    "SCH-024",
+    MUST,
+    REJECT,
+    source="https://github.com/CommandCodeAI/command-code/issues/566",
+    refusal=refused(
+        "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: "
+        "<At path '{place}.$ref': $defs not found for reference: {reference}>"
+    ),
+    examples=[body(ASK, tools=[_referring(**{"$defs": {"X": {"type": "string"}}})])],
+    counterexamples=[body(ASK, tools=[_referring()])],
+)
+def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
+    """Where a tool's schema refers to a definition, the schema has `$defs`."""
+    for pointer, tool in tools(request.body):
+        schema = object_of(object_of(tool.get("function")).get("parameters"))
+        found = [each for each in references(schema) if each[1].startswith("#/$defs/")]
+        where = f"{pointer}/function/parameters"
+        if found and "$defs" not in schema:
+            place, name = found[0]
+            yield broken(where, f"{name} leads nowhere", place=".".join(place), reference=name)
+        elif found:
+            yield met(where)

@@ -1,0 +1,53 @@
+"""Finds references in a JSON Schema that lead nowhere: what several providers refuse, each in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+__all__ = ["Place", "dangling", "references"]
+
+Place = tuple[str, ...]
+
+#: Their values are data, not schemas.
+_DATA = frozenset({"const", "default", "enum", "example", "examples"})
+_NOWHERE = object()
+
+
+def references(schema: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
+    """Yields the references within a schema to places of its own: where each stands, and where it leads."""
+    if isinstance(schema, list):
+        for index, each in enumerate(schema):
+            yield from references(each, (*place, str(index)))
+    if not isinstance(schema, dict):
+        return
+    named = schema.get("$ref")
+    if isinstance(named, str) and named.startswith("#"):
+        yield place, named
+    for key, inner in schema.items():
+        if key not in _DATA or place[-1:] == ("properties",):
+            yield from references(inner, (*place, key))
+
+
+def dangling(schema: Any) -> list[tuple[Place, str]]:
+    """Returns the references that lead nowhere."""
+    return [(place, name) for place, name in references(schema) if not _leads(schema, name)]
+
+
+def _leads(schema: Any, reference: str) -> bool:
+    """Tells whether there is something at the JSON pointer. An anchor (`#name`) is left to others."""
+    if not reference.startswith("#/"):
+        return True
+    found = schema
+    for step in unquote(reference[2:]).split("/"):
+        found = _inside(found, step.replace("~1", "/").replace("~0", "~"))
+    return found is not _NOWHERE
+
+
+def _inside(value: Any, step: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(step, _NOWHERE)
+    if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        return value[int(step)]
+    return _NOWHERE
