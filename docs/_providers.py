@@ -174,11 +174,17 @@ class Column:
         return f"{'✓' if 'pass' in verdicts else '?'} {self.how(vendor)}".strip()
 
 
+@cache
+def needs_of(case: str) -> frozenset[str]:
+    """Returns the capabilities that a case needs. The tables ask this for every row of the report."""
+    return all_cases()[case].needs
+
+
 def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> Column:
     """Returns a column for a capability of cases. Its cases need no other refused capability."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
-        needs = all_cases()[row["case"]].needs
+        needs = needs_of(row["case"])
         return name in needs and set(vendor.capabilities.refused(needs)) <= {name}
 
     return Column(title, lambda vendor: not vendor.capabilities.refused([name]), shown, how)
@@ -188,7 +194,7 @@ def support(title: str, name: str, shows: Callable[[Row], bool]) -> Column:
     """Returns a column for a field of `Wire.supports` that is not a capability of a case."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
-        return shows(row) and not vendor.capabilities.refused(all_cases()[row["case"]].needs)
+        return shows(row) and not vendor.capabilities.refused(needs_of(row["case"]))
 
     return Column(title, lambda vendor: getattr(vendor.wire.supports, name), shown, refusable=False)
 
