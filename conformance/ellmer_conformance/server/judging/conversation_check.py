@@ -15,6 +15,7 @@ from ..http.routes import Route
 from ..thinking_prefix import binds
 from .conversation_window import Marks, Units, by_message, marks
 from .known_conversations import Continued, KnownConversations, Place, place_of
+from .plain_words import without_ids
 from .verdict_cache import DeferredVerdicts, Judge, Judged, VerdictCache
 
 __all__ = ["ConversationCheck", "Examined"]
@@ -85,7 +86,7 @@ class ConversationCheck:
             text = orjson.dumps(body)
         except TypeError:  # a lone surrogate, or an integer of more than 64 bits
             return None
-        result = self._verdicts.judged(replace(request, body=body), text, self._judge)
+        result = self._verdicts.judged(replace(request, body=body), text, self._judge, without_ids)
         if not result.fine:
             return None
         turn = result.turn + len(messages) - len(places)

@@ -51,12 +51,18 @@ class VerdictCache:
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Judged] = {}
 
-    def judged(self, request: Request, body: bytes, judge: Judge) -> Judged:
-        """Returns what the rules say, or what they said of one that is alike."""
+    def judged(
+        self,
+        request: Request,
+        body: bytes,
+        judge: Judge,
+        bare: Callable[[bytes], bytes] = without_words,
+    ) -> Judged:
+        """Returns what the rules say, or what they said of one that is alike: one whose `bare` body is equal."""
         if len(body) > _LONGEST:
             return judged(request, judge)
         beta = request.headers.get("anthropic-beta", "")
-        key = (request.wire, request.vendor, request.model, request.stream, beta, without_words(body))
+        key = (request.wire, request.vendor, request.model, request.stream, beta, bare(body))
         found = self._found.get(key)
         if found is None:
             found = judged(request, judge)

@@ -12,9 +12,10 @@ from ....observed_run import Run
 from ....readers import MODULES
 from ....readers.read_cache import once_per_request
 from ....rule import Finding, broken, met
-from .._rulebook import LOSS, MUST, SHOULD, book, found
+from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
 _ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
+
 
 #: The headers that may have the key, if there are others than `authorization`.
 _SCHEMES = {
@@ -126,6 +127,29 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
             continue
         missing = sorted({"content-type", "accept", "user-agent"} - names)
         yield found(not missing, f"/exchanges/{index}/request", f"{', '.join(missing)} is missing")
+
+
+@book.rule(
+    "AUT-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc9110#section-15.4",
+        "https://nvd.nist.gov/vuln/detail/CVE-2018-18074",
+    ],
+)
+def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
+    """The API key is not sent along a redirect to another host.
+
+    Why: the other host could use the key.
+    """
+    for one in run.varied:
+        if one.variation.rule != "AUT-004":
+            continue
+        home = run.exchanges[0].request.url.split("/")[2]
+        away = [e.request for e in one.run.exchanges if e.request.url.split("/")[2] != home]
+        keyed = [r.url for r in away if _ITS_HEADERS & {*r.headers}]
+        yield found(not keyed, varied_at(one), f"the key was sent to {keyed}")
 
 
 def _is_credential(name: str) -> bool:
