@@ -79,10 +79,10 @@ On the command line, `conformance explain "text of the error"` does the same.
 
 ## Rules as data
 
-[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence`
-is a list of pages that show what the rule rests on, those of its sources among them. The file is what
-`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when a
-field changes or goes; a new field does not change it. `requirements` names the dated set of rules.
+Programs in other languages can read [rules.json](rules.json), which is the output of `conformance list --format json`.
+It has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence` is a list of pages
+that prove the rule, and includes its sources. `version` changes if a field is changed or removed, but not if a field
+is added. `requirements` names the dated set of rules.
 """
 
 
