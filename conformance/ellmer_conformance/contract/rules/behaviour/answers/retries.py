@@ -108,7 +108,7 @@ def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
     """
     failures = [step for step in run.case.script if isinstance(step, Failure)]
     if failures and not run.case.max_retries:
-        asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a request of its own
+        asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a separate request
         sent = len(run.exchanges)
         problem = f"{sent} requests were sent for {asked} questions, and no retry was allowed"
         yield found(sent <= asked or bool(run.case.tools), "/exchanges", problem)

@@ -15,7 +15,7 @@ from ....rule import Finding
 from ....transcripts import normalised
 from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
-#: What a provider sends when an answer is whole: until then it is not.
+#: The end marker of a complete answer.
 _ENDS = {
     "anthropic": rb'"stop_reason": ?"',
     "bedrock": rb"messageStop",
@@ -165,7 +165,7 @@ def difference(plain: Run, other: Run) -> str:
     ran, ran_other = _ran(plain), _ran(other)
     alike = sorted(ran, key=repr) == sorted(
         ran_other, key=repr
-    )  # calls of one answer may run in threads of their own
+    )  # calls of one answer may run in several threads
     for name, before, after in (
         ("replies", _replies(plain), _replies(other)),
         ("tool runs", ran, ran if alike else ran_other),

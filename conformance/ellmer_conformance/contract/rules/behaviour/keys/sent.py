@@ -17,7 +17,7 @@ from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 _ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
 
 
-#: Where the key may be, where it is not `authorization` alone.
+#: The headers that may have the key, if there are others than `authorization`.
 _SCHEMES = {
     "anthropic": ("x-api-key", "authorization"),
     "gemini": ("x-goog-api-key", "authorization"),
@@ -101,7 +101,7 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
         wanted = _SCHEMES.get(run.wire, ("authorization",))
         named = [name for name in wanted if headers.get(name)]  # masked in a recording
-        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have headers of their own
+        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have their own headers
             yield found(named, place, f"the key is in none of {', '.join(wanted)}")
         if run.wire == "anthropic" and run.vendor == "anthropic":
             yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
