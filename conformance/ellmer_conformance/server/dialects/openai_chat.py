@@ -1,6 +1,6 @@
 """OpenAI Chat Completions: chunks without event names, `[DONE]`, usage in a chunk without choices.
 
-Reasoning is not shown here, only counted. https://platform.openai.com/docs/api-reference/chat
+Reasoning is not shown here, only counted. https://developers.openai.com/api/reference/resources/chat
 """
 
 # ruff: noqa: ARG002 - a dialect does not use every argument

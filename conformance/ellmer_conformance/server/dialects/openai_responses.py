@@ -1,6 +1,6 @@
 """OpenAI Responses: typed output items. Every step of a stream is announced, numbered and closed.
 
-https://platform.openai.com/docs/api-reference/responses
+https://developers.openai.com/api/reference/resources/responses
 """
 
 from __future__ import annotations
