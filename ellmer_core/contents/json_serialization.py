@@ -27,7 +27,7 @@ from .turns import Tokens, Turn, as_contents
 __all__ = ["contents_record", "contents_replay"]
 
 VERSION = 1
-#: What the fields of ours hold, by their types.
+#: The Python types for the annotations of our own fields.
 HELD: dict[str, type | tuple[type, ...]] = {
     **KINDS,
     "Tokens": Tokens,
