@@ -15,7 +15,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
-#: What the tests need of the optional parts.
+#: The optional dependencies that the tests need.
 EXTRAS = "cluster,conformance,console,documents,html,images,mcp,otel,redis,shiny,store"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
@@ -35,6 +35,13 @@ WORKERS = ("-n", "2", "--dist", "worksteal")
 def group(name: str) -> list[str]:
     """Returns the packages of a dependency group."""
     return list(nox.project.dependency_groups(PYPROJECT, name))
+
+
+def traffic() -> list[str]:
+    """The folders in CONFORMANCE_TRAFFIC; without any, those of ../shared that are there."""
+    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
+    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
+    return [folder for folder in named if folder] or beside
 
 
 @nox.session
@@ -215,9 +222,7 @@ def calibrate(session: nox.Session) -> None:
     The folders in CONFORMANCE_TRAFFIC are judged, too. Its default is the existing folders of ../shared.
     """
     session.install("-e", ".[conformance]")
-    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
-    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
-    folders = [folder for folder in named if folder] or beside
+    folders = traffic()
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is judged
     if folders:
         session.run("conformance", "lint", *session.posargs, *folders)
@@ -233,9 +238,7 @@ def real(session: nox.Session) -> None:
     They come from the corpus, and from the folders that `calibrate` judges.
     """
     session.install("-e", ".[conformance]")
-    named = os.environ.get("CONFORMANCE_TRAFFIC", "").split(os.pathsep)
-    beside = sorted(map(str, Path("../shared").glob("traffic*/")))
-    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(filter(None, named)) or os.pathsep.join(beside)}
+    env = {**OFFLINE, "CONFORMANCE_TRAFFIC": os.pathsep.join(traffic())}
     report = ("--report", "build/real")
     session.run("conformance", "corpus", "fetch", success_codes=[0, 2])  # 2: offline, what is here is played
     session.run("conformance", "run", "--against", "recordings", *report, *session.posargs, env=env)
@@ -264,9 +267,9 @@ def shapes(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Derive malformed requests by the official types, and count how many the strict server refuses."""
     session.install("-e", ".[conformance]", *group("tests"), *group("sdks"), *MORE_SOURCES)
-    traffic = Path(os.environ.get("CONFORMANCE_TRAFFIC", "../shared/traffic"))
-    requests = session.posargs or [str(traffic) if traffic.is_dir() else "cassettes"]
-    session.run("python", "conformance/shapes/mutants.py", "--missed", *requests, env=OFFLINE)
+    schemas = ("--schemas", "../shared/schemas") if Path("../shared/schemas").is_dir() else ()
+    requests = session.posargs or traffic() or ["cassettes"]
+    session.run("python", "conformance/shapes/mutants.py", "--missed", *schemas, *requests, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -299,7 +302,7 @@ GITHUB = {
     "citation-file-format": [Path("CITATION.cff")],
 }
 
-#: Where the words of docs/_words.txt are looked for.
+#: The files in which the words of docs/_words.txt are searched.
 PROSE = (
     *("README.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs", "harness/README.md"),
     *("conformance/README.md", "examples", ".github"),
@@ -344,7 +347,7 @@ def inspect(session: nox.Session) -> None:
     session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
-#: What is measured. Each script prints a table and exits with 1 if a target is missed.
+#: The benchmarks. Each script prints a table and exits with 1 if a target is missed.
 BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
 
 
@@ -449,7 +452,7 @@ def reproducible(session: nox.Session) -> None:
 
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
-#: What is played of a library, where that is not everything: the rest of instructor is the SDK's that it wraps.
+#: The cases for a library that does not run all cases. The other cases of instructor test the SDK that it wraps.
 ONLY = {"instructor": ("--case", "structured*"), "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic")}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
 PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])

@@ -97,7 +97,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
                 `{"approved": true, "arguments": {…}, "reason": "…"}`.
 
         Raises:
-            UsageError: No call with such an id waits, or a value is no decision.
+            UsageError: No call with such an id waits, or a value is not a decision.
         """
         with self._idle("decide()"):
             self._history.decide({id: decision_of(said) for id, said in decisions.items()})
@@ -120,7 +120,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
                 the same.
 
         Raises:
-            UsageError: The value is no record; the chat did not change.
+            UsageError: The value is not a record; the chat did not change.
         """
         from .save_and_restore import restored  # noqa: PLC0415 - only needed to save
 

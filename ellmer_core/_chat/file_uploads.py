@@ -41,7 +41,7 @@ class Uploading:
             The uploaded file, to pass to `chat()`.
 
         Raises:
-            UsageError: The provider has no uploads, or the path is no regular file.
+            UsageError: The provider has no uploads, or the path is not a regular file.
             ProviderError: The provider refused the file.
         """
         return run(self._uploading(path, content_type, expires_in), self._connection)

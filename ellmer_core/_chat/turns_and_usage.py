@@ -41,7 +41,7 @@ class Memory:
             turns: The turns. A `SystemTurn` at the beginning replaces the system prompt, which otherwise stays.
 
         Raises:
-            UsageError: A value is no turn; the history did not change.
+            UsageError: A value is not a turn; the history did not change.
         """
         turns = list(turns)
         if wrong := [turn for turn in turns if not isinstance(turn, Turn)]:
@@ -63,7 +63,7 @@ class Memory:
             *turns: The turns.
 
         Raises:
-            UsageError: A value is no turn.
+            UsageError: A value is not a turn.
         """
         unsent = [self._history.reply(())] if self._history.results else []
         self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])

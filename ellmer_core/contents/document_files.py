@@ -48,7 +48,7 @@ def content_file(
         The content.
 
     Raises:
-        UsageError: The file cannot be read, is empty, or is no text although its name says so.
+        UsageError: The file cannot be read, is empty, or is not text although its name says so.
 
     Examples:
         >>> from pathlib import Path
@@ -78,7 +78,7 @@ def _type_of(path: Path, data: bytes) -> str:
 
 
 def _text_of(type: str, data: bytes, source: str) -> str:
-    """The words of a file; none where it is no document, or one that nobody here can read."""
+    """Returns the text of a document. It is empty if the file is not a document that can be read here."""
     if type == DOCX:
         return _of_word(data, source)
     if type == XLSX:

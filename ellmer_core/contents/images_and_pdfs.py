@@ -91,7 +91,7 @@ def content_image_file(
         The image.
 
     Raises:
-        UsageError: The file cannot be read, or is no image.
+        UsageError: The file cannot be read, or is not an image.
 
     Examples:
         >>> content_image_file("red.png", resize="none").type
@@ -142,7 +142,7 @@ def fetched_image(url: str) -> ContentImageInline:
 
 
 def _current_figure() -> Any:
-    pyplot = sys.modules.get("matplotlib.pyplot")  # without it nobody has drawn anything
+    pyplot = sys.modules.get("matplotlib.pyplot")  # if it is not imported, there is no plot
     if pyplot is None or not pyplot.get_fignums():
         raise UsageError("There is no current matplotlib figure; draw one, or pass it as figure=.")
     return pyplot.gcf()
@@ -172,7 +172,7 @@ def content_pdf_file(path: str | Path) -> ContentPDF:
         The PDF.
 
     Raises:
-        UsageError: The file cannot be read, or is no PDF.
+        UsageError: The file cannot be read, or is not a PDF.
 
     Examples:
         >>> from pathlib import Path
@@ -201,7 +201,7 @@ def content_pdf_url(
         The PDF.
 
     Raises:
-        UsageError: The address is refused, or what it returned is no PDF.
+        UsageError: The address is refused, or its content is not a PDF.
         ConnectError: The address could not be reached.
 
     Examples:

@@ -1,4 +1,4 @@
-"""The text of the bytes of a file; `None` where they are no text."""
+"""Decodes the text in the bytes of a file, or returns `None` if they are not text."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _CONTROLS = re.compile("[\\x00-\\x08\\x0e-\\x1a\\x1c-\\x1f]")
 
 
 def decoded(data: bytes) -> str | None:
-    """Text in UTF-8, or in UTF-16 with its mark."""
+    """Returns text in UTF-8, or in UTF-16 with a byte order mark."""
     return _text(data, "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
 
 
 def decoded_as_windows(data: bytes) -> str | None:
-    """Text in Windows-1252, which browsers, too, assume of what is not UTF-8."""
+    """Returns text in Windows-1252, which browsers also assume for text that is not UTF-8."""
     return _text(data, "cp1252")
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether the bytes are text in UTF-8."""
+    """Tells whether the bytes are text in UTF-8."""
     return _text(data, "utf-8") is not None
 
 
 def _text(data: bytes, encoding: str) -> str | None:
-    """The text, if there is any; control characters say that it is none."""
+    """Returns the text, or `None` if it is empty or has control characters."""
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:

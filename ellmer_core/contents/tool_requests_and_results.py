@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..log import logger
-from ..schemas.type_classes import TypeObject
 from ..values import Value
 from .content import Content, ContentUnknown, replaced
 from .display import Displayed
+
+if TYPE_CHECKING:
+    from ..schemas.type_classes import TypeObject
 
 __all__ = [
     "ContentProviderCall",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..contents.content import ContentImageInline
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
-from ..schemas.type_classes import Type
 from ..wire.base import Wire
 from ..wire.structured_output import StructuredMode
 from .approval import AskBefore, Decide
@@ -17,6 +16,9 @@ from .cancellation import StreamController
 from .io_operations import Callback
 from .request.serialized_turn_cache import RequestCache
 from .usage_limits import UsageLimits
+
+if TYPE_CHECKING:
+    from ..schemas.type_classes import Type
 
 __all__ = ["Check", "Fallback", "Settings"]
 

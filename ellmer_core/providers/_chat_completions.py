@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
-from ..schemas.type_classes import Type
 from ..wire.openai_chat.request import OpenAIChat
 from ..wire.request_and_stream_merger import Json, Request, Supports
-from ..wire.shared.types_as_json_schema import in_words, json_schema
 from ..wire.structured_output import told
+
+if TYPE_CHECKING:
+    from ..schemas.type_classes import Type
 
 __all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 
@@ -29,6 +30,8 @@ class ChatCompletions(OpenAIChat):
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
     def tool(self, tool: ToolDef) -> Json:
+        from ..wire.shared.types_as_json_schema import json_schema  # noqa: PLC0415 - most answers need no schema
+
         parameters = json_schema(tool.arguments)
         function = {"name": tool.name, "description": tool.description, "parameters": parameters}
         return {"type": "function", "function": function}
@@ -61,6 +64,8 @@ class JsonMode(ChatCompletions):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
+        from ..wire.shared.types_as_json_schema import in_words  # noqa: PLC0415 - most answers need no schema
+
         if type is not None:
             turns = told(turns, in_words(type))
         return super().request(turns, tools, stream=stream, type=type)
@@ -72,6 +77,8 @@ class JsonMode(ChatCompletions):
         return {"type": "json_object"}
 
     def schema(self, type: Type) -> Json:
+        from ..wire.shared.types_as_json_schema import json_schema  # noqa: PLC0415 - most answers need no schema
+
         return json_schema(type)
 
 

@@ -29,7 +29,7 @@ def df_schema(frame: Any, max_cols: int = 50) -> str:
         The description.
 
     Raises:
-        UsageError: The value is no data frame.
+        UsageError: The value is not a data frame.
 
     Examples:
         >>> import polars

@@ -199,7 +199,7 @@ def type_from_schema(text: str | None = None, path: str | Path | None = None) ->
         The type. It is sent unchanged, except for keywords that the provider refuses.
 
     Raises:
-        UsageError: The text is no JSON Schema, or both or neither of `text` and `path` are given.
+        UsageError: The text is not a JSON Schema, or both or neither of `text` and `path` are given.
 
     Examples:
         >>> type_from_schema('{"type": "string"}').schema

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import aclosing
 from itertools import count
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
@@ -16,13 +16,15 @@ from ..conversation.cancellation import StreamController
 from ..conversation.io_operations import Answer, Loop, ReadBody, Send, Wait
 from ..conversation.request.serialized_turn_cache import encoded
 from ..errors import ConnectError, ProviderError, ResponseError
-from ..schemas.type_classes import Type
 from ..wire.base import Wire
 from ..wire.batch_and_file_apis.base import Steps
 from ..wire.framing.json_text import read_json
 from ..wire.request_and_stream_merger import Request
 from .blocking_driver import BlockingDriver, drive
 from .http_clients import Connection
+
+if TYPE_CHECKING:
+    from ..schemas.type_classes import Type
 
 __all__ = ["arun", "asked", "asked_json", "counted", "run", "stepped"]
 

@@ -24,7 +24,6 @@ from .request_and_stream_merger import Json, Request, Supports
 from .shared import json_bodies
 from .shared.schema_limits import SchemaLimits, unfit
 from .shared.tool_arguments_and_ids import STRUCTURED
-from .shared.types_as_json_schema import in_words, json_schema
 
 if TYPE_CHECKING:
     from ..schemas.type_functions import Type, TypeObject
@@ -74,6 +73,8 @@ class StructuredOutput(ABC):
                 return self.request(turns, tools, stream=stream, type=type)
             case "tool":
                 return self.by_a_call(turns, tools, type, stream=stream)
+        from .shared.types_as_json_schema import in_words  # noqa: PLC0415 - most answers need no schema
+
         return self.request(told(turns, in_words(type)), tools, stream=stream)
 
     def structured_mode(
@@ -98,6 +99,8 @@ class StructuredOutput(ABC):
         """Returns the reason why the API cannot enforce this schema beside these tools, or `None`."""
         if self.profile.structured == "words":
             return f"{self.model} does not support structured output"
+        from .shared.types_as_json_schema import json_schema  # noqa: PLC0415 - most answers need no schema
+
         return unfit(json_schema(type), self.schema_limits)
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter

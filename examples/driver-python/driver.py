@@ -14,7 +14,7 @@ from typing import Any
 
 from wire import ApiError, Incomplete, Json, ask
 
-#: What it says of itself when it is asked: a conversation without steps.
+#: The declaration of the driver, which is its answer to a conversation without steps.
 SETTINGS = ("audio_in_user", "structured", "tool_choice", "stop_sequences", "json_mode", "model_override")
 SELF = {"capabilities": dict.fromkeys(SETTINGS, "native"), "features": ["conversations", "cancel", "reload"]}
 
@@ -213,7 +213,7 @@ class Chat:
         try:
             value = json.loads(answer["message"].get("content") or "")
         except ValueError as error:
-            raise ApiError(f"the value is no JSON: {error}") from error
+            raise ApiError(f"the value is not JSON: {error}") from error
         kinds = {"string": str, "integer": int}
         wrong = [k for k, s in schema["properties"].items() if not isinstance(value.get(k), kinds[s["type"]])]
         if wrong:

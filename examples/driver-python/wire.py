@@ -119,7 +119,7 @@ def whole(response: Any) -> Json:
             raise ApiError(str(answer["error"].get("message")), answer["error"].get("code"))
         choice = answer["choices"][0]
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise Incomplete(f"the answer is no answer: {error}") from error
+        raise Incomplete(f"the answer is invalid: {error}") from error
     return {
         "message": choice["message"],
         "stop": choice.get("finish_reason"),

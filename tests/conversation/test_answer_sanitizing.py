@@ -34,7 +34,7 @@ def call(arguments="{}", name="draw", id="c"):
     [
         (CHAT, answer(tool_calls=[call(name=1)]), "ContentToolRequest.name is int, not str"),
         (CHAT, answer(refusal=[1]), "ContentText.text is list, not str"),
-        (CHAT, answer(finish={"a": 1}), "is a word"),
+        (CHAT, answer(finish={"a": 1}), "is a string"),
         (
             AnthropicMessages(model="m"),
             {"content": [{"type": "thinking", "thinking": 1.5}]},

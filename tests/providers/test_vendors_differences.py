@@ -49,6 +49,13 @@ def test_openrouter_lets_reasoning_and_media_through():
     assert (sent["reasoning"], sent["max_tokens"]) == ({"effort": "low"}, 9)
 
 
+def test_cloudflare_gets_several_texts_as_one_string():
+    wire = made("cloudflare", api_key="k", model="@cf/meta/llama-4-scout-17b-16e-instruct")
+
+    assert wire.message(UserTurn(["One.", "Two."])) == [{"role": "user", "content": "One.\n\nTwo."}]
+    assert isinstance(wire.message(UserTurn(["One.", PNG]))[0]["content"], list)
+
+
 def test_tools_of_other_vendors_have_plain_schemas():
     function = body(made("xai", api_key="k"), tools=[DRAW])["tools"][0]["function"]
 

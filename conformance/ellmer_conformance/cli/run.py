@@ -186,4 +186,8 @@ def _check(wanted: dict[str, tuple[str, ...]], more: list[str]) -> None:
 def _plugins() -> list[str]:
     """Returns the pytest plugins of a run: xdist for `--workers`, if it is installed."""
     found = ["xdist.plugin"] if find_spec("xdist") else []
-    return ["syrupy", *found, "ellmer_conformance.pytest.plugin", "ellmer_conformance.pytest.shard"]
+    return [
+        "syrupy",
+        *found,
+        *(f"ellmer_conformance.pytest.{name}" for name in ("plugin", "shard", "own_process")),
+    ]

@@ -54,7 +54,7 @@ HELD_BY: Mapping[str, Sequence[str]] = {
 
 _NO_OPTION = "the adapter protocol has no such option, because libraries name it differently"
 BEYOND: Mapping[str, str] = {
-    "ORD-004": "recordings show that OpenAI's Responses API accepts other orders, so it is no rule there",
+    "ORD-004": "recordings show that OpenAI's Responses API accepts other orders, so it is not a rule there",
     "PAR-007": _NO_OPTION,
     "TRM-013": "cases carry media as bytes, which can be compared; a URL is fetched by the provider, unseen",
     "SYS-004": "it is about models that the cases do not use; the models that they use accept `system`",

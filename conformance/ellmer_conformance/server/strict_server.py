@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from ..contract.exchange import Exchange
 from ..contract.verdict import Verdict
+from ..garbage_collection import collected_rarely
 from ..scenarios.script import Script
 from .engine import Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler
@@ -117,13 +118,14 @@ class StrictServer:
         return [verdict for entry in self.engine.journal.of(case, nonce) for verdict in entry.verdicts]
 
     def serve_forever(self, ready: Callable[[], None]) -> None:
-        """Serves in this thread until it is interrupted.
+        """Serves in this thread until it is interrupted. Meanwhile, the process collects garbage rarely.
 
         Args:
             ready: Function that is called when the port is known.
         """
         try:
-            asyncio.run(self._serve(ready))
+            with collected_rarely():
+                asyncio.run(self._serve(ready))
         except KeyboardInterrupt:
             return
 

@@ -10,15 +10,17 @@ import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...contents.tool_requests_and_results import ToolDef
 from ...contents.turns import Turn
 from ...errors import UsageError
-from ...schemas.type_classes import Type
 from ...wire.base import Wire
 from ...wire.request_and_stream_merger import Json, Request
 from ...wire.structured_output import StructuredMode
+
+if TYPE_CHECKING:
+    from ...schemas.type_classes import Type
 
 __all__ = ["RequestCache", "encoded"]
 

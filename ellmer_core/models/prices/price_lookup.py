@@ -6,7 +6,7 @@ import json
 import re
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...contents.turns import Tokens
 from ...wire.base import Wire
@@ -54,7 +54,7 @@ class _Price(NamedTuple):
 
 def known_models(vendor: str) -> list[str]:
     """Returns the models of a provider that have a price in the table."""
-    return [row["model"] for row in _table().get(vendor, [])]
+    return [row["model"] for row in _rows(vendor)]
 
 
 def _price(vendor: str, model: str, tokens: int) -> _Price | None:
@@ -71,7 +71,7 @@ def _price(vendor: str, model: str, tokens: int) -> _Price | None:
 @lru_cache
 def _thresholds(vendor: str, model: str) -> list[list[float]]:
     """Returns the table's rows for a model, one for each threshold."""
-    found = (row["prices"] for row in _table().get(vendor, ()) if _matches(row["match"], model.lower()))
+    found = (row["prices"] for row in _rows(vendor) if _matches(row["match"], model.lower()))
     return next(found, [])
 
 
@@ -103,21 +103,19 @@ def _has(model: str, choice: str) -> bool:
 
 
 @cache
-def _packaged() -> Table:
-    table: Table = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"]
-    return table
+def _packaged(vendor: str) -> list[dict[str, Any]]:
+    """Returns the package's rows of one provider. It decodes no other rows, because all of them take long."""
+    _, _, vendors = TABLE.read_text(encoding="utf-8").partition('"vendors": {')
+    _, found, rows = vendors.partition(f"\n{json.dumps(vendor)}: ")
+    return json.JSONDecoder().raw_decode(rows)[0] if found else []
 
 
 _refreshed: Table = {}
 
 
-def _table() -> Table:
-    """Returns the rows by provider, the refreshed ones first."""
-    packaged = _packaged()
-    return {
-        vendor: [*_refreshed.get(vendor, ()), *packaged.get(vendor, ())]
-        for vendor in {**packaged, **_refreshed}
-    }
+def _rows(vendor: str) -> list[dict[str, Any]]:
+    """Returns the rows of a provider, with the refreshed rows first."""
+    return [*_refreshed.get(vendor, ()), *_packaged(vendor)]
 
 
 def refresh_prices(source: str | Path | None, *, max_bytes: int = 10_000_000) -> int:
@@ -133,7 +131,7 @@ def refresh_prices(source: str | Path | None, *, max_bytes: int = 10_000_000) ->
         The number of models that have a price.
 
     Raises:
-        UsageError: The file or URL cannot be read, or is no table of prices.
+        UsageError: The file or URL cannot be read, or is not a table of prices.
 
     Examples:
         >>> refresh_prices("prices.json")  # doctest: +SKIP

@@ -7,20 +7,19 @@ later one has priority. An unknown model gets the general rows of its provider.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import fields
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ...errors import UsageError
 from ...wire.base import Wire
 from ...wire.model_profile import Profile
+from . import anthropic, bedrock, google, groq, hosts, openai, others
 
 __all__ = ["profile_of", "rows"]
 
 _KEYS = {field.name for field in fields(Profile)} - {"sources"}
-_ROW = "[[row]]"
+FILES = (anthropic, bedrock, google, groq, hosts, openai, others)
 
 
 def profile_of(wire: Wire) -> Profile:
@@ -30,11 +29,8 @@ def profile_of(wire: Wire) -> Profile:
 
 @cache
 def rows(vendor: str = "") -> tuple[dict[str, Any], ...]:
-    """Returns all rows, file by file, or only the files that name the provider, because reading all of them is slow."""
-    texts = (path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.toml")))
-    written = (row for text in texts for row in text.split(_ROW)[1:])
-    named = [row for row in written if not vendor or f'"{vendor}"' in row]
-    found = tomllib.loads(_ROW.join(["", *named])).get("row", ())
+    """Returns all rows, file by file, or those that name the provider."""
+    found = [row for file in FILES for row in file.ROWS if not vendor or vendor in row["provider"]]
     for row in found:
         if wrong := row.keys() - _KEYS - {"provider", "format", "model", "source"}:
             raise UsageError(f"A profile has no {', '.join(sorted(wrong))}: {row['source']}")

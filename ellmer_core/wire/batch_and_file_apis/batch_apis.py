@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ...errors import BadRequestError, UsageError
 from ..framing.json_text import read_json
@@ -18,13 +17,13 @@ from .http_requests import form, json_object, post, url_of
 __all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class OpenAIBatches(Batches):
     """OpenAI's batches: one file of requests, and one or two of answers.
     https://platform.openai.com/docs/api-reference/batch
     """
 
-    endpoint: str
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
 
     def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
         lines = [

@@ -16,7 +16,7 @@ from ...contents.tool_requests_and_results import ContentToolRequest, ContentToo
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..request_and_stream_merger import Json, Request
-from ..shared import content_parts, types_as_json_schema
+from ..shared import content_parts
 from ..shared.tool_arguments_and_ids import STRUCTURED
 from .content import OpenAIChatContent
 from .response import OpenAIChatResponse
@@ -116,7 +116,9 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return [message | {"tool_calls": calls} if calls else message]
 
     def tool(self, tool: ToolDef) -> Json:
-        parameters, strict = types_as_json_schema.function_schema(tool.arguments)
+        from ..shared.types_as_json_schema import function_schema  # noqa: PLC0415 - most answers need no schema
+
+        parameters, strict = function_schema(tool.arguments)
         function = {
             "name": tool.name,
             "description": tool.description,
@@ -131,14 +133,18 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
 
     def response_format(self, type: Type) -> Json:
         """Returns the parameter that asks for structured output."""
-        schema, strict = types_as_json_schema.strict_schema(type)
+        from ..shared.types_as_json_schema import strict_schema  # noqa: PLC0415 - most answers need no schema
+
+        schema, strict = strict_schema(type)
         return {
             "type": "json_schema",
             "json_schema": {"name": "structured_data", "schema": schema, "strict": strict},
         }
 
     def schema(self, type: Type) -> Json:
-        return types_as_json_schema.strict_schema(type)[0]
+        from ..shared.types_as_json_schema import strict_schema  # noqa: PLC0415 - most answers need no schema
+
+        return strict_schema(type)[0]
 
 
 def _plain(parts: list[Json]) -> str | list[Json] | None:

@@ -19,7 +19,7 @@ from ...contents.tool_requests_and_results import ContentToolRequest, ContentToo
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..request_and_stream_merger import Json, Request
-from ..shared import content_parts, json_bodies, types_as_json_schema
+from ..shared import content_parts, json_bodies
 from ..shared.tool_arguments_and_ids import STRUCTURED
 from .content import ResponsesContent
 from .items_sent_back import sent_back
@@ -162,7 +162,9 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def tool(self, tool: ToolDef) -> Json:
         """Returns a function. `strict` is always set, because the default is to try it."""
-        parameters, strict = types_as_json_schema.function_schema(tool.arguments)
+        from ..shared.types_as_json_schema import function_schema  # noqa: PLC0415 - most answers need no schema
+
+        parameters, strict = function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
         return {**head, "parameters": parameters, "strict": strict}
 
@@ -171,11 +173,15 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def text_format(self, type: Type) -> Json:
         """Returns the parameter that asks for structured output."""
-        schema, strict = types_as_json_schema.strict_schema(type)
+        from ..shared.types_as_json_schema import strict_schema  # noqa: PLC0415 - most answers need no schema
+
+        schema, strict = strict_schema(type)
         return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
 
     def schema(self, type: Type) -> Json:
-        return types_as_json_schema.strict_schema(type)[0]
+        from ..shared.types_as_json_schema import strict_schema  # noqa: PLC0415 - most answers need no schema
+
+        return strict_schema(type)[0]
 
 
 def _append(items: list[Json], item: Json) -> None:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..request_and_stream_merger import Json
 
@@ -23,8 +22,7 @@ __all__ = ["WORD", "Shape", "Tagged", "fits", "legal"]
 WORD = re.compile(r"[^\ud800-\udfff]+")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Tagged:
+class Tagged(NamedTuple):
     """Objects whose `type` decides on their shape. An unlisted type is new, and may have any shape."""
 
     shapes: Mapping[str, Any]

@@ -261,7 +261,7 @@ def drawn():
 
 
 def exchanges(drawn, server, record, tmp_path, **options):
-    """Records every kind, ten in an exchange, with the secrets in what is sent and in what is answered."""
+    """Records every kind, ten in an exchange, with the secrets in requests and in answers."""
     held = [
         FIELDS["JSON"](name, value) if name else {"said": f"use {value} please"}
         for value, name in drawn.values()

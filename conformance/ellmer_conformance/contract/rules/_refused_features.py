@@ -28,6 +28,7 @@ class Lack(NamedTuple):
     taken: Json
     refused: Json
     formerly: tuple[Refusal, ...] = ()
+    preview: bool = False
 
 
 def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
@@ -41,6 +42,7 @@ def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
             refusal=lack.refusal,
             formerly=lack.formerly,
             models=lack.models,
+            preview=lack.preview,
             examples=[lack.taken],
             counterexamples=[lack.refused],
         )(_check(lack))

@@ -7,7 +7,7 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.verdict import Verdict
-from ellmer_conformance.server.judging.plain_words import without_words
+from ellmer_conformance.server.judging.plain_words import without_ids, without_words
 from ellmer_conformance.server.judging.verdict_cache import VerdictCache
 
 
@@ -29,6 +29,46 @@ def test_a_text_that_is_left_out_changes_no_verdict(wire):
             left_out += bare != body
             assert outcome(book, bare) == outcome(book, body), json.dumps(body)
     assert left_out > 20, "there was nothing to leave out"
+
+
+@pytest.mark.parametrize("wire", rules.WIRES)
+def test_requests_that_are_alike_without_their_ids_have_the_same_verdicts(wire):
+    book, known = rules.book(wire), {}
+    for rule in book.rules.values():
+        for body in (*rule.examples, *rule.counterexamples):
+            for text in (
+                json.dumps(body),
+                json.dumps(renamed(body, "call")),
+                json.dumps(renamed(body, "f1")),
+            ):
+                told = outcome(book, json.loads(text))
+                assert known.setdefault((body.get("model"), without_ids(text.encode())), told) == told, text
+
+
+def renamed(value, kind):
+    """The value with longer ids: equal ones stay equal."""
+    if isinstance(value, dict):
+        return {
+            key: f"{kind}_{one}00000000"[:40]
+            if key.lower().endswith("id") and isinstance(one, str)
+            else renamed(one, kind)
+            for key, one in value.items()
+        }
+    return [renamed(one, kind) for one in value] if isinstance(value, list) else value
+
+
+def test_ids_are_numbered_and_arguments_are_left_out():
+    first, second = (
+        {
+            "role": "assistant",
+            "content": "Hi.",
+            "tool_calls": [{"id": f"call_{a}", "input": {"city": b}}, {"id": f"call_{c}"}],
+        }
+        for a, b, c in (("12cd", "Rome", "3400"), ("34ab", "Bern", "5600"))
+    )
+    same = {**second, "tool_calls": [second["tool_calls"][0]] * 2}
+    bare = [without_ids(json.dumps(body).encode()) for body in (first, second, same)]
+    assert bare[0] == bare[1] != bare[2]
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....rulebook import Envelope, RuleBook
+from ..._openai.refusals import refused
+from ..._refused_features import Lack
 from ..._shape_faults import IDS as RULES_OF_SHAPES
-from .._rulebook import book
+from ..._shape_faults import UNRECORDED
+from .._features import a_part
+from .._rulebook import ASK, IMAGE, body, book
 
-__all__ = ["compact", "elsewhere"]
+__all__ = ["blind", "compact", "elsewhere"]
 
-# What only OpenAI says of its own parameters and models: at another provider it means nothing.
+# Rules about OpenAI's own parameters and models, which do not apply to other providers.
 _OWN = (
     "REQ-001",
     "REQ-004",
@@ -56,4 +60,19 @@ def compact(value: object) -> tuple[Mapping[str, str], bytes]:
     """Returns an error body as JSON without spaces."""
     return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode(
         "utf-8", "backslashreplace"
+    )
+
+
+def blind(*models: str, example: str, source: str) -> Lack:
+    """Returns the rule for models that are documented to refuse images, where no refusal is recorded."""
+    return Lack(
+        "REQ-059",
+        "Images are sent only to models that are documented to accept them.",
+        models,
+        refused(f"The model {{model}} does not accept images.{UNRECORDED}"),
+        source,
+        a_part("image_url"),
+        body(ASK, model=example),
+        body({"role": "user", "content": [IMAGE]}, model=example),
+        preview=True,
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ....exchange import Request
-from ....rule import Finding, Refusal, broken, met
+from ....rule import Refusal
 from ....shapes import Fault
 from ..._openai.refusals import refused
 from ..._pydantic import choice, mistyped, untagged
 from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
-from .._features import a_part, forced, streamed_format
-from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
-from . import compact, elsewhere
+from .._features import forced, streamed_format
+from .._rulebook import ASK, TOOL, body, call, result
+from . import blind, compact, elsewhere
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -37,6 +37,9 @@ _JSON = {"type": "json_object"}
 enter(
     cerebras,
     [
+        blind(
+            "!gemma-4*", example=_OSS, source="https://inference-docs.cerebras.ai/capabilities/image-inputs"
+        ),
         Lack(
             "REQ-055",
             "The tool choice is `auto` or `none`.",
@@ -73,26 +76,6 @@ enter(
         ),
     ],
 )
-
-
-@cerebras.rule(
-    "REQ-050",
-    MUST,
-    REJECT,
-    source="https://inference-docs.cerebras.ai/capabilities/image-inputs (gemma-4-31b alone); the wording here is ours",
-    refusal=refused(f"The model {{model}} does not accept images.{UNRECORDED}", code="wrong_api_format"),
-    preview=True,
-    models=["!gemma-4*"],
-    examples=[body(ASK), body({"role": "user", "content": [IMAGE]}, model="gemma-4-31b")],
-    counterexamples=[body({"role": "user", "content": [IMAGE]}, model=_OSS)],
-)
-def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
-    """Images are sent only to models that accept them.
-
-    Why: the documentation says so. What the others answer to an image is not on record.
-    """
-    place = a_part("image_url")(request)
-    yield broken(place, "an image", model=request.model) if place else met("/messages")
 
 
 def _place(fault: Fault) -> str:

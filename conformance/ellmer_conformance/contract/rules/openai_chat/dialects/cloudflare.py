@@ -1,4 +1,4 @@
-"""Cloudflare Workers AI: each model has a schema of its own, and that of some text models has no lists of parts."""
+"""Cloudflare Workers AI: each model has its own schema, and the schema of some text models has no lists of parts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
+from ..._refused_features import enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
-from . import compact, elsewhere
+from . import blind, compact, elsewhere
 
 
 def _listed(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -48,3 +49,16 @@ def content_of_text_models_is_a_string(request: Request) -> Iterator[Finding]:
     ]
     places = ", ".join(f"Type mismatch of '{place}', 'array' not in 'string'" for place in found)
     yield broken(found[0], "the content is a list", places=places) if found else met("/messages")
+
+
+enter(
+    cloudflare,
+    [
+        blind(
+            "@cf/meta/llama-3.3*",
+            "@cf/openai/gpt-oss*",
+            example="@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+            source="https://developers.cloudflare.com/workers-ai/models/",
+        )
+    ],
+)

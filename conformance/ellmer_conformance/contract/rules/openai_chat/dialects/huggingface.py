@@ -14,7 +14,7 @@ from ..._openai.refusals import envelope
 from ..._refused_features import Lack, enter
 from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
-from . import compact, elsewhere
+from . import blind, compact, elsewhere
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -105,6 +105,11 @@ def _refused(message: str) -> Refusal:
 enter(
     huggingface,
     [
+        blind(
+            "openai/gpt-oss*",
+            example="openai/gpt-oss-120b",
+            source="https://huggingface.co/openai/gpt-oss-120b",
+        ),
         Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",

@@ -80,12 +80,14 @@ enter(
         Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",
-            ("qwen3.7-max*",),
+            ("qwen3.7-max*", "qwen3-max*", "qwen-max*"),
             _dashscope(
                 "The provided messages input is invalid. The error info is [Unexpected item type in content.]."
             ),
             (
                 "recorded refusal (qwen3.7-max)",
+                "https://github.com/can1357/oh-my-pi/pull/1861",
+                "https://github.com/can1357/oh-my-pi/issues/8305 (every `-max` before 3.8)",
                 f"{_TESTS}qwen3.7-max_thinking/GenStreamMultiModal-Image-jpg-Inline.yaml",
             ),
             a_part("image_url"),

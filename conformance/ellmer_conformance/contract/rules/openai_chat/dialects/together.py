@@ -12,7 +12,7 @@ from ..._openai.refusals import refused
 from ..._refused_features import Lack, enter
 from .._features import a_part, functions
 from .._rulebook import ASK, IMAGE, TOOL, body
-from . import elsewhere
+from . import blind, elsewhere
 
 #: Recorded by others, in public.
 _TESTS = (
@@ -47,6 +47,12 @@ def _named_schema(request: Request) -> str | None:
 enter(
     together,
     [
+        blind(
+            "openai/gpt-oss*",
+            "meta-llama/Llama-3.3*",
+            example="openai/gpt-oss-120b",
+            source="https://docs.together.ai/docs/vision-overview",
+        ),
         Lack(
             "REQ-050",
             "Images are sent only to models that accept them.",
