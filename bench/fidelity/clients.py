@@ -83,17 +83,12 @@ def requests(exchange: Exchange, url: str) -> list[Outcome]:
 
 
 def _with_requests(session: Any, exchange: Exchange, url: str) -> Outcome:
-    body, answer = b"", None
     try:
-        options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT, "stream": True}
+        options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
         answer = session.request(exchange.method, url, **options)
-        for chunk in answer.iter_content(None):
-            body += chunk
     except Exception as error:  # noqa: BLE001  # likewise
-        if answer is None:
-            return Outcome(error=_name(error))
-        return _outcome(answer.status_code, answer.raw.headers.items(), body, _name(error))
-    return _outcome(answer.status_code, answer.raw.headers.items(), body)
+        return Outcome(error=_name(error))
+    return _outcome(answer.status_code, answer.raw.headers.items(), answer.content)
 
 
 def urllib3(exchange: Exchange, url: str) -> list[Outcome]:
