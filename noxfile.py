@@ -382,6 +382,13 @@ def bench_suites(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def bench_fidelity(session: nox.Session) -> None:
+    """Record and replay odd exchanges with vcrpy, with ours and with cassetter, by five clients (`-- --details`)."""
+    session.install("uv")
+    session.run("python", "bench/fidelity/run.py", "--out", "build/fidelity/table.md", *session.posargs)
+
+
+@nox.session(default=False)
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries and ours, each in its own environment (`-- chatlas`: only that one)."""
     session.install("uv")

@@ -3,7 +3,7 @@
 Prints the address, and answers until it is interrupted. Path and query of a request must be those of a
 recorded URL; the host does not matter. The answer of https://api.example.com/v1/chat is at
 http://127.0.0.1:8123/v1/chat. A request that was not recorded gets a 404 with the nearest recorded request.
-The exit code is then 1.
+The exit code is then 1. Calls of gRPC and conversations over WebSockets are not played.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def _begun(real: Any) -> Any:
     def begin(response: Any) -> None:
         real(response)
         sending = _SENDING.get()
-        if sending is not None and response.status >= 200 and not isinstance(response.fp, _NotedBody):
+        if sending is not None and not isinstance(response.fp, _NotedBody):
             take, done = sending
             pairs = [(name.lower(), value) for name, value in response.headers.items()]
             version = "HTTP/1.0" if response.version == 10 else "HTTP/1.1"

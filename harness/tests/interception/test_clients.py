@@ -63,6 +63,9 @@ ANSWERS = {
     "lines": lambda it: it.chunked([b'{"a":1}\n', b'{"a":', b"2}\n"], "application/x-ndjson"),
     "a length": lambda it: it.whole({"a": 1}, "application/json", "x-ratelimit-left: 1"),
     "nothing": lambda it: it.raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
+    "early hints": lambda it: it.raw(
+        b"HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
+    ),
     "an error": lambda it: it.whole({"error": 1}, "application/json", status="429 Slow down"),
     "gzipped": lambda it: it.whole(gzip.compress(b"x" * 9, mtime=0), "text/plain", "content-encoding: gzip"),
     "a latin-1 header": lambda it: it.whole({}, "application/json", "retry-after: \xfc"),

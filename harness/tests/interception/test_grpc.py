@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -13,6 +14,7 @@ import pytest
 from ellmer_harness import Blocked, Match, Miss, SecretFound, use_cassette
 from ellmer_harness.faults import Cut, Pass, ReadTimeout, Status
 from ellmer_harness.interception.grpc_clients import asynchronous as asynchronous_client
+from ellmer_harness.interception.grpc_clients import playing
 from ellmer_harness.interception.late_imports import LateImports
 
 API = "grpc://api.example.com:443"
@@ -351,3 +353,45 @@ def test_a_damaged_recording_is_told(line, record, tmp_path):
     (tmp_path / "c.json").write_text(json.dumps(cassette))
     with pytest.raises(Miss, match="cannot be played"), use_cassette(tmp_path / "c.json"):
         assert blocking("unary_unary", ["Rome"])[-1][0] == grpc.StatusCode.INTERNAL
+
+
+class Leaving:
+    """The context of a call whose cancellation gRPC reports after the end of the client's messages."""
+
+    def __init__(self, active):
+        self.active = iter(active)
+
+    def is_active(self):
+        return next(self.active)
+
+
+def test_a_client_that_leaves_is_not_taken_for_one_that_says_nothing_more(monkeypatch):
+    assert playing._has_left(Leaving([True, False, False]))
+    monkeypatch.setattr(playing, "_MOMENT", 0)
+    assert not playing._has_left(Leaving(itertools.repeat(True)))
+
+
+def test_a_call_may_be_cancelled_before_the_client_has_said_what_it_said_then(record, tmp_path):
+    def asked(again):
+        go = threading.Event()
+
+        def said():
+            yield "Paris"
+            go.wait(5)
+            yield "Rome"
+
+        with grpc.insecure_channel(TARGET) as channel:
+            call = channel.stream_stream("/cities.Cities/stream_stream", request_serializer=city)(said())
+            first = next(call)
+            if again:
+                go.set()
+                assert next(call) == city("Rome #0")
+            call.cancel()
+            go.set()
+            return first
+
+    with use_cassette(tmp_path / "c.json", **record):
+        first = asked(again=True)
+    for _ in range(8):
+        with use_cassette(tmp_path / "c.json"):
+            assert asked(again=False) == first

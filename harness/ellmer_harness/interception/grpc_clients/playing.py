@@ -33,6 +33,7 @@ _WRONG = (
     AttributeError,
     struct.error,
 )  # what a line of a wrong shape raises
+_MOMENT = 0.5  # seconds
 _MOST = 500  # calls at the same time
 _LONGEST = 2000  # characters of details: they travel in a header
 _STOPPED = "the recording ends here, because the client stopped reading when it was recorded"
@@ -115,15 +116,17 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
             if "received" in line:
                 yield message(line["received"])
             elif "status" not in line:
-                self._heard(take, next(sent, None), line)
+                self._heard(take, next(sent, None), line, context)
         if last.get("status") != "OK":
             raise _Over(last.get("status", "CANCELLED"), last.get("details", "" if last else _STOPPED))
 
-    def _heard(self, take: RequestInFlight, data: bytes | None, line: dict[str, Any]) -> None:
+    def _heard(self, take: RequestInFlight, data: bytes | None, line: dict[str, Any], context: Any) -> None:
         """Compares the client's message, or the end of its messages, with the recording."""
         now = {"half_closed": True} if data is None else {"sent": form(data)}
         if self._value(now) == self._value(line):
             return
+        if data is None and _has_left(context):
+            raise _Over("CANCELLED", "")
         told = (
             f"the client sent another message in the call {take.exchange.sent.url} than the one that was recorded:\n"
             f"  recorded {_shown(line)}\n  now      {_shown(now)}"
@@ -136,6 +139,14 @@ class Player(grpc.GenericRpcHandler):  # type: ignore[misc]  # no types are publ
         body = self._tape.scrub.body(compact(line.get("sent", line)))
         found: bytes = self._tape.match.canonical(body, "application/json")
         return found
+
+
+def _has_left(context: Any) -> bool:
+    """Whether the client cancelled the call. gRPC may report the end of its messages a moment before that."""
+    until = time.monotonic() + _MOMENT
+    while context.is_active() and time.monotonic() < until:
+        time.sleep(0.01)
+    return not context.is_active()
 
 
 def _lines(take: RequestInFlight) -> Iterator[dict[str, Any]]:

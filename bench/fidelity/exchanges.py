@@ -1,0 +1,207 @@
+"""Seventy-five exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from dataclasses import dataclass, field
+
+__all__ = ["CLOSE", "EXCHANGES", "PAUSE", "RESET", "Exchange"]
+
+RESET, PAUSE, CLOSE = "reset", "pause", "close"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """`answers` are for one request after another; each is bytes to send, and `RESET`, `PAUSE` (longer than the client waits)
+    or `CLOSE`."""
+
+    name: str
+    answers: tuple[tuple[bytes | str, ...], ...]
+    method: str = "GET"
+    path: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    requests: int = 1
+
+
+def _head(status: str, headers: str, version: str = "HTTP/1.1") -> bytes:
+    closing = "" if status.startswith("1") else "|connection: close"
+    lines = "".join(f"{line}\r\n" for line in f"{headers}{closing}".split("|") if line)
+    return f"{version} {status}\r\n{lines}\r\n".encode("latin-1")
+
+
+def _whole(
+    body: bytes, content_type: str = "application/json", status: str = "200 OK", more: str = ""
+) -> bytes:
+    of = f"content-type: {content_type}|" if content_type else ""
+    return _head(status, f"{of}content-length: {len(body)}|{more}") + body
+
+
+def _chunked(
+    *chunks: bytes, content_type: str = "text/plain", end: bytes = b"0\r\n\r\n"
+) -> tuple[bytes, ...]:
+    head = _head("200 OK", f"content-type: {content_type}|transfer-encoding: chunked")
+    return (head, *(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks), end)
+
+
+def _one(name: str, *answer: bytes | str, **options: object) -> Exchange:
+    return Exchange(name, (answer,), **options)  # type: ignore[arg-type]  # each caller names fields of it
+
+
+def _statuses() -> list[Exchange]:
+    told = [
+        *(
+            "201 Created",
+            "202 Accepted",
+            "400 Bad Request",
+            "401 Unauthorized",
+            "404 Not Found",
+            "409 Conflict",
+        ),
+        *("418 I'm a teapot", "429 Too Many Requests", "500 Internal Server Error", "529 Overloaded"),
+    ]
+    found = [_one(f"status {each}", _whole(b'{"error":{}}', status=each)) for each in told]
+    return [
+        *found,
+        _one("204 without a body", _head("204 No Content", "")),
+        _one("304 without a body", _head("304 Not Modified", 'etag: "a"')),
+        _one("reason of another kind", _whole(b"{}", status="200 Tout va bien")),
+        _one("no reason", _head("200 ", "content-length: 2") + b"{}"),
+        _one(
+            "206 of a range",
+            _whole(b"bcd", "text/plain", "206 Partial Content", "content-range: bytes 1-3/9"),
+        ),
+    ]
+
+
+def _headers() -> list[Exchange]:
+    def answered(name: str, more: str) -> Exchange:
+        return _one(name, _whole(b"{}", more=more))
+
+    return [
+        answered("two cookies", "set-cookie: a=1; path=/|set-cookie: b=2; path=/"),
+        answered("a header twice", "link: <a>; rel=next|link: <b>; rel=prev"),
+        answered("a header in latin-1", "link: <caf\xe9>"),
+        answered("an empty header", "etag: |link: <a>"),
+        answered("a header of 8 KB", f"link: <{'a' * 8000}>"),
+        answered("sixty headers", "|".join(f"content-x{n}: {n}" for n in range(60))),
+        answered("retry-after in ms", "retry-after-ms: 20|retry-after: 1"),
+        answered("upper case", 'ETAG: W/"A"|Location: /There'),
+        answered("spaces around a value", "link:    <a>   "),
+        _one("no content type", _whole(b"plain", "")),
+        _one("type with a charset in quotes", _whole("é".encode(), 'text/plain; charset="UTF-8"')),
+    ]
+
+
+def _bodies() -> list[Exchange]:
+    texts: dict[str, tuple[bytes, str]] = {
+        "an empty body": (b"", "application/json"),
+        "all bytes": (bytes(range(256)) * 4, "application/octet-stream"),
+        "UTF-8 that is broken": (b'{"a": "\xff\xfe"}', "application/json"),
+        "JSON with a byte order mark": (b'\xef\xbb\xbf{"a":1}', "application/json"),
+        "JSON with odd spaces": (b'{ "a" :1 ,\n\t"b": [ ] }\n', "application/json"),
+        "JSON with a key twice": (b'{"a":1,"a":2}', "application/json"),
+        "JSON with large numbers": (
+            b'{"a":12345678901234567890123,"b":1.10,"c":1E400,"d":-0.0}',
+            "application/json",
+        ),
+        "JSON with NaN": (b'{"a":NaN}', "application/json"),
+        "JSON with escapes": (b'{"a":"\\u00e9\\/\\ud83d\\ude00"}', "application/json"),
+        "JSON with half a surrogate": (b'{"a":"\\ud83d"}', "application/json"),
+        "text in latin-1": ("café".encode("latin-1"), "text/plain; charset=iso-8859-1"),
+        "text in UTF-16": ("café".encode("utf-16"), "text/plain; charset=utf-16"),
+        "text that looks like YAML": (b"- a: &x\n  b: *x\n--- \n...\n", "text/plain"),
+        "text with CR LF": (b"a\r\nb\r\rc\n", "text/plain"),
+        "text of control characters": (b"a\x00b\x1b[0m\x7f\x85", "text/plain"),
+        "text with line separators": ("a\u2028b\u2029c\x0bd".encode(), "text/plain"),
+        "XML": ('<?xml version="1.0" encoding="utf-8"?>\r\n<a b="é">&amp;</a>'.encode(), "application/xml"),
+        "an image": (b"\x89PNG\r\n\x1a\n" + bytes(5000), "image/png"),
+        "a megabyte": (json.dumps(["word"] * 150_000).encode(), "application/json"),
+        "ten thousand lines": (b"".join(b'{"n":%d}\n' % n for n in range(10_000)), "application/x-ndjson"),
+        "JSON that says text": (b'{"a": 1}', "text/plain"),
+    }
+    return [_one(name, _whole(body, of)) for name, (body, of) in texts.items()]
+
+
+def _compressed() -> list[Exchange]:
+    plain = b'{"said": "' + b"hello " * 50 + b'"}'
+    deflated = zlib.compress(plain)
+    return [
+        _one("gzip", _whole(gzip.compress(plain), more="content-encoding: gzip")),
+        _one("gzip, quickest", _whole(gzip.compress(plain, 1, mtime=7), more="content-encoding: gzip")),
+        _one("gzip in chunks", *_compressed_chunks(gzip.compress(plain))),
+        _one("deflate", _whole(deflated, more="content-encoding: deflate")),
+        _one("identity", _whole(plain, more="content-encoding: identity")),
+        _one("gzip that is none", _whole(plain, more="content-encoding: gzip")),
+    ]
+
+
+def _compressed_chunks(data: bytes) -> tuple[bytes, ...]:
+    head, *rest = _chunked(data[:20], data[20:], content_type="application/json")
+    return (head[:-2] + b"content-encoding: gzip\r\n\r\n", *rest)
+
+
+def _streams() -> list[Exchange]:
+    events = [b'data: {"a":1}\n\n', b": ping\n\n", "data: é\ndata: two\n\n".encode(), b"data: [DONE]\n\n"]
+    sse = "text/event-stream"
+    return [
+        _one("events", *_chunked(*events, content_type=sse)),
+        _one(
+            "events cut anywhere",
+            *_chunked(*(b"".join(events)[at : at + 7] for at in range(0, 62, 7)), content_type=sse),
+        ),
+        _one(
+            "events with CR LF",
+            *_chunked(*(each.replace(b"\n", b"\r\n") for each in events), content_type=sse),
+        ),
+        _one("events without an end", *_chunked(*events, b"data: left", content_type=sse)),
+        _one(
+            "events until the connection closes",
+            _head("200 OK", f"content-type: {sse}"),
+            *events,
+        ),
+        _one(
+            "chunks with extensions",
+            _head("200 OK", "transfer-encoding: chunked"),
+            b"2;x=1\r\nab\r\n0\r\n\r\n",
+        ),
+        _one("chunks with a trailer", *_chunked(b"ab", end=b"0\r\nx-sum: 1\r\n\r\n")),
+        _one("a byte at a time", *_chunked(*(b"%c" % each for each in b"hello world"))),
+        _one("HTTP/1.0", _head("200 OK", "content-type: text/plain", "HTTP/1.0"), b"old"),
+        _one("early hints", _head("103 Early Hints", "link: </a>"), _whole(b"{}")),
+    ]
+
+
+def _requests() -> list[Exchange]:
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    two = ((_whole(b"1"),), (_whole(b"2"),))
+    moved, there = _head("302 Found", "location: /there|content-length: 0"), _whole(b'"there"')
+    return [
+        _one("HEAD", _head("200 OK", "content-length: 5|content-type: text/plain"), method="HEAD"),
+        _one("a form", _whole(b"{}"), method="POST", headers=form, body=b"a=1&b=%C3%A9&a=2"),
+        _one("binary sent", _whole(b"{}"), method="PUT", body=bytes(range(256))),
+        _one("DELETE with a body", _whole(b"{}"), method="DELETE", body=b'{"all":true}'),
+        _one("a query with names twice", _whole(b"{}"), path="?a=1&a=2&b=&c=%2F%C3%A9"),
+        Exchange("the same request twice", two, requests=2),
+        Exchange("a redirect", ((moved,), (there,))),
+    ]
+
+
+def _failures() -> list[Exchange]:
+    short = _head("200 OK", "content-type: text/plain|content-length: 100")
+    return [
+        _one("a reset before the answer", RESET),
+        _one("a reset in the body", short, b"some", RESET),
+        _one("a body that is too short", short, b"some", CLOSE),
+        _one("chunks that stop", *_chunked(b"some", end=b""), CLOSE),
+        _one("no answer in time", PAUSE),
+    ]
+
+
+EXCHANGES = [
+    *(*_statuses(), *_headers(), *_bodies(), *_compressed()),
+    *(*_streams(), *_requests(), *_failures()),
+]
+"""All of them, by name."""
