@@ -68,5 +68,5 @@ def without_ids(body: bytes) -> bytes:
 def _form(id: bytes) -> bytes:
     """Returns what rules may look for in an id: its prefix, its length, and the kinds of its characters."""
     prefix, mark, rest = id.partition(b"_") if b"_" in id else (b"", b"", id)
-    kinds = [bytes(sorted({*part.translate(_KINDS)})) for part in (rest[:_HEX], rest[_HEX:])]
-    return b"%b%b%b.%b.%d" % (prefix, mark, *kinds, len(id))
+    first, then = (bytes(sorted({*part.translate(_KINDS)})) for part in (rest[:_HEX], rest[_HEX:]))
+    return b"%b%b%b.%b.%d" % (prefix, mark, first, then, len(id))
