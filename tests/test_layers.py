@@ -71,16 +71,20 @@ HARNESS = {
 
 #: The suite. It sees the library only through adapters: a suite that shares code with its subject shares its bugs.
 CONFORMANCE = {
+    "garbage_collection": set(),
     "scenarios": set(),
     "contract": {"scenarios"},
     "adapters": {"scenarios", "contract"},
-    "server": {"scenarios", "contract"},
+    "server": {"garbage_collection", "scenarios", "contract"},
     "runner": {"scenarios", "contract", "adapters", "server"},
     "report": {"scenarios", "contract", "adapters"},
     "baseline": {"report"},
     "recordings": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
     "live_apis": {"scenarios", "contract", "adapters", "server", "runner", "report"},
-    "pytest": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
+    "pytest": {
+        *("garbage_collection", "scenarios", "contract", "adapters", "server", "runner", "report"),
+        "baseline",
+    },
     "coverage": {"scenarios", "contract", "adapters", "runner"},
     "demo": {"scenarios", "server"},
     "cli": {

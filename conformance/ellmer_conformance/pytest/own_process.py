@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from ..server.garbage_collection import collected_rarely
+from ..garbage_collection import collected_rarely
 
 __all__ = ["pytest_configure"]
 

@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from ..contract.exchange import Exchange
 from ..contract.verdict import Verdict
+from ..garbage_collection import collected_rarely
 from ..scenarios.script import Script
 from .engine import Engine, Mode
-from .garbage_collection import collected_rarely
 from .http.connection import PATIENCE, Connection, Handler
 from .http.http_request import KnownRequests
 from .proxy import Proxy
