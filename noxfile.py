@@ -15,7 +15,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["conformance", "tests", "calibrate", "lint", "types"]
 
-#: What the tests need of the optional parts.
+#: The optional dependencies that the tests need.
 EXTRAS = "cluster,conformance,console,documents,html,images,mcp,otel,redis,shiny,store"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
@@ -302,7 +302,7 @@ GITHUB = {
     "citation-file-format": [Path("CITATION.cff")],
 }
 
-#: Where the words of docs/_words.txt are looked for.
+#: The files in which the words of docs/_words.txt are searched.
 PROSE = (
     *("README.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "docs", "harness/README.md"),
     *("conformance/README.md", "examples", ".github"),
@@ -347,7 +347,7 @@ def inspect(session: nox.Session) -> None:
     session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
-#: What is measured. Each script prints a table and exits with 1 if a target is missed.
+#: The benchmarks. Each script prints a table and exits with 1 if a target is missed.
 BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
 
 
@@ -445,7 +445,7 @@ def reproducible(session: nox.Session) -> None:
 
 #: Libraries that are played as a command, by its words; their packages are those of the example's lock file.
 COMMANDS = {"ai-sdk": ("node", "examples/driver-ai-sdk/driver.mjs")}
-#: What is played of a library, where that is not everything: the rest of instructor is the SDK's that it wraps.
+#: The cases for a library that does not run all cases. The other cases of instructor test the SDK that it wraps.
 ONLY = {"instructor": ("--case", "structured*"), "ai-sdk": ("--wire", "openai-chat", "--wire", "anthropic")}
 #: Libraries that have a bridge, each with a pinned environment, and the commands.
 PEERS = sorted([*COMMANDS, *(file.stem for file in Path("conformance/peers/pins").glob("*.txt"))])

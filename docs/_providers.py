@@ -118,7 +118,7 @@ def largest(wire: Wire) -> str:
     return f"{most:,}" if most else ""
 
 
-#: What is shown of a profile.
+#: The fields of a profile that are shown.
 PROFILE_COLUMNS: Mapping[str, Callable[[Wire], str]] = {
     "does not take": lambda wire: ", ".join(wire.profile.refuses),
     "nor while it thinks": lambda wire: ", ".join(wire.profile.refuses_thinking),

@@ -26,7 +26,7 @@ from ellmer_conformance.recordings.corpus.evidence import Evidence, evidence_of
 #: The archives that recordings are cited from.
 PINS = {pin.name: pin for pin in pins.load(pins.shipped())}
 
-#: What the rules of a group are about.
+#: The subject of each group of rules.
 GROUPS = {
     "APR": "approval of tool calls",
     "ASY": "cancellation and async calls",

@@ -177,7 +177,7 @@ if TYPE_CHECKING:
 
     __all__ += _providers.__all__  # type: ignore[has-type]  # mypy meets the two in a circle; pyright needs it
 
-#: Where public names live: first what a chat needs in any case, then what each is for itself.
+#: The modules of public names: first those that every chat needs, then independent ones.
 _MODULES = (
     "contents.content",
     "contents.tool_requests_and_results",

@@ -1,7 +1,7 @@
-"""What frozen dataclasses have in common: equality, hash and `repr()`, written once.
+"""Shared methods of frozen dataclasses: equality, hash and `repr()`.
 
-`@dataclass` compiles these methods anew for every class, which takes half of the time that the class takes to import. A
-class that derives from `Value` leaves them out: `@dataclass(frozen=True, eq=False, repr=False)`.
+`@dataclass` compiles these methods for every class, which takes half of the class's import time. A class that derives
+from `Value` leaves them out: `@dataclass(frozen=True, eq=False, repr=False)`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["Value"]
 
 
 class Value:
-    """The methods that `@dataclass(frozen=True)` gives a class, for all classes that derive from this one."""
+    """The methods of `@dataclass(frozen=True)`, for all classes that derive from this one."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 

@@ -138,7 +138,7 @@ def forked(task: Callable[[], object]) -> int:
     if child == 0:
         try:
             task()
-        except BaseException as error:  # noqa: BLE001  # whatever it is, the parent is told
+        except BaseException as error:  # noqa: BLE001  # every error is reported to the parent
             print(repr(error), file=sys.stderr)
             os._exit(1)
         os._exit(0)

@@ -1,7 +1,7 @@
 """Recordings of generated traffic, as ours and as vcrpy's."""
 
 # ruff: noqa: PLC0415, S311
-# Who measures an import must not find it done; lots are drawn for text.
+# Imports are measured, so they are not at the top. Random numbers only make text.
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The parts for other projects: the GitHub Action and the hooks of pre-commit. Their shell commands run here."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,3 +112,16 @@ def test_each_hook_finds_what_it_looks_for(tmp_path, monkeypatch):
             [*hook["entry"].split(), bad], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 1, done.stdout + done.stderr
+
+
+def test_the_workflows_name_sessions_and_commands_that_exist():
+    sessions = set(re.findall(r"@nox\.session.*\ndef (\w+)", (ROOT / "noxfile.py").read_text("utf-8")))
+    scripts = [path.read_text("utf-8") for path in sorted((ROOT / ".github" / "workflows").glob("*.yml"))]
+    named = {
+        name for text in scripts for line in re.findall(r"nox -s ([\w ]+)", text) for name in line.split()
+    }
+    commands = {name for text in scripts for name in re.findall(r"^ *conformance (\w+)", text, re.MULTILINE)}
+
+    assert {"tests", "publish_docs"} <= named <= sessions
+    assert commands == {"live"}
+    assert (ROOT / "conformance" / "ellmer_conformance" / "cli" / "live.py").exists()

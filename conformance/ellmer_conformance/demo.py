@@ -171,7 +171,7 @@ def _pixel(x: int, y: int, width: int, height: int) -> bytes:
     return bytes(int(shade * (a + (b - a) * depth)) for a, b in ((60, 250), (40, 120), (110, 70)))
 
 
-# What the model says ----------------------------------------------------------------------------------------
+# The model's answers -----------------------------------------------------------------------------------------
 
 
 def next_up(prompt: str) -> str:

@@ -1,4 +1,4 @@
-"""Sets the garbage collector of a process that is the suite's own. It is never called in the process of somebody else."""
+"""Sets the garbage collector of the suite's own processes. Processes of the suite's users keep their settings."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 __all__ = ["collected_rarely"]
 
-_THRESHOLDS = 50_000, 20, 100  # of Python: 700 or 2,000, 10, 10
+_THRESHOLDS = 50_000, 20, 100  # Python's own: 700 or 2,000, 10, 10
 
 
 @contextmanager
 def collected_rarely() -> Iterator[None]:
-    """Within it, what is there already is not looked at again, and what is new is looked at rarely."""
+    """Within the context, objects that exist already are not examined, and new objects are examined rarely."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()

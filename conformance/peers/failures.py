@@ -23,7 +23,7 @@ CONTROL = {
     "anthropic": "anthropic",
     "gemini": "google-genai",
 }
-#: Those that send by themselves.
+#: Libraries that send by themselves.
 OWN = {("litellm", "anthropic"), ("litellm", "gemini"), *(("ai-sdk", wire) for wire in WIRES)}
 
 #: Messages that tell of an exception.

@@ -21,7 +21,7 @@ from sources import SOURCES
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "ellmer_conformance" / "contract" / "shapes"
-#: Which way a format's reader is lenient where its types say nothing of it.
+#: How a format's reader is more lenient than its types.
 READERS = {"gemini": "proto", "vertex": "proto", "mistral": "pydantic"}
 
 

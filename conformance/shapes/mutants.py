@@ -91,7 +91,7 @@ def judged(requests: Sequence[Request], official: Official, most: int, seed: int
     return count
 
 
-#: What OpenAI answered itself goes back with fields that its types do not have: see `tolerated` in its rules.
+#: OpenAI's own answers are sent back with fields that its types do not have: see `tolerated` in its rules.
 _ANSWERED = re.compile(r"\.(messages\[\]<assistant>|input\[\]<(?!message>|item_reference>|\w*_output>|>))")
 
 

@@ -14,7 +14,7 @@ from .async_stream import AsyncStream
 from .base import Input
 from .compaction import PROMPT, parted, shorten
 from .echo import EchoMode, echo_mode
-from .structured_output.chat_methods import StructuredChat
+from .structured_output.stream_methods import StructuredStreams
 from .token_counting import TokenCounting
 
 __all__ = ["Chat", "ToolMode"]
@@ -23,7 +23,7 @@ ToolMode = Literal["sequential", "concurrent"]
 Params = Mapping[str, Any] | None
 
 
-class Chat(StructuredChat, TokenCounting):
+class Chat(StructuredStreams, TokenCounting):
     """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
     A chat holds one conversation at a time: a second call that starts before the first has ended raises

@@ -142,7 +142,7 @@ def fetched_image(url: str) -> ContentImageInline:
 
 
 def _current_figure() -> Any:
-    pyplot = sys.modules.get("matplotlib.pyplot")  # without it nobody has drawn anything
+    pyplot = sys.modules.get("matplotlib.pyplot")  # if it is not imported, there is no plot
     if pyplot is None or not pyplot.get_fignums():
         raise UsageError("There is no current matplotlib figure; draw one, or pass it as figure=.")
     return pyplot.gcf()

@@ -13,6 +13,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -26,7 +27,7 @@ from .turns import Tokens, Turn, as_contents
 __all__ = ["contents_record", "contents_replay"]
 
 VERSION = 1
-#: What the fields of ours hold, by their types.
+#: The Python types for the annotations of our own fields.
 HELD: dict[str, type | tuple[type, ...]] = {
     **KINDS,
     "Tokens": Tokens,
@@ -129,7 +130,10 @@ def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
 
 def _props(value: Content | Turn | Tokens) -> dict[str, Any]:
     """Returns the fields, and the attributes that a subclass's own `__init__` has set."""
-    return {f.name: getattr(value, f.name) for f in fields(value)} | getattr(value, "__dict__", {})
+    own = {
+        k: v for k, v in vars(value).items() if not isinstance(getattr(type(value), k, None), cached_property)
+    }
+    return {f.name: getattr(value, f.name) for f in fields(value)} | own
 
 
 def _plain(value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value

@@ -11,12 +11,12 @@ _CONTROLS = re.compile("[\\x00-\\x08\\x0e-\\x1a\\x1c-\\x1f]")
 
 
 def decoded(data: bytes) -> str | None:
-    """Text in UTF-8, or in UTF-16 with its mark."""
+    """Returns text in UTF-8, or in UTF-16 with a byte order mark."""
     return _text(data, "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
 
 
 def decoded_as_windows(data: bytes) -> str | None:
-    """Text in Windows-1252, which browsers, too, assume of what is not UTF-8."""
+    """Returns text in Windows-1252, which browsers also assume for text that is not UTF-8."""
     return _text(data, "cp1252")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from ..errors import UsageError
@@ -86,10 +88,15 @@ class Turn(Displayed, Value):
         """All text of the turn, joined, without thinking, tool calls and media."""
         return "".join(c.text for c in self.contents if isinstance(c, ContentText))
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the turn is a single text. Nothing in it then needs an answer or another form."""
+        return len(self.contents) == 1 and type(self.contents[0]) is ContentText
+
 
 def are_plain(turns: Iterable[Turn]) -> list[bool]:
-    """Tells whether each turn is a single text. Nothing in it then needs an answer or another form."""
-    return [len(said := turn.contents) == 1 and type(said[0]) is ContentText for turn in turns]
+    """Tells of each turn whether it is plain. No line of Python runs for each, because a history may be long."""
+    return list(map(attrgetter("is_plain"), turns))
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

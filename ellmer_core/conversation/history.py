@@ -132,7 +132,7 @@ class History:
         return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
     def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
-        from ..tools.result_validation import check_tool_result  # noqa: PLC0415 - results are seldom given by hand
+        from ..tools.result_validation import check_tool_result  # noqa: PLC0415 - this argument is rare
 
         placed: dict[int, ContentToolResult] = {}
         for result in given:

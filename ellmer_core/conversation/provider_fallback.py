@@ -14,7 +14,7 @@ from .settings import Settings
 
 __all__ = ["answered"]
 
-#: What another provider may be spared. A refused request or key is the caller's to mend.
+#: Errors that another provider may not have. The caller has to correct a refused request or key.
 OUTAGES = (RateLimitError, ServerError, ConnectError, IncompleteResponseError)
 
 Ask = Callable[[History, Settings, UserTurn | None], Loop[AssistantTurn]]

@@ -10,7 +10,7 @@ from ..errors import ConnectError, ProviderError, TimeoutError
 __all__ = ["pause", "retry_after", "wait", "worth_retrying"]
 
 FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, the third, … try
-PATIENCE = 120.0  # seconds: a chat that is to come back later than that says so instead of sleeping
+PATIENCE = 120.0  # seconds: a longer wait raises an error instead of sleeping
 
 #: OpenAI answers 429 also to what no waiting cures: an empty account, a request larger than the limit.
 _HOPELESS = r"(?i)insufficient_quota|request too large"

@@ -55,7 +55,7 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
         talk.set_tools([_tool(tool) for tool in tools] if tool_choice == "auto" else [])
         talk.set_turns(before)
         async with talk:
-            with suppress(ToolRoundsError):  # whoever asks runs the tools
+            with suppress(ToolRoundsError):  # the caller runs the tools
                 await talk.chat_async(*asked.contents)
         answer = talk.last_turn("assistant")
         assert isinstance(answer, AssistantTurn)

@@ -18,7 +18,7 @@ __all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures", "warn_of_interrup
 
 Prompt = Input | Sequence[Input]
 
-#: What a data frame says about each answer, beside its data.
+#: Columns of a data frame about each answer, beside its data.
 ABOUT = (".error", ".input_tokens", ".output_tokens", ".cost")
 
 

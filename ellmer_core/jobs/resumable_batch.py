@@ -121,7 +121,7 @@ class Job:
     def outcomes(self) -> list[Chat | Exception]:
         """Returns each fork with its answer, or an error."""
         outcomes: list[Chat | Exception] = []
-        new = not self.state.get("counted", False)  # by token_usage(), whoever waited for the batch
+        new = not self.state.get("counted", False)  # token_usage() counts a batch once
         for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True)):
             try:
                 self.answer(fork, user, self.state["results"].get(f"chat-{place}"), new=new)

@@ -130,7 +130,7 @@ class Page:
         try:
             edited = None if arguments is None else json.loads(arguments)
         except ValueError:
-            return  # the page says so before it sends them
+            return  # the page reports this before it sends them
         if edited is None or isinstance(edited, dict):
             self.room.decide(str(asked.get("call")), Decision(bool(asked.get("approved")), edited))
 

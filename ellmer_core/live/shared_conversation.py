@@ -26,7 +26,7 @@ from .stream_to_shinychat import Decided, pieces
 __all__ = ["Answer", "Question", "Room", "Trouble"]
 
 
-#: Seconds between what a page is told and what it is told next. It draws the whole answer anew each time.
+#: Seconds between two updates of a page. Each update draws the whole answer again.
 PAUSE = 0.05
 
 

@@ -13,7 +13,7 @@ __all__ = ["LEVELS", "Thinking", "thinking_params"]
 
 Thinking = Literal["off", "low", "medium", "high", "max"] | int
 
-#: How many tokens of thinking a level is worth, where the model is given a budget.
+#: The tokens of thinking for each level, if the model needs a budget.
 LEVELS: Mapping[str, int] = {"low": 2_048, "medium": 8_192, "high": 16_384, "max": 100_000}
 
 #: The words of effort that come nearest to a level, the best first.

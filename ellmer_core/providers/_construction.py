@@ -86,7 +86,7 @@ class Options(TypedDict, total=False):
     approve: Decide | Literal["console", "defer"] | None
 
 
-#: What a chat is given as its attributes.
+#: The arguments that become attributes of a chat.
 ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve")
 
 

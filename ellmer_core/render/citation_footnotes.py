@@ -29,14 +29,14 @@ __all__ = [
     "sources_text",
 ]
 
-#: Where a mark would be part of something else: code, formulas, links, tags.
+#: Text in which a mark would be part of something else: code, formulas, links, tags.
 CLOSED = re.compile(
     r"`+[^`\n]{1,2000}`+|\$\$[^$]{1,2000}\$\$|\$[^$\n]{1,2000}\$|\\\[.{1,2000}?\\\]|\\\(.{1,2000}?\\\)"
     r"|\[[^\]\n]{0,2000}\]\([^)\n]{0,2000}\)|<[^<>\n]{1,2000}>|https?://\S{1,2000}",
     re.DOTALL,
 )
 
-#: What would end a link in Markdown, or be code, a tag or a formula in it.
+#: Characters that would end a link in Markdown, or would be code, a tag or a formula in it.
 ESCAPED = re.compile(r"[<>\\\s()\[\]$`]")
 
 #: Stands in a text where a source is cited.
@@ -46,7 +46,7 @@ MARKED = re.compile(rf"\[{MARK}(\d{{1,4}})\]")
 #: Between two marks, which would be one number without it: a narrow space.
 BETWEEN = "\u202f"
 
-LONGEST = 80  # characters of a quote that stands for a title
+LONGEST = 80  # characters of a quote that is used as a title
 
 
 def sources_text(citations: Iterable[ContentCitation]) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["contents_html"]
 
-#: How models suggest what to say next, in a chat app: something to click, which elsewhere is its text.
+#: A model's suggestion for the next message. A chat app shows a link; elsewhere, it is plain text.
 SUGGESTION = re.compile(r"""<span class=["']suggestion[^<>]*>([^<]*)</span>""")
 
 #: Around a table, which may be wider than the page: it scrolls, with a keyboard, too.

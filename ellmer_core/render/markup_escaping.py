@@ -46,7 +46,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 MARK = re.compile("`+")
-#: What may stand in front of a fence: quotes, items of lists, footnotes.
+#: Text that may precede a fence: quotes, items of lists, footnotes.
 BEFORE = re.compile(r"[ \t]*(?:(?:>|(?:[-*+]|\d+[.)])[ \t]|\[\^[^\]]*\]:)[ \t]*)*")
 
 
@@ -63,7 +63,7 @@ class Literal:
         self.shown = ""
         self.indent = ""  # what the line begins with
         self.line = ""  # what it has after that
-        self.fence = ""  # what stands in front of this block of code; a line end where there is none
+        self.fence = ""  # the text before this block of code, or a line end
         self.html = False  # whether a tag began this paragraph: then nothing in it is code
         self.unclear = False  # whether a mark in it had no second on its line: then no mark is taken for one
 

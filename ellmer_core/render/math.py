@@ -52,7 +52,7 @@ ATTRIBUTES = frozenset(
     | {"separator", "stretchy", "symmetric", "voffset", "width"}
 )
 HARMLESS = re.compile(r"[\w .%#+-]*")
-#: What ends a formula, by what begins it; and how far it is looked for.
+#: The end of a formula for each opening delimiter, and the limit of the search for it.
 ENDS = {
     "$": (re.compile(r"(?<![\s\\])\$(?!\d)"), re.compile(r"\n")),
     "$$": (re.compile(r"(?<!\\)\$\$"), re.compile(r"\n[ \t]*\n")),

@@ -42,7 +42,7 @@ except ImportError:  # an extra; the name can be imported all the same
     def _missing(*_args: Any, **_kwargs: Any) -> Any:
         raise UsageError('Chats in Shiny need shiny and shinychat: pip install "ellmer-core[shiny]".')
 
-    # Ignored below: what stands in for a class refuses to be called, and that is all it is for.
+    # Ignored below: the substitute for the class only raises an error.
     HTML = Attachment = ChatMessage = in_place = request_message = result_message = _missing  # type: ignore[assignment,misc]
 
 __all__ = ["contents_shinychat"]

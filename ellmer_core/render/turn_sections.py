@@ -17,7 +17,7 @@ __all__ = ["is_tag", "media_of", "note", "noted", "sections", "shown", "sides", 
 
 Render = Callable[[Any], str | None]
 
-#: What `flatten()` puts around media for the model. History does not hold it, but one from elsewhere may.
+#: The text that `flatten()` puts around media for the model. Our history does not have it, but an imported one may.
 TAG = re.compile(r'<content tool-call-id="[^"]*"(?: item="\d+")?>|</content>')
 
 

@@ -115,7 +115,7 @@ def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
         return _result(request, _last(value, call.show) if isinstance(value, Generator) else value)
     except _Refused as refused:
         return ContentToolResult(error=str(refused), request=request)
-    except (Exception, GeneratorExit) as error:  # noqa: BLE001 - the model is told, whatever it was
+    except (Exception, GeneratorExit) as error:  # noqa: BLE001 - every error is reported to the model
         return ContentToolResult(error=error, request=request)
 
 
@@ -130,7 +130,7 @@ async def _awaited(request: ContentToolRequest, later: Later, on_progress: Progr
 def _threaded(call: ToolContext[Any]) -> Future[ContentToolResult | Later]:
     """Runs the call in a daemon thread, which does not keep the program alive."""
     future: Future[ContentToolResult | Later] = Future()
-    future.set_running_or_notify_cancel()  # from here on nobody can cancel it; they can only stop waiting
+    future.set_running_or_notify_cancel()  # from here on it cannot be cancelled; callers can only stop waiting
     context = copy_context()
 
     def run() -> None:

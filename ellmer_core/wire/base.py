@@ -57,7 +57,7 @@ class Wire(MediaAcceptance, StructuredOutput):
     key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
     key_optional: ClassVar[bool] = False  # the server may do without one
     base_url_var: ClassVar[str] = ""  # environment variable that may hold the base URL
-    example_url: ClassVar[str] = ""  # where each account has a base URL of its own: what one looks like
+    example_url: ClassVar[str] = ""  # an example of a base URL, if each account has its own
     base_url_end: ClassVar[str] = ""  # what the provider's own clients add to the URL of that variable: "/v1"
     batches: ClassVar[Batches | None] = None  # its batch API, where the provider has one
     uploads: ClassVar[Uploads | None] = None  # where it keeps files, if it does

@@ -55,7 +55,7 @@ class Chat:
         try:
             value = self.tools[call.function.name]["run"](**json.loads(call.function.arguments or "{}"))
             return answered(call.id, value)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the model is told
+        except Exception as error:  # noqa: BLE001 - every error is reported to the model
             return result(call.id, f"Error: {error!r}"), []
 
 

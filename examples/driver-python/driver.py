@@ -14,7 +14,7 @@ from typing import Any
 
 from wire import ApiError, Incomplete, Json, ask
 
-#: What it says of itself when it is asked: a conversation without steps.
+#: The declaration of the driver, which is its answer to a conversation without steps.
 SETTINGS = ("audio_in_user", "structured", "tool_choice", "stop_sequences", "json_mode", "model_override")
 SELF = {"capabilities": dict.fromkeys(SETTINGS, "native"), "features": ["conversations", "cancel", "reload"]}
 

@@ -274,3 +274,11 @@ def test_any_value_survives(value):
     result = ContentToolResult(value, extra={"x": value})
 
     assert repr(contents_replay(through_json(contents_record(result)))) == repr(result)
+
+
+def test_what_a_turn_remembers_of_itself_is_not_saved():
+    turn = UserTurn("Hi")
+    before = contents_record(turn)
+
+    assert turn.is_plain
+    assert contents_record(turn) == before

@@ -25,6 +25,12 @@ def test_the_table_says_when_and_from_where_it_is():
     assert table["source"].startswith("genai-prices ")
 
 
+def test_the_rows_of_each_provider_are_found_without_reading_the_others():
+    vendors = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"]
+    assert {vendor: price_lookup._packaged(vendor) for vendor in vendors} == vendors
+    assert price_lookup._packaged("Nobody") == price_lookup._packaged("date") == []
+
+
 @pytest.mark.parametrize("wire", [OpenAI, OpenAICompletions, Anthropic, GoogleGemini, DeepSeek])
 def test_every_default_model_has_a_price(wire):
     assert cost(wire(model=wire.default_model), Tokens(1000, 1000)) > 0

@@ -100,7 +100,7 @@ class Session(Parsing):
             self.pieces.append(text)
 
 
-#: What Google documents for calls that its model did not make:
+#: The signature that Google documents for calls of other models:
 #: https://ai.google.dev/gemini-api/docs/thought-signatures
 _NO_SIGNATURE = b"skip_thought_signature_validator"
 

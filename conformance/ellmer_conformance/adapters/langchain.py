@@ -33,7 +33,7 @@ _STOPS = {
 
 
 def _openai(to: Endpoint) -> Any:
-    from langchain_openai import ChatOpenAI  # noqa: PLC0415 - each provider has a package of its own
+    from langchain_openai import ChatOpenAI  # noqa: PLC0415 - each provider has its own package
 
     return ChatOpenAI(
         model=to.model,

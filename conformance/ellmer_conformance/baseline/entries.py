@@ -16,7 +16,7 @@ __all__ = ["FAILS", "NAMES", "NEW", "Baseline", "Entry", "stale_parts"]
 
 NAMES = ("rule", "wire", "vendor", "case", "mode")
 FAILS = frozenset({"fail", "warn", "not-testable", "expected-fail"})
-NEW = frozenset({"fail", "not-testable"})  # failures that nobody expects
+NEW = frozenset({"fail", "not-testable"})  # unexpected failures
 _PASSES = frozenset({"pass", "refused-as-declared", "unexpected-pass"})
 _FLAKY_SHARE = 0.02  # of the rules may be: more is a broken suite
 

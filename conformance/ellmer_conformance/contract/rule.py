@@ -169,7 +169,7 @@ class Rule:
     models: tuple[str, ...] = ()  # glob patterns of model names it holds for; "!pattern": not for those
     since: date | None = None
     until: date | None = None
-    preview: bool = False  # a reject rule that no provider evidence backs: reported, fails nobody
+    preview: bool = False  # a reject rule without evidence from the provider: reported, but not a failure
     examples: tuple[Json, ...] = field(default=(), repr=False)  # bodies that conform
     counterexamples: tuple[Json, ...] = field(default=(), repr=False)  # bodies it must catch
 

@@ -17,7 +17,7 @@ from .verdict import verdict
 
 __all__ = ["Match", "known_texts", "matches", "texts_in"]
 
-#: How alike two texts must be, from 0 to 1, and how far behind the best match another one may be.
+#: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.6, 0.05
 
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]+(?:[.\[][\w\].$\[]+)+")

@@ -1,4 +1,4 @@
-"""A pytest plugin for the processes that `conformance run` starts: their garbage is collected rarely."""
+"""A pytest plugin for the processes that `conformance run` starts. It makes garbage collection rare."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["pytest_configure"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Sets the collector until pytest is done."""
+    """Sets the garbage collector until pytest ends."""
     stack = ExitStack()
     stack.enter_context(collected_rarely())
     config.add_cleanup(stack.close)

@@ -60,7 +60,7 @@ class PlayContext:
 _KEPT = pytest.StashKey[Report]()
 _BASELINE = pytest.StashKey[Baseline]()
 _LEFT_OUT = "conformance_left_out"
-_NUMBERS = count()  # of the conversations that are recorded: each has one of its own
+_NUMBERS = count()  # each recorded conversation has its own number
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -202,7 +202,7 @@ def _traces(report: FileReport, path: Path) -> bool:
     """Judges the spans of a file, if it is a file of spans."""
     try:
         found = opentelemetry_spans.read(path)
-    except Exception:  # noqa: BLE001 - it was no recording, and it is no trace either
+    except Exception:  # noqa: BLE001 - it is neither a recording nor a trace
         return False
     for span in found or ():
         if span.messages is None:

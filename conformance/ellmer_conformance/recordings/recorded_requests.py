@@ -14,7 +14,7 @@ from .recording_files import Recording
 
 __all__ = ["Skip", "request_of"]
 
-#: Other formats behind doors of their own, and other versions of an API.
+#: Other formats at their own paths, and other versions of an API.
 HOSTED = ("bedrock-invoke", "cloudflare-run", "cohere-v1", "gemini-interactions")
 
 

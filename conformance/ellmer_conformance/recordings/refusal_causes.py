@@ -199,7 +199,7 @@ _TABLE: list[tuple[str, str]] = [
     ),
     ("model", r"support chat completions|with the Responses API|on-demand throughput"),
     ("endpoint", r"Invalid URL|Resource not found|^Not Found|^404|^400 Bad Request"),
-    # What the engine behind a gateway says of itself: the request does not tell which engine it is.
+    # Errors of the engine behind a gateway. The request does not name the engine.
     (SHAPE, r"field: 'tools|OpenAIJsonSchemaFormat"),
     (CAPABILITY, r"Unexpected item type in content|^model features|xgrammar"),
     ("backend", r"Invalid JSON schema\. #|apply chat template|^Prompt cannot be empty"),

@@ -12,7 +12,7 @@ __all__ = ["consequences", "without_consequences"]
 
 #: The rules that compare a play with what was expected of it as a whole.
 _WHOLE = "CAS-"
-#: Where a refused request leaves nothing to be right.
+#: The parts of a result that cannot be right after a refused request.
 _OUTCOME = ("/replies", "/transcript")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["NO_JSON", "WRONG_KEY", "curl", "python"]
 
-#: What is sent where the body must be no JSON, and as the key where that must be wrong.
+#: The body that is not JSON, and the wrong key.
 NO_JSON = '{"model": '
 WRONG_KEY = "conformance-wrong-key"
 

@@ -18,19 +18,19 @@ VERSION = 1
 
 #: From the worst to the best: a cell of a matrix shows the first of its rows.
 VERDICTS = (
-    "harness-error",  # ours: the runner, the harness, a corrupt cassette; says nothing of the adapter
+    "harness-error",  # an error of the runner or the harness, or a corrupt cassette; not of the adapter
     "fail",
     "not-testable",  # the adapter could not be put to the test: counts as a failure
     "unexpected-pass",  # the baseline expects it to fail
-    "expected-fail",  # the baseline says so, too
+    "expected-fail",  # the baseline expects it
     "warn",  # a SHOULD, or a rule that no evidence backs yet
     "refused-as-declared",  # the adapter says it cannot, and refuses in the open
     "pass",
     "not-applicable",  # the rule never met its subject
 )
-#: What fails a run. (A harness error makes it one that could not be run.)
+#: Results that make a run fail. (A harness error means that it could not be run.)
 FAILING = frozenset({"fail", "not-testable", "unexpected-pass"})
-#: What needs no explanation.
+#: Results that need no explanation.
 FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
 
 
@@ -51,7 +51,7 @@ class Row:
     pointer: str = ""  # of the first violation, into the run: /exchanges/1/request/messages/3
     message: str = ""
     provider_error: str = ""
-    preview: bool = False  # no provider evidence backs the rule: reported, fails nobody
+    preview: bool = False  # a rule without evidence from the provider: reported, but not a failure
     status: int = 0  # with which the provider says its error; 0 where it would not notice
     excerpt: str = ""  # the lines of the request's body around the pointer
     exchange: str = ""  # which of the report's exchanges

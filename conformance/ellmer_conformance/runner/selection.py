@@ -132,7 +132,7 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
         asked = named.get(name, "")
         driver = find_adapter(asked) if asked.startswith("command:") else None
         for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
-            if wire not in all_cases()[case].inexpressible:  # which is reason enough, and is told already
+            if wire not in all_cases()[case].inexpressible:  # already reported
                 yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
 
 

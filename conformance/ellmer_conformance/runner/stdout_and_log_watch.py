@@ -24,7 +24,7 @@ def watching_prints() -> Iterator[list[str]]:
     root.setLevel(logging.DEBUG)  # what is only logged for those who debug is logged, too
     others = [(each, each.level) for each in root.handlers if each is not handler]
     for each, _ in others:
-        each.setLevel(max(each.level, level))  # and nobody else is told more than before
+        each.setLevel(max(each.level, level))  # other handlers get no more lines than before
     try:
         out, err = _watched(sys.stdout, "standard output"), _watched(sys.stderr, "standard error")
         out.places = err.places = places
@@ -50,7 +50,7 @@ class _Listener(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             text = record.getMessage()
-        except Exception:  # noqa: BLE001 - a line that cannot be made says nothing
+        except Exception:  # noqa: BLE001 - a line that cannot be formatted is ignored
             return
         place = f"the log {record.name} ({record.levelname})"
         if is_canary(text) and place not in self.places:

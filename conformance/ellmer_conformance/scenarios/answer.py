@@ -111,7 +111,7 @@ class Usage:
     reasoning: int = 0
 
 
-#: What an answer consists of.
+#: A part of an answer.
 Said = Say | Think | Call | Search
 
 

@@ -26,7 +26,7 @@ __all__ = [
 PREFIX = "conformance-key-"
 CANARY = f"{PREFIX}0000"
 
-#: Where libraries look for keys.
+#: Environment variables in which libraries look for keys.
 VARIABLES = (
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",

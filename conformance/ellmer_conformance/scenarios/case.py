@@ -19,7 +19,7 @@ __all__ = ["MODES", "Ask", "Case", "Mode", "ask", "case"]
 Mode = Literal["sync", "async", "stream", "async-stream"]
 MODES: tuple[Mode, ...] = ("sync", "async", "stream", "async-stream")
 
-#: How one `send` must end: with the given text; with an error or an answer marked as incomplete; with an
+#: The required end of one `send`: with the given text; with an error or an answer marked as incomplete; with an
 #: error raised (or told to the model) before anything is lost.
 Outcome = Literal["answered", "incomplete", "refused"]
 

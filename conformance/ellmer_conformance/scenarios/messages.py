@@ -22,7 +22,7 @@ __all__ = [
     "Upload",
 ]
 
-#: What somebody says about a tool call, by its name and arguments: the arguments to run it with, or None for a no.
+#: Decides about a tool call by its name and arguments: returns the arguments to run it with, or None to deny it.
 Approve = Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]
 
 

@@ -35,11 +35,11 @@ __all__ = [
     "answers_of",
 ]
 
-#: How a connection goes on after the last byte: as HTTP has it; broken by a TCP reset; closed by the server
+#: The state of the connection after the last byte: normal HTTP; broken by a TCP reset; closed by the server
 #: before the body was announced to end; open and silent until the client leaves.
 Ending = Literal["end", "reset", "half-close", "stall"]
 
-#: What a provider fails with; every dialect has its own status and words for each.
+#: Errors of a provider. Every dialect has its own status and text for each.
 FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
 
 _NOTHING_SEEN = Answer((Say("no image received"),))

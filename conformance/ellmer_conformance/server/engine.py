@@ -51,7 +51,7 @@ class Engine:
     scripts: Mapping[str, Script]
     mode: Mode = "reject"
     journal: Journal = field(default_factory=Journal)
-    watch: Callable[[Entry], None] | None = None  # is told of every chat request
+    watch: Callable[[Entry], None] | None = None  # is called for every chat request
     names: frozenset[str] = frozenset()  # that the server is called by, besides addresses and localhost
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ from .http.reply import Reply
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 
-#: Headers whose value is kept: what clients, servers and the rules need, and nobody puts a key into.
+#: Headers whose value is stored: those that clients, servers and rules need and that contain no key.
 _PUBLIC = re.compile(
     r"accept|accept-(charset|encoding|language)|age|allow|anthropic-(beta|version|dangerous-.*|ratelimit-.*)|cache-control"
     r"|connection|content-(disposition|encoding|language|length|type)|date|etag|expect|expires|host|idempotency-replayed"

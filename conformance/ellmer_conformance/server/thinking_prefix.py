@@ -32,7 +32,7 @@ __all__ = [
 
 #: Claude Mythos 5.1 records the prefix, and does not check it.
 _CHECKS = re.compile(r"claude-(?!mythos-5-1)")
-#: What is said of a thought that is sent back behind another prefix.
+#: The error for a thought that is sent back after another prefix.
 _ELSEWHERE = (
     "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set "
     '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'

@@ -1,24 +1,22 @@
-"""Structured output of a chat: data of a type, complete or partial."""
+"""Structured output of a chat: complete data of a type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from ...conversation.cancellation import StreamController
 from ...conversation.settings import Settings
 from ...errors import UsageError
 from ...wire.structured_output import StructuredMode
-from ..async_stream import AsyncStream
-from ..base import ChatBase, Input, Shown
+from ..base import ChatBase, Input
 from ..echo import EchoMode, echo_mode
 
 if TYPE_CHECKING:
     from ...schemas.data_frames import Library
     from .validated_answer import Structured
 
-__all__ = ["StructuredChat"]
+__all__ = ["StructuredChat", "structured"]
 
 T = TypeVar("T")
 
@@ -94,7 +92,7 @@ class StructuredChat(ChatBase):
             >>> chat_openai().chat_structured("Who wrote the first program?", type=person)
             {'name': 'Ada Lovelace', 'born': 1815}
         """
-        wanted = _structured(type, convert=convert, frame=frame)
+        wanted = structured(type, convert=convert, frame=frame)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
         )
@@ -155,135 +153,12 @@ class StructuredChat(ChatBase):
         Returns:
             The data.
         """
-        wanted = _structured(type, convert=convert, frame=frame)
+        wanted = structured(type, convert=convert, frame=frame)
         settings = self._plan_data(
             wanted, mode, max_retries, stream=echo != "none", tool_mode=tool_mode, params=params
         )
         await self._aexhaust(inputs, echo_mode(echo), settings)
         return wanted.value(self._answer)
-
-    @overload
-    def stream_structured(
-        self,
-        *inputs: Input,
-        type: type[T],
-        mode: StructuredMode | None = None,
-        max_retries: int = 1,
-        params: Mapping[str, Any] | None = None,
-        tool_mode: Literal["sequential", "concurrent"] = "sequential",
-        controller: StreamController | None = None,
-    ) -> Generator[T, None, None]: ...
-    @overload
-    def stream_structured(
-        self,
-        *inputs: Input,
-        type: Any,
-        mode: StructuredMode | None = None,
-        max_retries: int = 1,
-        params: Mapping[str, Any] | None = None,
-        tool_mode: Literal["sequential", "concurrent"] = "sequential",
-        controller: StreamController | None = None,
-    ) -> Generator[Any, None, None]: ...
-    def stream_structured(
-        self,
-        *inputs: Input,
-        type: Any,
-        mode: StructuredMode | None = None,
-        max_retries: int = 1,
-        params: Mapping[str, Any] | None = None,
-        tool_mode: Literal["sequential", "concurrent"] = "sequential",
-        controller: StreamController | None = None,
-    ) -> Generator[Any, None, None]:
-        """Works as `chat_structured()`, but yields the data while they arrive.
-
-        Fields that have not arrived have their default, or `None`; lists and texts grow. The last object is complete and
-        validated. When an answer is requested again, the data start anew. Nothing is sent before the first `next()`.
-
-        Args:
-            *inputs: As in `chat()`.
-            type: As in `chat_structured()`.
-            mode: As in `chat_structured()`.
-            max_retries: As in `chat_structured()`. Default: 1.
-            params: As in `chat()`.
-            tool_mode: As in `chat()`.
-            controller: As in `stream()`.
-
-        Returns:
-            A generator of objects of the type.
-
-        Raises:
-            ConversionError: The data do not fit the type, after all retries.
-            UsageError: The schema cannot be requested; nothing was sent.
-
-        Examples:
-            >>> person = type_object(name=type_string(), born=type_integer())
-            >>> list(chat_openai().stream_structured("Who wrote the first program?", type=person))[-1]
-            {'name': 'Ada Lovelace', 'born': 1815}
-        """
-        wanted = _structured(type)
-        settings = self._plan_data(
-            wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller
-        )
-        return self._stream(self._contents(inputs), "none", settings, self._picker(wanted, max_retries))
-
-    @overload
-    def stream_structured_async(
-        self,
-        *inputs: Input,
-        type: type[T],
-        mode: StructuredMode | None = None,
-        max_retries: int = 1,
-        params: Mapping[str, Any] | None = None,
-        tool_mode: Literal["sequential", "concurrent"] = "concurrent",
-        controller: StreamController | None = None,
-    ) -> AsyncStream[T]: ...
-    @overload
-    def stream_structured_async(
-        self,
-        *inputs: Input,
-        type: Any,
-        mode: StructuredMode | None = None,
-        max_retries: int = 1,
-        params: Mapping[str, Any] | None = None,
-        tool_mode: Literal["sequential", "concurrent"] = "concurrent",
-        controller: StreamController | None = None,
-    ) -> AsyncStream[Any]: ...
-    def stream_structured_async(
-        self,
-        *inputs: Input,
-        type: Any,
-        mode: StructuredMode | None = None,
-        max_retries: int = 1,
-        params: Mapping[str, Any] | None = None,
-        tool_mode: Literal["sequential", "concurrent"] = "concurrent",
-        controller: StreamController | None = None,
-    ) -> AsyncStream[Any]:
-        """Works as `stream_structured()`, for async code: iterate with `async for`.
-
-        Args:
-            *inputs: As in `chat()`.
-            type: As in `chat_structured()`.
-            mode: As in `chat_structured()`.
-            max_retries: As in `chat_structured()`. Default: 1.
-            params: As in `chat()`.
-            tool_mode: As in `chat()`, but `"concurrent"` by default.
-            controller: As in `stream()`.
-
-        Returns:
-            An asynchronous iterator of objects of the type.
-        """
-        wanted = _structured(type)
-        settings = self._plan_data(
-            wanted, mode, max_retries, stream=True, tool_mode=tool_mode, params=params, controller=controller
-        )
-        loop = self._converse(self._contents(inputs), settings)
-        shown = self._atalk(loop, "none", settings)
-        return AsyncStream(shown, self._picker(wanted, max_retries), lambda: self._abandon(loop))
-
-    def _picker(self, wanted: Structured, max_retries: int) -> Callable[[Shown], Any]:
-        from .partial_data import PartialData  # noqa: PLC0415 - few chats stream data
-
-        return PartialData(wanted, max_retries, self.wire.paused).pick
 
     def _plan_data(
         self, wanted: Structured, mode: StructuredMode | None, max_retries: int, **how: Any
@@ -296,7 +171,7 @@ class StructuredChat(ChatBase):
         return replace(plan, mode=mode, check=wanted.problem, max_retries=max_retries)
 
 
-def _structured(type: Any, *, convert: bool = True, frame: Library | None = None) -> Structured:
+def structured(type: Any, *, convert: bool = True, frame: Library | None = None) -> Structured:
     from .validated_answer import Structured  # noqa: PLC0415 - what reads types takes long to load
 
     return Structured(type, convert=convert, frame=frame)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from math import inf
+from operator import not_
 from typing import TypeVar
 
 from ...contents.content import Content, ContentUploaded
@@ -19,7 +21,7 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 def expiring(turns: Sequence[Turn]) -> bool:
     """Tells whether a turn refers to a file that expires and that could be sent itself."""
-    others = [turn for turn, plain in zip(turns, are_plain(turns), strict=True) if not plain]
+    others = compress(turns, map(not_, are_plain(turns)))
     return any(_at(content, inf) is not content for turn in others for content in turn.contents)
 
 

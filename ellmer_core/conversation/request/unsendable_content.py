@@ -47,7 +47,9 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
         )
     replaced: list[str] = []
     plain = are_plain(turns)
-    sent = [t if same else _turn(wire, t, replaced) for t, same in zip(turns, plain, strict=True)]
+    sent = list(turns)
+    if not all(plain):
+        sent = [t if same else _turn(wire, t, replaced) for t, same in zip(turns, plain, strict=True)]
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)

@@ -23,7 +23,7 @@ from ...wire.request_and_stream_merger import Merger
 
 __all__ = ["Pieces", "turn_of"]
 
-MOST = 2**53  # tokens; more is no count, and has no price
+MOST = 2**53  # tokens; a larger number is not a count
 
 
 def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:

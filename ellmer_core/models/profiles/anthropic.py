@@ -1,4 +1,4 @@
-"""Claude. A later row wins over an earlier one. The first row is what an unknown, newer model inherits."""
+"""Claude. A later row has priority over an earlier one. The first row applies to unknown, newer models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemini, at AI Studio and Vertex AI. The first row is what a newer model inherits."""
+"""Gemini, at AI Studio and Vertex AI. The first row applies to newer models."""
 
 from __future__ import annotations
 

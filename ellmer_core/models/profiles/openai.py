@@ -1,4 +1,4 @@
-"""OpenAI's own models, over Responses, Chat Completions and at Azure. The first rows are what a newer model inherits."""
+"""OpenAI's own models, over Responses, Chat Completions and at Azure. The first rows apply to newer models."""
 
 from __future__ import annotations
 

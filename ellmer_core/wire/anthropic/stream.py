@@ -67,7 +67,7 @@ class AnthropicMerger(Merger):
 
 
 _FIELD_OF = {"partial_json": "input", "citation": "citations"}
-#: What deltas add to blocks of these kinds; to another they may add anything.
+#: The fields that deltas of these block kinds may extend. For other kinds, any field.
 _DELTAS = {
     "text": ("text", "citations"),
     "thinking": ("thinking", "signature"),

@@ -31,7 +31,7 @@ class Family:
     json_results: bool = False  # results are objects, never text
     assistant_first: bool = False  # a conversation may start with the model
     signed_thoughts: bool = False  # a thought is taken back only with its signature
-    schemas: str = ""  # the models with structured output of their own; the others are given a tool to call
+    schemas: str = ""  # the models with native structured output; the others are given a tool to call
     schema_limits: SchemaLimits = field(default_factory=SchemaLimits)  # of that structured output
     forces: bool = False  # a model can be made to call a certain tool
     caches: bool = False  # a prompt may have marks up to which it is remembered

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Bedrock"]
 
 
-#: What stands where the API wants a block or a turn that there is nothing to say in (a blank one is refused).
+#: The text of a block or turn that the API requires without content (it refuses a blank one).
 FILLER: Json = {"text": "."}
 
 
@@ -170,7 +170,7 @@ class Bedrock(BedrockContent, BedrockResponse):
                 return self.assistant(turn)
             case _:
                 results, rest = split(self.flat(turn.contents))
-                # The order: all results first, then the rest; in messages of their own if they have to be.
+                # The order: all results first, then the rest; in separate messages if the model requires it.
                 contents = [[self.result(r) for r in results], self.user(rest)]
                 if not self.family.alone:
                     contents = [[*contents[0], *contents[1]]]

@@ -54,7 +54,7 @@ class BedrockResponse(Wire):
                 whole = given if isinstance(given, dict) else {}
                 content = provider_content(self.name, {"toolUse": {**call, "input": whole}})
             case {"toolUse": {"type": kind}} if kind not in {None, "tool_use"}:
-                pass  # nobody knows whose call it is: not ours to run
+                pass  # the call is unknown, so it is not run
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
                 content = tool_arguments_and_ids.call_of(id, name, given, cut=cut)
             case {"reasoningContent": dict(thought)}:

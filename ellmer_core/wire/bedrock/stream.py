@@ -14,7 +14,7 @@ from ..shared.tool_arguments_and_ids import tool_input
 
 __all__ = ["BedrockMerger"]
 
-#: The HTTP status that an exception in a stream stands for (botocore: ConverseStreamOutput).
+#: The HTTP status that an exception in a stream means (botocore: ConverseStreamOutput).
 STATUS = {
     "validationException": 400,
     "modelTimeoutException": 408,

@@ -169,7 +169,7 @@ class Gemini(GeminiContent, GeminiResponse):
                 return self.assistant(turn)
             case _:
                 results, rest = split(self.flat(turn.contents))
-                # The order: every functionResponse in a content of their own, the rest in a user content after it.
+                # The order: all functionResponses in one content, the rest in a user content after it.
                 contents = [
                     [self.result(r) for r in results],
                     [self.content(c) for c in rest if self.sendable(c)],

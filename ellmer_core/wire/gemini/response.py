@@ -72,7 +72,7 @@ class GeminiResponse(Wire):
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
                 return ContentThinking(text, extra=extra)
-            case {"text": ""}:  # a signature of its own, at the end of a stream
+            case {"text": ""}:  # a separate signature at the end of a stream
                 return ContentThinking("", extra=extra) if fields else None
             case {"text": str(text)}:
                 return ContentText(text, extra=extra)

@@ -19,7 +19,7 @@ from .stream import ChatMerger, kind_of
 
 __all__ = ["OpenAIChatResponse"]
 
-#: Where providers put reasoning, the most readable first.
+#: Fields in which providers put reasoning, the most readable first.
 REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 
 

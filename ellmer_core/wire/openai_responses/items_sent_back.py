@@ -12,7 +12,7 @@ from ..shared.sent_back_block_shapes import WORD, Shape, Tagged, legal
 
 __all__ = ["FIELDS", "ITEMS", "NOTE", "sent_back"]
 
-#: What an item may have beside its words. A field of another type stays out.
+#: Optional fields of an item, with their types. A field of another type is left out.
 FIELDS: Mapping[str, Shape] = {
     "status": re.compile("completed|in_progress|incomplete"),
     "phase": (WORD, None),

@@ -18,7 +18,7 @@ from .stream import ResponsesMerger
 __all__ = ["ResponsesResponse"]
 
 
-#: What an output item says of itself where it is whole; with another word, known or not, it is not.
+#: The `status` of a complete output item. With any other status, it is incomplete.
 FINISHED = (None, "completed")
 
 

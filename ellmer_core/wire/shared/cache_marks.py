@@ -15,7 +15,7 @@ __all__ = ["Cache", "check_cache", "pointed", "with_marks"]
 
 Json = dict[str, Any]
 
-#: How long the provider keeps it after the last use: 5 minutes or an hour.
+#: The lifetime of a cache entry after its last use: 5 minutes or an hour.
 Cache = Literal["none", "5m", "1h"]
 
 

@@ -21,7 +21,7 @@ __all__ = [
     "with_grounding",
 ]
 
-#: What OpenAI's annotations are, that are no parsed files.
+#: The kinds of OpenAI's annotations that are citations.
 CITING = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path"})
 
 
@@ -71,7 +71,7 @@ def cohere_citations(citations: object) -> tuple[ContentCitation, ...]:
     )
 
 
-#: Where the words of a source are; a tool's result that is a text is the last of them.
+#: Fields with the text of a source. A tool result that is a text has the last one.
 _QUOTED = ("text", "snippet", "content", "output")
 
 

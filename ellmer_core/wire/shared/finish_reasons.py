@@ -52,7 +52,7 @@ ANTHROPIC = Endings(
         "end_turn": "success",
         "tool_use": "tool_use",
         "stop_sequence": "stop_sequence",
-        "pause_turn": "pause_turn",  # the server goes on when the answer is sent back as it is
+        "pause_turn": "pause_turn",  # the server continues if the answer is sent back unchanged
     },
     cut={
         "max_tokens": "max_tokens",

@@ -25,7 +25,7 @@ from ..framing.json_text import read_json
 
 __all__ = ["error_of", "in_band_error"]
 
-#: The HTTP status that a provider's own word stands for, where a 200 carries the error.
+#: The HTTP status for a provider's error code, if the response has status 200.
 STATUS_OF = {
     "invalid_request_error": 400,
     "invalid_request": 400,
@@ -94,7 +94,7 @@ def _quoted(body: object) -> str:
     return f"with no message in its body: {json.dumps(body):.300}" if body else "without an explanation"
 
 
-#: How providers say that a conversation is too long (each text was recorded).
+#: The providers' errors for a conversation that is too long (each was recorded).
 _TOO_LONG = (
     r"(?i)prompt is too long|prompt too long|too many total text bytes|input is too long|input tokens exceeded"
     r"|maximum (?:context|prompt) length|maximum number of tokens allowed|context window|context size"

@@ -23,7 +23,7 @@ OURS = frozenset(
         "apply_patch_call",
     }
 )
-#: How ids of the searches begin that xAI runs itself and tells as custom tools (recorded).
+#: Prefixes of the ids of searches that xAI runs itself and reports as custom tools (recorded).
 XAI_SEARCH = "xs_call_"
 SEALED = frozenset({"encrypted_content", "encrypted_stdout", "renderedContent", "search_suggestions"})
 

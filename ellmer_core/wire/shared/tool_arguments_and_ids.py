@@ -19,7 +19,7 @@ __all__ = ["STRUCTURED", "call_of", "distinct", "legal_id", "legal_name", "raw",
 Json = dict[str, Any]
 
 
-#: The tool that a model without structured output of its own, or without it beside tools, is made to call.
+#: The tool that a model is forced to call if it has no structured output, or none beside tools.
 STRUCTURED = "give_structured_data"
 
 

@@ -122,7 +122,7 @@ def function_schema(type: Type) -> tuple[Json, bool]:
     return ({**plain, "properties": {}} if "properties" not in plain else plain), False
 
 
-#: What a schema in OpenAI's strict dialect must say one of, and what it must not say.
+#: A schema in OpenAI's strict dialect needs one of the first keywords, and none of the second.
 _SAYS = frozenset({"type", "$ref", "anyOf", "enum", "const"})
 _UNSTRICT = frozenset(
     {"allOf", "oneOf", "not", "if", "then", "else", "contains", "uniqueItems", "prefixItems", "propertyNames"}

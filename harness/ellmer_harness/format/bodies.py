@@ -21,7 +21,7 @@ from .blobs import AT_LEAST, Blobs, inside, outside
 __all__ = ["Form", "decode", "encode"]
 
 Form = dict[str, Any]
-# What a form of a wrong shape makes the codecs raise.
+# Errors of the codecs for a malformed form.
 _WRONG = (
     *(ValueError, LookupError, TypeError, AttributeError, StopIteration, ImportError, AssertionError),
     *(ArithmeticError, RecursionError, zlib.error),

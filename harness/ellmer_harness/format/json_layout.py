@@ -35,12 +35,12 @@ class _TooMuchIndentation(Exception):
 
 
 def _add(text: list[str], value: Any, indent: str, room: int, spare: float) -> float:
-    """Adds the pieces of a value; gives what is left of the bytes that indentation may take."""
+    """Adds the pieces of a value. Returns the remaining bytes for indentation."""
     if not value or not isinstance(value, dict | list) or _cost(value, room) <= room:
         text.append(_spaced(value))
         return spare
     if _numbers(value):
-        text.append(compact(value))  # an embedding, coordinates: nobody reads them
+        text.append(compact(value))  # numbers such as an embedding, which people do not read
         return spare
     inner = indent + "  "
     opening, closing = "{}" if isinstance(value, dict) else "[]"

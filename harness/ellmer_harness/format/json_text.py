@@ -24,7 +24,7 @@ BETWEEN = "the next value of several"
 _SPACE = " \t\r\n"
 _ESCAPES = re.compile(r"\\u00([2-7][0-9a-f])")
 _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
-_DEEPEST = 100  # levels; what is nested deeper nobody reads as a structure either
+_DEEPEST = 100  # levels; deeper JSON is stored as text
 _plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
 _NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
@@ -71,7 +71,9 @@ def parse_text(text: str, hint: str = "") -> tuple[Any, str] | None:
 
 
 def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
-    """JSON texts of one style, proven by spelling all of them at once; raises `ValueError` if they are not."""
+    """Parses JSON texts of one style, and checks the style by writing all of them at once. Raises `ValueError` if
+    they differ.
+    """
     longest = parse_text(max(texts, key=len))
     if longest is None or "\n" in texts[0]:
         raise ValueError
@@ -82,7 +84,7 @@ def parse_many(texts: Sequence[str]) -> tuple[list[Any], str]:
         raise ValueError
     values, style = found
     if len(values) != 2 * len(texts) - 1 or any(each != BETWEEN for each in values[1::2]):
-        raise ValueError  # a text is none by itself
+        raise ValueError  # one of the texts is not JSON by itself
     return values[::2], style
 
 
@@ -98,7 +100,7 @@ def spell(value: Any, style: str) -> str:
 
 
 def compact(value: Any) -> str:
-    """The JSON text without spaces, as `json` writes it, in a third of the time."""
+    """Returns the JSON text without spaces, as `json` writes it, in a third of the time."""
     try:
         text = to_json(value, inf_nan_mode="constants")
     except ValueError:  # half a surrogate
@@ -107,7 +109,7 @@ def compact(value: Any) -> str:
 
 
 def _has_exponents(text: bytes) -> bool:
-    """Whether a number may have an exponent: not all programs write such a number alike."""
+    """Tells whether a number may have an exponent. Programs write such numbers in different ways."""
     beginnings = text.translate(_BEGINNINGS, b"0123456789.-")
     return beginnings.startswith(b"e") or b":e" in beginnings or b"0.0000" in text
 

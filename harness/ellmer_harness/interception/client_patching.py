@@ -72,7 +72,7 @@ def _wrap_client(name: str) -> None:
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:
     original = getattr(owner, method)
-    # Whoever patched over ours while a tape was open may have put ours back since: it is not to be wrapped again.
+    # Another patch may have been removed, which restored ours. Ours must not be wrapped again.
     original = getattr(original, _MARK, original)
     wrapped = functools.wraps(original)(wrapper(original))
     setattr(wrapped, _MARK, original)

@@ -26,7 +26,7 @@ _HOST_AT = {
 }
 _LOCAL = ("127.0.0.1", "::1")
 _OURS: set[int] = set()  # ports that servers of ours listen on
-_ASIDE: list[object] = []  # a process-wide thing, because clients of stores have threads of their own
+_ASIDE: list[object] = []  # process-wide, because clients of stores have their own threads
 
 
 @cache

@@ -144,7 +144,7 @@ class Bridge:
         finally:
             self._stack.close()
             self._over.set()
-            self._server.shutdown()  # nobody else connects to it
+            self._server.shutdown()  # it has no other clients
 
     # While a tape records.
 

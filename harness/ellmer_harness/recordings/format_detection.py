@@ -27,7 +27,7 @@ __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr")
 _YAML = {".yaml", ".yml"}
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
-#: What a text must hold to be a recording, be it damaged: a file of settings with comments, or a template, is none.
+#: A recording has these texts, even if it is damaged. A settings file with comments, or a template, does not.
 _MARKS = re.compile(
     r"\b(interactions|http_interactions|entries|mappings)\b|\"request\"\s*:|^\s*(- )?(request|when)s?:",
     re.MULTILINE,

@@ -137,7 +137,9 @@ class Blank:
 def _ours(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request], list[Form], Form]:
     cassette, blobs = serializer.parse(data), serializer.blobs
     interactions = cassette["interactions"]
-    for item in interactions:  # now: the client may ask from inside an event loop, which nobody may hold up
+    for (
+        item
+    ) in interactions:  # now, because the client may ask from inside an event loop, which must not block
         blobs.preload(item["request"]["body"], item["response"]["body"])
     requests = [
         Recorded(item["request"], blobs, (path, at, "request")) for at, item in enumerate(interactions)

@@ -167,7 +167,7 @@ def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted:
 
 
 def _sent(request: Request) -> dict[str, Any]:
-    """A request as vcrpy writes it."""
+    """Returns a request in vcrpy's form."""
     headers = {name: [value] for name, value in request.headers.items()}
     return {"method": request.method, "uri": request.uri, "headers": headers, "body": request.body}
 

@@ -18,7 +18,7 @@ from .base import BrokenAdapter
 __all__ = ["Impostor", "impostors", "must"]
 
 
-#: What the smallest bodies break besides.
+#: Further rules that the smallest bodies break.
 _WITH_IT = {
     ("openai-chat", "IMG-008"): ("REQ-104",),
     ("openai-responses", "REQ-106"): ("PAIR-002", "PAIR-007"),
@@ -30,7 +30,7 @@ class Impostor(BrokenAdapter):
     """Breaks one rule of one wire format, and sends nothing of the conversation."""
 
     case, caught_by, on = "plain_text", (), tuple(rules.WIRES)
-    #: Its body is made up, so it holds neither what was said nor the options that were given.
+    #: Its body is invented, so it has neither the messages nor the options.
     also: tuple[str, ...] = (  # type: ignore[misc]  # each has what its own body breaks besides
         *("ERR-002", "HIS-002", "PAIR-004", "UNI-001", "EMP-004", "IMG-004"),
         *("HIS-006", "HIS-009", "OPT-002", "SYS-010"),

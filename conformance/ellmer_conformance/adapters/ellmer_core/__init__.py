@@ -36,7 +36,7 @@ from .vendors import Vendor, vendors_by_key
 
 __all__ = ["EllmerCore", "Options", "Session", "adapter"]
 
-#: What holds for one turn alone, by name.
+#: Options for a single turn, by name.
 Options = Mapping[str, Any] | None
 
 _STOPS = {"success": "stop", "tool_use": "tool", "max_tokens": "length", "content_filter": "filter"}

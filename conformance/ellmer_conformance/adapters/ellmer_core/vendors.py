@@ -27,7 +27,7 @@ __all__ = ["Vendor", "vendors", "vendors_by_key"]
 _IMAGE = ec.ContentImageInline("image/png", "")
 _AUDIO = ec.ContentFile("audio/wav", "", "a.wav")
 _PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
-_ANY_MODEL = "example-model"  # where the provider has no model of its own
+_ANY_MODEL = "example-model"  # if the provider has no model
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class SDKSession(ABC):
         return ""
 
     def close(self) -> None:
-        return  # every request has a client of its own
+        return  # every request has its own client
 
     def _talk(self, parts: Sequence[Part]) -> Generator[None, Said, Said]:
         """Runs a user turn: yields to send a request, is sent the answer, and returns the last answer."""

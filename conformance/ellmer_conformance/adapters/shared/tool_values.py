@@ -103,7 +103,7 @@ def answered(tools: Mapping[str, Tool], name: str, arguments: Any) -> tuple[Any,
         )
         deep = list(_nested(value))
         unseen = _unseen(value)
-    except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model is told
+    except Exception as error:  # noqa: BLE001 - every error of a tool is reported to the model
         return f"Error: {type(error).__name__}: {error}", True
     if deep:
         return f"Error: {name} returned media in {deep[0]}: return them one level higher.", True

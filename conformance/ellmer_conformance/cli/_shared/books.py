@@ -1,4 +1,4 @@
-"""The rules that `--wire` and `--vendor` ask for."""
+"""Finds the rules for the options `--wire` and `--vendor`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["books_of"]
 
 
 def books_of(wire: str | None, vendor: str) -> list[RuleBook]:
-    """Returns the book of a wire format as a provider has it, or without one those of all wire formats.
+    """Returns the book of a wire format at a provider. Without a wire format, returns the provider's or all books.
 
-    Raises UsageError for a wire format that there is not, and for a provider without one.
+    Raises UsageError for an unknown wire format, and for a provider without a wire format.
     """
     if vendor and not wire:
         raise click.UsageError(

@@ -17,7 +17,7 @@ from ...server import Entry
 
 __all__ = ["CLIENT", "observed"]
 
-CLIENT = "client"  # nobody told its name
+CLIENT = "client"  # its name is not known
 _WHY = "a base URL shows only requests, not what the client does with the answers"
 
 Place = tuple[str, str, str, Mode]

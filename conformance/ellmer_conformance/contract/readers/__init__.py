@@ -43,7 +43,7 @@ _UNREAD = {
     "ollama-generate": r"/api/generate/?$",
     "cohere-v1": r"/v1/chat/?$",
 }
-#: What clients do beside chatting: lists of models, token counts, files, batches.
+#: Paths of other services: lists of models, token counts, files, batches.
 _BESIDE = re.compile(
     r"/(models|files|batches|uploads)(/[^/:]+)*$|/(count_tokens|input_tokens|count-tokens|tokenize)$"
     r"|:(countTokens|batchGenerateContent)$|/api/(show|pull)$"
@@ -80,7 +80,7 @@ def _detected(url: str, host: str) -> tuple[str, str] | None:
     if wire == "gemini" and re.search("/publishers/google/|/endpoints/", parts.path):
         vendor = "vertex"
     if wire == "ollama":
-        vendor = wire  # whose machine it runs on is no one's business
+        vendor = wire  # the host does not matter
     return _spoken(wire, vendor), vendor
 
 
@@ -136,7 +136,7 @@ def read(request: Request) -> list[Item]:
 
 
 class _Endpoint(NamedTuple):
-    """What a URL says of the requests that go there."""
+    """The requests that a URL accepts."""
 
     wire: str
     vendor: str

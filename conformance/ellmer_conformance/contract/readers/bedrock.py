@@ -71,7 +71,7 @@ def _block(block: Json, pointer: str, turn: int, role: Any, within: str | None =
             yield Item("document", role, pointer, turn, name=media.filename, media=media, within=within)
         case {"toolUse": dict(use)} if (
             use.get("type") != "server_tool_use"
-        ):  # what the service runs is no call
+        ):  # a tool that the service runs is not a call
             id, name = text_of(use.get("toolUseId")), text_of(use.get("name"))
             yield Item("call", role, pointer, turn, id=id, name=name, arguments=use.get("input"))
         case {"toolResult": dict(result)} if "type" not in result:

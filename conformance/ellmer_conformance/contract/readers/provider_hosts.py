@@ -65,7 +65,7 @@ def vendor_of(host: str) -> str:
     for known, vendor in _HOSTS.items():
         if name == known or name.endswith((f".{known}", f"-{known}")):
             return vendor
-    for own in ("llamacpp", "vllm"):  # whoever runs it at home calls it by its name
+    for own in ("llamacpp", "vllm"):  # a local server is named by its host name
         if own in name:
             return own
     return "ollama" if port == "11434" else name

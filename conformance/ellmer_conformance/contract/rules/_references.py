@@ -1,4 +1,4 @@
-"""Finds references in a JSON Schema that lead nowhere: what several providers refuse, each in its own words."""
+"""Finds references in a JSON Schema that lead nowhere. Several providers refuse them, each with its own error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOWHERE = object()
 
 
 def references(schema: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Yields the references within a schema to places of its own: where each stands, and where it leads."""
+    """Yields the references within a schema to the same schema: the pointer of each, and its target."""
     if isinstance(schema, list):
         for index, each in enumerate(schema):
             yield from references(each, (*place, str(index)))
@@ -36,7 +36,7 @@ def dangling(schema: Any) -> list[tuple[Place, str]]:
 
 
 def _leads(schema: Any, reference: str) -> bool:
-    """Tells whether there is something at the JSON pointer. An anchor (`#name`) is left to others."""
+    """Tells whether the target of a JSON pointer exists. Anchors (`#name`) are not checked."""
     if not reference.startswith("#/"):
         return True
     found = schema

@@ -13,7 +13,7 @@ NUMBERS: Json = {
     "required": ["x", "y"],
 }
 ADD: Json = {"name": "add", "description": "Adds two numbers", "parameters": NUMBERS}
-#: As Chat Completions and its kin declare it.
+#: A tool, as Chat Completions and similar APIs declare it.
 FUNCTION: Json = {"type": "function", "function": ADD}
-#: What is asked, as a message.
+#: The question, as a message.
 QUESTION: Json = {"role": "user", "content": "What is 2 + 3?"}

@@ -13,7 +13,7 @@ from .fault import Fault, FaultKind
 __all__ = ["Checker"]
 
 Check = Callable[[Any, list[Fault]], None]
-Checks = dict[type, Check | None]  # of each JSON type: what looks closer; None for what is fine as it is
+Checks = dict[type, Check | None]  # the further check for each JSON type, or None if every value is valid
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),

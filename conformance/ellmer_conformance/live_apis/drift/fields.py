@@ -20,7 +20,7 @@ _NAMES = {
     list: "list",
     dict: "object",
 }
-#: What the model writes: its keys are not the provider's.
+#: Objects that the model writes: their keys are not fields of the API.
 _THE_MODELS = {"input", "args", "arguments", "parsed"}
 
 

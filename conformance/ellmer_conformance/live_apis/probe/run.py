@@ -26,7 +26,7 @@ __all__ = ["Probe", "Target"]
 _TAKE_NOTHING = {"ollama", "bedrock"}  # Ollama loads the model; Bedrock may have the prompt elsewhere
 _WRONG_MODEL = "no-such-model-0000"
 
-#: What only the provider can make: a made one is refused by all that check it.
+#: Values that only the provider can create. A provider that checks them refuses invented ones.
 _SEALED = {"signature", "thoughtSignature", "encrypted_content", "redacted_thinking", "redactedContent"}
 _IMAGES = {"image_url", "input_image", "inlineData", "image", "images"}
 
@@ -66,7 +66,7 @@ class Probe:
             if question.needs and self.able.get(question.needs) is False:
                 continue
             self._ask(self._goes_on(question) if question.after else question)
-            if not any(each.status for each in self.heard):  # nobody is there
+            if not any(each.status for each in self.heard):  # no server answers
                 return
         texts = {each.told.text for each in self.heard if each.told and each.question.name.startswith("text")}
         self.heard = [replace(each, steady=len(texts) == 1) for each in self.heard]

@@ -19,7 +19,7 @@ from .runnable_calls import check_calls
 
 __all__ = ["END", "RecordedCase", "case_of"]
 
-#: What the model says where the recording ends and the client goes on, with the results of the last calls.
+#: The answer if the client continues after the end of the recording, with the results of the last calls.
 END = Answer((Say("The recording ends here."),))
 
 

@@ -13,7 +13,7 @@ from .adapter_input import CannotBeGiven
 
 __all__ = ["check_calls"]
 
-#: What Python reads the types of JSON Schema as.
+#: The Python types for the types of JSON Schema.
 _KINDS: Mapping[str, Any] = {
     "string": str,
     "integer": int,

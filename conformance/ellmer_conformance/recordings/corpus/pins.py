@@ -17,7 +17,7 @@ from ..recording_files import SUFFIXES
 
 __all__ = ["Pin", "PinError", "as_toml", "load", "shipped"]
 
-#: Where PyPI's files are; a mirror has files of the same name, and an index says where.
+#: The address of PyPI's files. A mirror has files of the same names, at addresses in its index.
 FILES = "https://files.pythonhosted.org/packages/"
 
 _PLACES = (Path(__file__).with_name("corpus.toml"), Path(__file__).parents[3] / "corpus.toml")

@@ -20,7 +20,7 @@ from .survey import Survey, survey
 
 __all__ = ["counted", "of_package", "of_url", "patterns"]
 
-_MOST = 200 << 20  # bytes of an archive that nobody has looked at yet
+_MOST = 200 << 20  # bytes of an unchecked archive
 _EVERYTHING = ("*",)
 _FOLDER = re.compile(r"_?(vcr|\w*cassettes?|recordings?|fixtures|testdata|__inline_snapshot__)")
 

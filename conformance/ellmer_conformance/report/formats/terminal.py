@@ -23,8 +23,8 @@ from .terminal_matrix import legend, tables, to_show
 
 __all__ = ["console", "print_findings", "print_report"]
 
-_WIDE = 250  # columns where nobody looks at a screen: a log wraps by itself
-_ADVICE = 12  # rules whose findings fail nobody
+_WIDE = 250  # columns without a terminal: a viewer of logs wraps lines
+_ADVICE = 12  # rules whose findings are not failures
 
 
 def console(file: IO[str]) -> Console:

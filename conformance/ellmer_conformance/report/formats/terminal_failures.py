@@ -19,7 +19,7 @@ __all__ = ["chosen", "failure", "grouped"]
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
 _PER_RULE = 3
-#: What of a row others wrote.
+#: Fields of a row with text from elsewhere.
 _SAID = ("adapter", "wire", "vendor", "case", "pointer", "message", "excerpt", "provider_error")
 
 

@@ -11,7 +11,7 @@ from ..results import Report
 
 __all__ = ["unseen"]
 
-#: What each way of playing is called, where it is not the usual one.
+#: The names of the ways to run a case, except the usual one.
 _WAYS = {
     "server": "run against the strict server",
     "command": "run by a command",

@@ -16,7 +16,7 @@ from .terminal_escaping import printable
 
 __all__ = ["MARKS", "legend", "tables", "to_show"]
 
-#: How a verdict looks: a mark of one cell's width, a style.
+#: The look of each verdict: a mark one cell wide, and a style.
 MARKS = {
     "pass": ("✓", "green"),
     "fail": ("✗", "bold red"),

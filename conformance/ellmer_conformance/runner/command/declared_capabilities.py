@@ -16,7 +16,7 @@ from ...scenarios.case import Case, Mode
 
 __all__ = ["FEATURES", "NOTHING", "Declared", "DeclaredWrongly", "declared"]
 
-#: What a command may be able to do beyond one conversation in text: each opens cases.
+#: Optional capabilities of a command, beyond one conversation in text. Each enables cases.
 FEATURES = {
     "conversations": "several conversations at once (`who` in its steps)",
     "cancel": "requests that are given up (`cancelled` in its steps)",
@@ -28,7 +28,7 @@ _ASKED_FOR = {
     "structured",
     *["tool_choice", "stop_sequences", "json_mode", "model_override", "prompt_caching", "usage_limits"],
 }
-#: Capabilities that no command has: nothing in a conversation, as it is given to one, asks for them.
+#: Capabilities that no command has, because a command cannot be asked for them.
 _NOT_SAID = {"approval", "changed_prompt", "citations", "compaction", "uploads"}
 _MODES: tuple[Mode, ...] = ("sync", "stream")
 _NAMES = frozenset(field.name for field in fields(Capabilities)) - {"modes"}

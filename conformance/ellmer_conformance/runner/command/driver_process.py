@@ -69,7 +69,7 @@ class Driver:
     @cached_property
     def declared(self) -> Declared:
         """Its declaration. Raises DeclaredWrongly."""
-        place = Place("http://127.0.0.1:9/v1", "none", ())  # where nobody listens
+        place = Place("http://127.0.0.1:9/v1", "none", ())  # no server listens there
         with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
             said = (
                 done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""

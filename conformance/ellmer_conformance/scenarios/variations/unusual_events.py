@@ -36,7 +36,7 @@ _NEWS: dict[str, tuple[str, Any]] = {
     "ollama": ("", {"brand_new": "?", "message": {"role": "assistant", "content": ""}, "done": False}),
     "cohere": ("brand-new", {"type": "brand-new", "delta": {"text": "?"}}),
 }
-#: Events after the end, which belong to nobody.
+#: Events after the end of the answer.
 _GHOSTS: dict[str, tuple[str, Any]] = {
     "anthropic": (
         "content_block_delta",

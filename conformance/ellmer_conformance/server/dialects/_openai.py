@@ -1,6 +1,6 @@
 """The base of the dialects of Chat Completions and Responses: ids, headers, keys, failures."""
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 import re

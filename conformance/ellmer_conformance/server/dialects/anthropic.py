@@ -3,7 +3,7 @@
 https://platform.claude.com/docs/en/api/messages
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 import re

@@ -51,7 +51,7 @@ Kind = Literal["open", "text", "thinking", "call", "arguments", "close", "end"]
 #: Any key is taken, save this one: to see what a client makes of the provider's 401.
 WRONG_KEY = "wrong-key"
 
-#: Any model answers, save this one and those whose names say that nobody has them.
+#: Every model answers except this one, and except those with names that mean "unknown".
 WRONG_MODEL = "wrong-model"
 _NOBODY_HAS = re.compile(
     r"do(es)?-?not-?exist|non-?exist|no-such|not-found|(wrong|invalid|bad)[-_ ]model", re.IGNORECASE
@@ -124,10 +124,10 @@ class Dialect(ABC):
     wire: ClassVar[str]
     vendor: ClassVar[str]
     stops: ClassVar[Mapping[Stop, str]]  # the stop reasons, in their words
-    arguments_key: ClassVar[bytes]  # what stands before the first call's arguments in a whole reply
+    arguments_key: ClassVar[bytes]  # the bytes before the first call's arguments in a whole reply
     failures: ClassVar[Mapping[FailureKind, Refusal]]  # the provider's own troubles: status and words
     retry: ClassVar[Mapping[FailureKind, Headers]] = {}  # what their headers say of when to come back
-    unknown_model: ClassVar[Refusal]  # what they say of a model that they do not know
+    unknown_model: ClassVar[Refusal]  # the error for an unknown model
 
     def __init__(self, ticket: Ticket) -> None:
         self.ticket = ticket

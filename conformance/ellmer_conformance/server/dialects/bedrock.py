@@ -4,7 +4,7 @@ Claude thinks if it is asked to, and signs its thoughts. The open models show th
 signatures. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 import re

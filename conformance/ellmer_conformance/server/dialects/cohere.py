@@ -4,7 +4,7 @@ Reasoning models put their thoughts into the content. Other models put them into
 they call. https://docs.cohere.com/docs/streaming
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,7 +4,7 @@
 Reasoning is part of the content, which is then a list. https://docs.mistral.ai/api/endpoint/chat
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 import re

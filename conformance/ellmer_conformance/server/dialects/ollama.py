@@ -4,7 +4,7 @@ The stop reason is `stop`, also with tool calls. Reasoning is a field beside the
 has `"think": false`. https://github.com/ollama/ollama/blob/main/docs/api.md
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

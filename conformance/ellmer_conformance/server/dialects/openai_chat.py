@@ -3,7 +3,7 @@
 Reasoning is not shown here, only counted. https://platform.openai.com/docs/api-reference/chat
 """
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 import re

@@ -1,6 +1,6 @@
 """Vertex AI: Gemini with a creation time, a traffic type, and an access token instead of a key."""
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Holds a request as it came over HTTP, and the requests and heads that are known by their bytes.
+"""The parsed HTTP request, and a cache of short requests and heads.
 
-Clients repeat themselves: a request that came whole, in one piece, is known by its bytes when it comes again. Where its body
-is another one, its headers are known all the same.
+Clients repeat requests. A request that arrives in one piece is found by its bytes if it arrives again. If only its
+body differs, its headers are found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ITS_NAME = "content-length"
 
 
 class HttpRequest(NamedTuple):
-    """A request as it came: the target as on the request line, header names in lower case."""
+    """A request as it arrived: the target of the request line, and header names in lower case."""
 
     method: str
     target: str
@@ -28,18 +28,18 @@ class HttpRequest(NamedTuple):
     version: str = "1.1"
 
     def __hash__(self) -> int:
-        return hash(self.body)  # which tells requests apart, and which bytes remember
+        return hash(self.body)  # differs between requests, and bytes cache their hash
 
     @property
     def host(self) -> str:
-        """The host that the client meant: a proxy, or a recorder that reroutes it, says so."""
+        """The host that the client called. A proxy or a rerouting recorder names it in a header."""
         return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
 
 
 class KnownRequests:
-    """Short requests and short heads by their bytes, as they came last; the oldest make room.
+    """A cache of short requests and short heads by their bytes. The oldest are dropped.
 
-    Of a head the content length is left out: it is the one thing that depends on the body.
+    A head is stored without its content length, because only that header depends on the body.
     """
 
     def __init__(self) -> None:
@@ -50,11 +50,11 @@ class KnownRequests:
         return len(self._requests)
 
     def find(self, data: bytes) -> HttpRequest | None:
-        """Returns the request in the bytes, if all of it or its head came before."""
+        """Returns the request in the bytes if the whole request, or its head, is in the cache."""
         return self._requests.get(data) or self._with_known_head(data)
 
     def remember(self, data: bytes, request: HttpRequest) -> None:
-        """Keeps a request that says nothing of the connection."""
+        """Stores a request, unless it has headers about the connection."""
         usual = request.keep_alive and request.version == "1.1" and "expect" not in request.headers
         if usual:
             self._remember_whole(data, request)
@@ -81,7 +81,9 @@ class KnownRequests:
 
 
 def _parted(data: bytes) -> tuple[bytes, bytes, bytes]:
-    """Returns a head without its content length, that length, and the body; nothing if the head is long or has none."""
+    """Returns a head without its content length, that length, and the body. All three are empty if the head is long
+    or has no content length.
+    """
     end = data.find(b"\r\n\r\n", 0, _SHORT_HEAD) + 4
     length = _LENGTH.search(data, 0, end - 2)
     if end == 3 or length is None:

@@ -1,4 +1,4 @@
-"""Judges a request before anything answers it: its head, its body, the rules, the signatures.
+"""Judges a request before it is answered: its head, its body, the rules, the signatures.
 
-Most requests resemble one that was judged before; the modules beside `request_check` find out when that may be used.
+Most requests resemble an earlier one. The modules beside `request_check` decide when its verdicts can be reused.
 """

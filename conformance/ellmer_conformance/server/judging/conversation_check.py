@@ -1,4 +1,4 @@
-"""Judges the requests of a conversation: of the next one, what is new."""
+"""Judges the requests of a conversation: only the new part of each request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FEW = 3  # messages of a conversation that is not worth remembering
 
 
 class _History(NamedTuple):
-    """What is known of a conversation that no rule objects to."""
+    """The known facts about a conversation that breaks no rule."""
 
     units: Units
     marks: Marks
@@ -34,7 +34,7 @@ _UNKNOWN = _History(Units(), Marks(frozenset(), cached=False))
 
 
 class Examined(NamedTuple):
-    """A request, what the rules say of it, and what is said of what the model signed."""
+    """A request, the verdicts of the rules, and the finding about its signatures."""
 
     request: Request
     judged: Judged
@@ -42,7 +42,7 @@ class Examined(NamedTuple):
 
 
 class ConversationCheck:
-    """Reads requests and judges them; remembers the verdicts, and the conversations."""
+    """Reads and judges requests. It stores the verdicts and the conversations."""
 
     def __init__(self, judge: Judge, forged: Callable[[Request, bytes], Refusal | None]) -> None:
         self._judge, self._forged = judge, forged
@@ -50,7 +50,7 @@ class ConversationCheck:
         self._conversations: KnownConversations[_History] = KnownConversations()
 
     def examined(self, way: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
-        """Reads and judges a request. Raises ValueError or RecursionError where it is no JSON object."""
+        """Reads and judges a request. Raises ValueError or RecursionError if it is not a JSON object."""
         kind = way.url, way.vendor, headers.get("anthropic-beta", "")
         found = self._conversations.find(kind, body)
         value = found.value if found else readers.parsed(body)
@@ -69,13 +69,13 @@ class ConversationCheck:
     def _changed(
         self, request: Request, new: Request | None, body: bytes, found: Continued[_History] | None
     ) -> Refusal | None:
-        """Returns what is said of what the model signed. The known part of a conversation has been checked before."""
+        """Returns the finding about changed signatures. The known part of a conversation has been checked before."""
         if new and found and not binds(request.model) and not self._forged(new, found.text):
             return None
         return self._forged(request, body)
 
     def _of_window(self, request: Request, found: Continued[_History]) -> Judged | None:
-        """Returns what the rules say of the window; None if the whole must be judged."""
+        """Returns the verdicts on the window, or `None` if the whole request must be judged."""
         name = found.place.name
         messages = request.body[name]
         places = found.known.units.window(len(messages))
@@ -84,7 +84,7 @@ class ConversationCheck:
         body = {**request.body, name: [messages[place] for place in places]}
         try:
             text = orjson.dumps(body)
-        except TypeError:  # half a surrogate pair, or a number beyond 64 bits
+        except TypeError:  # a lone surrogate, or an integer of more than 64 bits
             return None
         result = self._verdicts.judged(replace(request, body=body), text, self._judge, without_ids)
         if not result.fine:
@@ -107,12 +107,12 @@ def _place(request: Request, body: bytes) -> Place | None:
 
 
 def _new(found: Continued[_History], request: Request) -> Request:
-    """Returns the request without the messages that are known."""
+    """Returns the request without the known messages."""
     return replace(request, body={**request.body, found.place.name: found.new})
 
 
 def _with(known: _History, new: Request, name: str, text: bytes) -> _History | None:
-    """Returns what is known of a conversation after more messages; None if something new is there already."""
+    """Returns the facts about a conversation after more messages, or `None` if a new id or name is already in use."""
     messages: Sequence[Any] = new.body[name]
     marked = marks(text)
     if marked is None or not known.marks.allow(marked) or not all(isinstance(one, dict) for one in messages):

@@ -1,9 +1,10 @@
 """Finds the part of a long conversation that decides about its next request.
 
-What stood in a request that no rule objects to was judged there. Behind it, rules look at the new messages, at those that they
-answer, and at whether something new is there already: an id, a document's name, a mark for the cache. So a window of the
-conversation is judged: what stands before the first question, and the last units. A unit is a question of the user with what
-follows, or one round of calls and results. Where the window is objected to, or something new is there already, the whole is judged.
+The earlier part of a conversation was judged in an earlier request, and no rule was broken. For the next request,
+rules need the new messages, the messages that these answer, and the marks of the earlier part: ids, names of
+documents, cache marks. The window has these messages: those before the first question, and those of the last units. A
+unit is a question of the user with what follows, or one round of calls and results. The whole conversation is judged
+if a rule is broken in the window, or if a new mark repeats an earlier one.
 """
 
 from __future__ import annotations
@@ -18,16 +19,17 @@ __all__ = ["Marks", "Units", "by_message", "marks"]
 
 _ID = re.compile(rb'"(?:id|[A-Za-z_]*_id|[A-Za-z]*Id)"\s*:\s*"((?:[^"\\]|\\.)*)"')
 _NAME = re.compile(rb'"name"\s*:\s*"((?:[^"\\]|\\.)*)"')
-_DOCUMENT = b'"document"'  # has a name that no other one may have
-_CACHED = re.compile(rb"cache_control|cachePoint")  # may be there a few times
+_DOCUMENT = b'"document"'  # the name of a document must be unique
+_CACHED = re.compile(rb"cache_control|cachePoint")  # the number of marks is limited
 _HIDDEN = re.compile(rb"\\u00[2-7]")  # an escape that may hide a key
 
 
 class Units(NamedTuple):
-    """How the first `size` messages are divided.
+    """The division of the first `size` messages into units.
 
-    `lead` is the number of messages before the first question, `start` the first message of the last unit, and `question` the
-    one that this unit belongs to; -1 where there is none yet. `open` counts the calls without a result.
+    `lead` is the number of messages before the first question. `start` is the first message of the last unit, and
+    `question` is the first message of the question that this unit belongs to; both are -1 if there is none. `open`
+    counts the calls without a result.
     """
 
     size: int = 0
@@ -57,8 +59,8 @@ class Units(NamedTuple):
         return Units(size + 1, lead, start, question, max(0, open + calls - results), results > 0)
 
     def window(self, count: int) -> Sequence[int] | None:
-        """Returns the places that are judged of a conversation of `count` messages that continues this one. None means
-        all of them.
+        """Returns the indexes of the messages to judge, for a conversation of `count` messages that continues this
+        one. `None` means all messages.
         """
         if self.question < 0:
             return None
@@ -68,22 +70,22 @@ class Units(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What a conversation has that may not be there twice, or only a few times."""
+    """The parts of a conversation that must be unique or are limited in number."""
 
     names: frozenset[bytes]
     cached: bool
 
     def allow(self, new: Marks) -> bool:
-        """Tells whether nothing new is there already."""
+        """Tells whether no new mark repeats an existing one."""
         return not (self.cached and new.cached) and self.names.isdisjoint(new.names)
 
     def joined(self, new: Marks) -> Marks:
-        """Returns those of both."""
+        """Returns the marks of both."""
         return Marks(self.names | new.names, self.cached or new.cached)
 
 
 def marks(text: bytes) -> Marks | None:
-    """Returns the ids and names in a piece of a request; None if an escape may hide one."""
+    """Returns the ids and names in a piece of a request, or `None` if an escape may hide one."""
     names = frozenset(_ID.findall(text) + (_NAME.findall(text) if _DOCUMENT in text else []))
     if _HIDDEN.search(text) or any(b"\\" in name or not name.isascii() for name in names):
         return None
@@ -91,7 +93,7 @@ def marks(text: bytes) -> Marks | None:
 
 
 def by_message(items: Iterable[Item], count: int) -> list[list[Item]]:
-    """Returns the items of each of so many messages."""
+    """Returns the items of each of the given messages."""
     said: list[list[Item]] = [[] for _ in range(count)]
     for item in items:
         if 0 <= item.turn < count:

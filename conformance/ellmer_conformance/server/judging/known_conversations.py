@@ -1,7 +1,7 @@
-"""Recognizes a request that goes on with a conversation by its bytes, so that only what is new of it is parsed.
+"""Recognizes by its bytes that a request continues a conversation, and parses only the new part.
 
-A client sends all of a conversation with each request: the same bytes up to the end of the last message, then new messages,
-then the same bytes again.
+A client sends the whole conversation with each request: the same bytes up to the end of the last message, then new
+messages, then the same bytes again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BLANK = b" \t\r\n"
 
 
 class Place(NamedTuple):
-    """Where the messages of a body are: the name of their list, and the bytes before and after its end."""
+    """The position of the messages in a body: the name of their list, and the bytes before and after its end."""
 
     name: str
     before: bytes
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 class Continued(NamedTuple, Generic[T]):
-    """A body that goes on with a known conversation: what is known of it, the new messages, and their bytes."""
+    """A body that continues a known conversation: the facts about it, the new messages, and their bytes."""
 
     known: T
     place: Place
@@ -53,7 +53,7 @@ class _Known(NamedTuple, Generic[T]):
 
 
 class KnownConversations(Generic[T]):
-    """The latest conversations, and what is known of each."""
+    """The latest conversations, with the facts about each."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], list[_Known[T]]] = {}
@@ -61,7 +61,9 @@ class KnownConversations(Generic[T]):
         self._lock = Lock()
 
     def find(self, kind: object, body: bytes) -> Continued[T] | None:
-        """Returns what a body continues, if that is known. Only conversations of one `kind` are compared."""
+        """Returns the known conversation that a body continues, if any. Only conversations of one `kind` are
+        compared.
+        """
         for each in reversed(self._found.get((kind, body[:_START]), ())):
             (name, before, after), value, known = each
             if len(body) > len(before) + len(after) and body.startswith(before) and body.endswith(after):
@@ -73,7 +75,7 @@ class KnownConversations(Generic[T]):
         return None
 
     def keep(self, kind: object, place: Place, value: Json, known: T) -> None:
-        """Remembers a conversation, in place of a shorter one that it goes on with."""
+        """Stores a conversation. It replaces a shorter one that it continues."""
         key = (kind, place.before[:_START])
         with self._lock:
             alike = self._forget(key)
@@ -96,7 +98,9 @@ def _size(found: list[_Known[T]]) -> int:
 
 
 def place_of(body: bytes, value: Json) -> Place | None:
-    """Returns where the messages of a body are, if that is certain: a probe that is put there must become one of them."""
+    """Returns the position of the messages in a body, if it is certain: a probe that is inserted there becomes one of
+    them.
+    """
     name = next((name for name in _LISTS if isinstance(value.get(name), list) and value[name]), None)
     if name is None:
         return None
@@ -113,7 +117,7 @@ def place_of(body: bytes, value: Json) -> Place | None:
 
 
 def _ends(body: bytes, keys: list[str], name: str) -> Iterator[int]:
-    """Yields the places that may be the end of the list, the last one first."""
+    """Yields the possible positions of the end of the list, the last one first."""
     behind = keys[keys.index(name) + 1 :]
     if not behind:
         yield from (match.start() for match in _ENDS.finditer(body))
@@ -123,11 +127,11 @@ def _ends(body: bytes, keys: list[str], name: str) -> Iterator[int]:
 
 
 def _elements(text: bytes) -> list[Any]:
-    """Returns the elements that a text appends to a list; nothing if it is not JSON."""
+    """Returns the elements that a text appends to a list. The result is empty if the text is not JSON."""
     if not text.lstrip(_BLANK).startswith(b","):
         return []
     try:
-        found = readers.parsed(b"[[%b]]" % text.lstrip(_BLANK)[1:])  # as deep as it is in a body
+        found = readers.parsed(b"[[%b]]" % text.lstrip(_BLANK)[1:])  # the same depth as in a body
     except (ValueError, RecursionError):
         return []
     inner: list[Any] = found[0] if len(found) == 1 else []

@@ -1,8 +1,8 @@
-"""Leaves the plain words out of a request, so that requests that differ in nothing else are equal.
+"""Removes plain words from a request, to recognize requests that differ in nothing else.
 
-Whoever asks another question sends the same request with another text: the rules look at what a request is made of, and at
-texts only for what is no plain sentence (a blank one, a file in base64, a tag, a word that an option asks for). Of the ids of
-calls they look at the prefix, the length, the kinds of characters, and at which ones are equal.
+Many requests differ only in the text of a question. Rules depend on the structure of a request. They depend on a text
+only if it is not a plain sentence: a blank text, a file in base64, a tag, or a word that an option requires. They depend
+on the prefix, the length and the kinds of characters of call ids, and on which ids are equal.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 
 __all__ = ["without_ids", "without_words"]
 
-#: What a rule may look for in a text.
-_JSON, _JSON_KEY = b"json", b'"json":'  # as a key, it is no word
+#: Words that a rule may look for in a text. `json` counts only if it is not a key.
+_JSON, _JSON_KEY = b"json", b'"json":'
 _TELLING = tuple(b"redacted scrubbed omitted truncated filtered placeholder ...".split())
-# A text that says nothing to a rule. A quote within a JSON string has a backslash before it, so what follows is found as a
-# key with its value only.
+# A text that no rule looks at. A quote within a JSON string has a backslash before it, so the pattern matches only a
+# key with its value.
 _PLAIN = rb""": ?"[A-Za-z0-9](?:[A-Za-z0-9 ,.?!'()+*:;-]{0,398}[A-Za-z0-9.?!')])?\""""
 _KEYS = [
     (key, b'"%s":"x"' % key, re.compile(b'"%s"' % key + _PLAIN))
@@ -24,7 +24,7 @@ _KEYS = [
 
 
 def without_words(body: bytes) -> bytes:
-    """Returns a body with its plain texts left out; as it is, where one may tell a rule something."""
+    """Returns a body without its plain texts. A text that may matter to a rule is left unchanged."""
     low = body.lower()
     if low.count(_JSON) > low.count(_JSON_KEY):
         return body
@@ -68,5 +68,5 @@ def without_ids(body: bytes) -> bytes:
 def _form(id: bytes) -> bytes:
     """Returns what rules may look for in an id: its prefix, its length, and the kinds of its characters."""
     prefix, mark, rest = id.partition(b"_") if b"_" in id else (b"", b"", id)
-    first, then = (bytes(sorted({*part.translate(_KINDS)})) for part in (rest[:_HEX], rest[_HEX:]))
-    return b"%b%b%b.%b.%d" % (prefix, mark, first, then, len(id))
+    start, end = (bytes(sorted({*part.translate(_KINDS)})) for part in (rest[:_HEX], rest[_HEX:]))
+    return b"%b%b%b.%b.%d" % (prefix, mark, start, end, len(id))

@@ -31,10 +31,10 @@ from .verdict_cache import Judged, VerdictCache
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
 
-#: What anybody is told whose request is legal.
+#: The reply to a valid request without a conversation.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
 
-#: What stands in the body of a request that sends signed thoughts back; an escape may hide it.
+#: Bytes in the body of a request with signed thoughts. An escape may hide them.
 _SIGNED = (b"ignature", b"hinking", b"encrypted", b"reasoning", b"\\u")
 _NOTED = 50  # violations that a header names; the report has all
 _NAMED = 200  # characters of a model up to which its rules are remembered

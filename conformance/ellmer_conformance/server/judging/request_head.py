@@ -1,6 +1,6 @@
-"""Reads the head of a request: where it goes, which headers the journal shows, and whether the key is accepted.
+"""Reads the head of a request: its target, the headers for the journal, and whether the key is accepted.
 
-A client sends the same head with all its requests, but for the length of the body.
+A client sends the same head with all its requests, except for the length of the body.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _LONG = 8192  # characters of a head that is not remembered
 class RequestHead(NamedTuple):
     """The head of a request to a provider.
 
-    `headers` are those that may be shown, without `LENGTH`. `missing` is what is said where there is nothing at the path,
-    `locked` where the key is missing or wrong.
+    `headers` are those that may be shown, without `LENGTH`. `missing` is the error for an unknown path, and `locked`
+    the error for a missing or wrong key.
     """
 
     way: Route
@@ -42,7 +42,7 @@ class RequestHead(NamedTuple):
 
 
 def request_head(http: HttpRequest) -> RequestHead:
-    """Returns the head of a request. Short ones are remembered."""
+    """Returns the head of a request. Short heads are cached."""
     headers = dict(http.headers)
     headers.pop(LENGTH, None)
     short = len(http.target) + sum(map(len, headers.values())) < _LONG

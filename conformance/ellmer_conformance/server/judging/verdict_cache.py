@@ -1,4 +1,4 @@
-"""Keeps what the rules said of requests that none of them objects to. A finding may quote a request, and is not kept."""
+"""Stores the verdicts on requests that break no rule. A finding may quote a request, so it is not stored."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .plain_words import without_words
 __all__ = ["DeferredVerdicts", "Judge", "Judged", "VerdictCache", "judged"]
 
 _KEPT = 1024
-_LONGEST = 262_144  # bytes of a body that is looked at
+_LONGEST = 262_144  # bytes; the verdicts on longer bodies are not stored
 
 Judge = Callable[[Request], tuple[Verdict, ...]]
 
 
 class Judged(NamedTuple):
-    """What the rules say of a request, whether none of them objects, and how many turns it has."""
+    """The verdicts on a request, whether no rule is broken, and the number of turns."""
 
     verdicts: Sequence[Verdict]
     fine: bool
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
 
 
 class DeferredVerdicts(Sequence[Verdict]):
-    """The verdicts on a request that none of the rules objects to: they are asked for when somebody wants to see them."""
+    """The verdicts on a request that breaks no rule. They are computed when they are read."""
 
     def __init__(self, request: Request, judge: Judge) -> None:
         self._request, self._judge = request, judge
@@ -46,7 +46,7 @@ class DeferredVerdicts(Sequence[Verdict]):
 
 
 class VerdictCache:
-    """Verdicts of requests without objection, by what is left of their bodies."""
+    """The verdicts on requests that break no rule, found by the request without its plain words."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], Judged] = {}

@@ -18,9 +18,10 @@ from ellmer_conformance.contract.provider_answers.joined_streams import folded
 from ellmer_conformance.contract.provider_answers.whole_answers import read
 from ellmer_conformance.contract.readers import MODULES
 from ellmer_conformance.contract.verdict import verdict
-from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed, server_rules
+from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed
 from ellmer_conformance.live_apis.probe.questions import Question
 from ellmer_conformance.live_apis.probe.server_answer import Heard
+from ellmer_conformance.live_apis.probe.server_rules import answers as answer_rules
 from ellmer_conformance.report.report_json import read as read_report
 from ellmer_conformance.report.report_json import schema
 from ellmer_conformance.report.repro_scripts import as_curl, as_python
@@ -180,7 +181,7 @@ BROKEN = {
 @pytest.mark.parametrize("id", book.rules)
 def test_every_rule_of_a_server_catches_what_breaks_it(id, monkeypatch):
     monkeypatch.setattr(
-        server_rules, "complaint", lambda *_: "choices: not a list"
+        answer_rules, "complaint", lambda *_: "choices: not a list"
     )  # as the official SDK says it
 
     assert verdict(book.rules[id], BROKEN[id]).outcome in {"fail", "warn"}

@@ -19,7 +19,7 @@ __all__ = ["begin", "patient", "player", "serialized", "tape_of", "url_of"]
 _WIRE = Wire()
 _RESOLVER = re.compile(r"^(?:dns|ipv4|ipv6|passthrough|xds):(?://[^/]*/)?")
 _LOCAL = ("127.0.0.1", "::1", "localhost")
-_AT_LEAST = 60  # seconds: a slow machine is no deadline
+_AT_LEAST = 60  # seconds: a slow machine must not cause a timeout
 _PLAYERS: dict[int, Player] = {}
 
 

@@ -32,9 +32,9 @@ _END_OF_SECRETS = (
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
 _PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential")
-# What may follow the words without changing what the value is.
+# Words that may follow without a change of meaning.
 _AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
-# A token of these is a place in a list, stands for a request, or is a part of a text.
+# In these names, "token" means a position in a list, a request, or a part of a text.
 _PLACES = {
     *("page", "next", "previous", "prev", "continuation", "pagination", "sync", "start", "cursor"),
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
@@ -52,7 +52,7 @@ _HINTS = (*WORDS, "bearer")
 
 
 def hinted(text: str) -> bool:
-    """Whether there may be a telling name in a text: without looking closely, which takes longer."""
+    """Tells quickly whether a text may contain the name of a credential."""
     lower = text.lower()
     return bool(text) and any(hint in lower for hint in _HINTS)
 

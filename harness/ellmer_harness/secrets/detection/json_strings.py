@@ -79,7 +79,7 @@ def _only(kind: type, level: list[Any], kinds: list[type]) -> list[Any]:
 
 
 def _readable(item: Any) -> list[Any]:
-    """What is to be searched in an item that may be of another type."""
+    """Returns the values in an item, converted to the types that are searched."""
     if type(item) in _KINDS:
         return [item]
     if isinstance(item, bytes):
@@ -100,7 +100,7 @@ def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[An
 
 
 def _lines(value: Any) -> bool:
-    """Whether this is how a cassette has a text of several lines."""
+    """Tells whether this is a cassette's form of a text with several lines."""
     return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
@@ -111,7 +111,7 @@ def _numbers(items: Sequence[Any]) -> bool:
 def _telling(
     objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yields the strings that telling names are for: those of a field, of `{"name": …, "value": …}` and of a pair."""
+    """Yields the strings under telling names: those of a field, of `{"name": …, "value": …}` and of a pair."""
     for name in filter(telling, names):
         yield from (found for each in objects if name in each for found in _texts(name, each[name]))
     naming = _NAMING.intersection(names)
@@ -124,7 +124,7 @@ def _telling(
 
 
 def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yields what a field of this name holds: a string, or a list of them."""
+    """Yields the strings in a field: a single one, or those of a list."""
     left = [value]
     while left:
         item = left.pop()
@@ -197,7 +197,7 @@ def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, 
 
 
 def _pair(items: Sequence[Any]) -> bool:
-    """Whether this is a header, or a field of a form, of a telling name."""
+    """Tells whether this is a header or a form field whose name suggests a credential."""
     return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
 
 

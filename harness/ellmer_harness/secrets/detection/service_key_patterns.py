@@ -14,7 +14,7 @@ from .value_randomness import random
 
 __all__ = ["keys"]
 
-# What it is, some of the text that every such secret has (looked for first: it is quick), and all of it.
+# The name of a secret, the texts that every such secret has (searched first, because it is fast), and its pattern.
 _PATTERNS: list[tuple[str, tuple[str, ...], re.Pattern[str]]] = [
     (what, literals, re.compile(pattern, re.ASCII))
     for what, literals, pattern in (

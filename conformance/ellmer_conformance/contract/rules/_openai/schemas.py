@@ -41,7 +41,7 @@ def one_property(schema: Json) -> Json:
     return {**CLOSED, "properties": {"x": schema}}
 
 
-# Where the provider's reasons were seen.
+# Sources of the provider's reasons.
 STRICT = (
     "https://github.com/xemantic/xemantic-ai-tool-schema/issues/37",
     "https://github.com/cyanheads/git-mcp-server/issues/47 (the format)",

@@ -35,7 +35,7 @@ KEYS = frozenset(
     )
 )
 MESSAGE = frozenset(words("clear_at content output_config role"))
-#: Of the blocks that are most often sent with what another provider, or an answer, has beside.
+#: The fields of blocks that are often sent with extra fields from an answer or from another provider.
 BLOCKS = {
     "image": frozenset(words("cache_control source transformations type")),
     "redacted_thinking": frozenset(words("data type")),

@@ -13,9 +13,9 @@ from .._refused_features import Lack, enter
 from ._rulebook import IMAGE, body, book, user
 from ._turns import all_blocks
 
-#: The same service behind another cloud's door: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.
+#: The same service at another cloud: https://github.com/Kilo-Org/kilocode/issues/5163 shows its sentences.
 CLOUDS = ("vertex", "azure-foundry", "bedrock")
-#: What does not depend on the cloud: the conversation, its media, the tools. Parameters and betas may.
+#: Rules that do not depend on the cloud: the conversation, its media, the tools. Parameters and betas may depend on it.
 EVERYWHERE = ("EMP", "IMG", "ORD", "PAIR", "SCH")
 #: Recorded at InvokeModel: temperature and `top_p` together (claude-haiku-4-5).
 INVOKED = ("REQ-015",)
@@ -45,7 +45,7 @@ def _linked(request: Request) -> str | None:
     return next(places, None)
 
 
-#: What InvokeModel's own check of the body says, before Anthropic sees it.
+#: The error of InvokeModel's own check of the body, before Anthropic gets it.
 MALFORMED = (
     'Malformed input request: #: subject must not be valid against schema {{"required":["messages"]}}'
     "#/messages/{index}/content: expected type: String, found: JSONObject"

@@ -24,7 +24,7 @@ LLAMA = ("*meta.llama*",)
 MISTRAL = ("*mistral.*",)
 
 SPEC = "botocore, service model of bedrock-runtime (2023-09-30)"
-#: What Bedrock puts before a sentence of the model's own provider.
+#: The text that Bedrock adds before an error of the model's provider.
 PASSED_ON = "The model returned the following errors: "
 
 #: Refused before the request reaches the service.

@@ -122,7 +122,7 @@ _SAME: dict[str, tuple[list[Json], list[Json]]] = {
 }
 
 
-#: What Bedrock puts otherwise: it finds a field missing where Anthropic would find it wrong.
+#: Refusals that differ at Bedrock: it reports a missing field where Anthropic reports a wrong one.
 _ELSE: dict[str, list[Refusal]] = {
     "THK-001": [refused(f"{PASSED_ON}{{place}}.thinking.signature: Field required")],
 }

@@ -8,7 +8,7 @@ from typing import Any
 from ....scenarios.case import Ask
 from ....scenarios.messages import Audio, Reply, Upload
 from ...exchange import Item, Json
-from ...observed_run import Run
+from ...observed_run import Run, Varied
 from ...rule import Finding, Kind, Level, broken, met
 from ...rulebook import RuleBook
 
@@ -27,6 +27,7 @@ __all__ = [
     "results_after",
     "share_ids",
     "stopped_by",
+    "varied_at",
 ]
 
 book = RuleBook("*")
@@ -55,6 +56,11 @@ def declined(run: Run, ask: Ask) -> bool:
 def at(exchange: int, item: Item) -> str:
     """Returns the place of an item in the run."""
     return f"/exchanges/{exchange}/request{item.pointer}"
+
+
+def varied_at(one: Varied) -> str:
+    """Returns the place of a variation in the run."""
+    return f"/varied/{one.variation.name}"
 
 
 def results_after(run: Run, exchange: int) -> list[Item]:

@@ -1,4 +1,4 @@
-"""Results of functions: what stands in a response beside its words."""
+"""Rules about function responses: the values beside their text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _display_name(part: Any) -> Any:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yields the names that the values of `$ref` are, at any depth."""
+    """Yields the names in all values of `$ref`, at any depth."""
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]

@@ -12,7 +12,7 @@ from ...rule import Finding, broken, met
 from ._rulebook import ASK, MUST, REJECT, body, book, refused
 
 GUIDE = "https://ai.google.dev/gemini-api/docs/thinking"
-#: Least and most tokens of thinking, where it is not switched off (0) nor left to the model (-1).
+#: Limits of the thinking budget. Also valid: 0 (off) and -1 (the model decides).
 BUDGETS = {
     "gemini-2.5-pro": (128, 32768),
     "gemini-2.5-flash-lite": (512, 24576),

@@ -16,7 +16,7 @@ GENAI = "https://github.com/maruel/genai (Mistral's request type)"
 
 #: Fields of others that are not Mistral's.
 FOREIGN = frozenset(words("seed user logit_bias max_completion_tokens store keep_alive"))
-#: What a message of each role has, and nothing else.
+#: All fields of a message of each role.
 FIELDS = {
     "system": {"role", "content"},
     "user": {"role", "content"},

@@ -26,7 +26,7 @@ KEYS = frozenset(
         "web_search_options"
     )
 )
-# What a generation of models does not know any more, if it is of no family that searches or speaks.
+# Fields that newer models no longer accept, except the models for search and audio.
 DROPPED = frozenset(words("audio modalities web_search_options"))
 _OF_PART = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}
 

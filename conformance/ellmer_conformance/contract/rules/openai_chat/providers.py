@@ -25,7 +25,7 @@ _TESTS = (
 __all__ = ["dialect"]
 
 # Azure runs OpenAI's own models and checks: the deployment in the URL names the model.
-# Which model a deployment called `gpt-4` runs, nobody knows.
+# The model behind a deployment called `gpt-4` is not known.
 AZURE = book.extend(
     "azure",
     without=["REQ-001"],

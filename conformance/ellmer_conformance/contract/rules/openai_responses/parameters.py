@@ -21,7 +21,7 @@ from .._openai.refusals import (
 )
 from ._rulebook import ASK, MUST, REJECT, body, book
 
-# What each model takes of an option, as its refusals list it. A model that is not here takes what it takes.
+# The values of an option that each model accepts, from the list in its refusals. Other models are not checked.
 CHOICES = {
     ("reasoning", "effort"): EFFORTS,
     ("reasoning", "context"): {"o3": "auto current_turn"},

@@ -15,7 +15,7 @@ UNSEEN = Refusal(
     "No tool output found for tool call {id}.", type="invalid_request_error", code="invalid_request_error"
 )
 
-# What only OpenAI says of its own parameters, ids and models: at another provider it means nothing.
+# Rules about OpenAI's own parameters, ids and models, which do not apply to other providers.
 OWN = ("REQ-004", "REQ-018", "REQ-046", "SCH-003", "STO-008", "PAIR-006", "PAIR-019", *RULES_OF_SHAPES)
 DEEPSEEK = book.extend(
     "deepseek",

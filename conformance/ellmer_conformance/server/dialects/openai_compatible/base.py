@@ -1,6 +1,6 @@
 """Chat Completions of servers other than OpenAI: the same chunks without OpenAI's own fields, with visible reasoning."""
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """DeepSeek: Chat Completions with visible reasoning, usage in the last chunk, and its own error texts."""
 
-# ruff: noqa: ARG002 - a dialect does not need everything that it is told
+# ruff: noqa: ARG002 - a dialect does not use every argument
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

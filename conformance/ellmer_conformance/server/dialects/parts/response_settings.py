@@ -56,7 +56,7 @@ _SAME: Json = {
 }
 _NO_IMAGES: Json = {"image_tokens": 0, "text_tokens": 0}
 
-#: What the provider's own tools used: no images, and no web searches.
+#: The usage of the provider's own tools: no images, and no web searches.
 NO_TOOL_USAGE: Json = {
     "image_gen": {
         "input_tokens": 0,

@@ -1,4 +1,4 @@
-"""The end of an answer: truncated, failed, or stopped by the token limit."""
+"""The end of an answer: truncated, failed, stopped by the token limit, or stopped for a reason that is new."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .....scenarios.script import Answer, Call, Cut, Failure
 from ....observed_run import Run
 from ....rule import Finding, broken
-from .._rulebook import LOSS, MUST, book, found, stopped_by
+from .._rulebook import LOSS, MUST, book, found, stopped_by, varied_at
 from .streams import cuts
 
 _EARLY = {"length", "filter"}
@@ -26,7 +26,7 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
         for reply in one.run.replies[:1]:
             problem = f"cut ({one.variation.name}), the answer was taken for complete"
             fine = reply.error is not None or not reply.complete
-            yield found(fine, f"/varied/{one.variation.name}", problem)
+            yield found(fine, varied_at(one), problem)
 
 
 @book.rule("STR-008", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/39275")
@@ -40,7 +40,7 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
         yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
     for one in cuts(run):
         runs = list(one.run.tool_runs)
-        yield found(not runs, f"/varied/{one.variation.name}", f"{[r.name for r in runs]} was run")
+        yield found(not runs, varied_at(one), f"{[r.name for r in runs]} was run")
 
 
 @book.rule("STR-009", MUST, LOSS, source="https://github.com/NousResearch/hermes-agent/pull/6847")
@@ -55,7 +55,7 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
             yield found(not reply.stop, f"/replies/{index}", problem)
     for one in cuts(run):
         stops = [reply.stop for reply in one.run.replies[:1] if reply.stop]
-        yield found(not stops, f"/varied/{one.variation.name}", f"{stops} is reported of a cut answer")
+        yield found(not stops, varied_at(one), f"{stops} is reported of a cut answer")
 
 
 @book.rule(
@@ -115,6 +115,29 @@ def early_stops_are_reported(run: Run) -> Iterator[Finding]:
             yield found(fine, f"/replies/{index}", f"the stop reason is {reply.stop!r}")
 
 
+@book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")
+def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
+    """An unknown stop reason is not an error and is not reported as `stop`.
+
+    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete.
+    """
+    yield from _reasons(run, "STP-002")
+
+
+@book.rule(
+    "STP-003",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+)
+def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
+    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`.
+
+    Why: the answer is not complete, and the caller can continue it.
+    """
+    yield from _reasons(run, "STP-003")
+
+
 def _came_whole(run: Run) -> bool:
     """Tells whether failures that break streams arrived as a status, to a client that may retry: ERR-003."""
     failures = [step for step in run.case.script if isinstance(step, Failure)]
@@ -128,3 +151,20 @@ def _incomplete(run: Run, fault: type, problem: str) -> Iterator[Finding]:
         if wanted.outcome == "incomplete":
             fine = reply.error is not None or not reply.complete
             yield found(fine, f"/replies/{index}", problem)
+
+
+def _reasons(run: Run, rule: str) -> Iterator[Finding]:
+    for one in run.varied:
+        if one.variation.rule == rule:
+            stops = [reply.stop for reply in one.run.replies]
+            yield found(
+                "stop" not in stops,
+                varied_at(one),
+                f"under {one.variation.name}, the stop reasons are {stops}",
+            )
+            crashed = [reply.error for reply in one.run.replies if _is_builtin(reply.error)]
+            yield found(not crashed, varied_at(one), f"under {one.variation.name}, it raises {crashed!r}")
+
+
+def _is_builtin(error: BaseException | None) -> bool:
+    return error is not None and type(error).__module__ == "builtins"

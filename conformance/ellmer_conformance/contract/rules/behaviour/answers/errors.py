@@ -1,4 +1,4 @@
-"""Errors from the provider: retries, the caller's information, and the conversation afterwards."""
+"""Errors from the provider: what the caller learns, and the conversation afterwards."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 from .....scenarios.script import Failure
 from ....error_bodies import own_message, read_error
 from ....exchange import Exchange, Response
-from ....observed_run import Run, Varied
+from ....observed_run import Run
 from ....rule import Finding, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, declined, found
+from .._rulebook import LOSS, MUST, SHOULD, book, declined, found, varied_at
+from .retries import passes, retried
 
 _STATUS_NAMES = ("status", "status_code", "http_status", "code")
+
+
 #: Errors of the language, which say nothing to a caller.
 _NAMELESS = {
     AssertionError,
@@ -26,62 +29,6 @@ _NAMELESS = {
     ValueError,
     json.JSONDecodeError,
 }
-
-
-@book.rule(
-    "ERR-001",
-    MUST,
-    LOSS,
-    source=[
-        "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
-        "https://platform.claude.com/docs/en/api/rate-limits",
-    ],
-)
-def retries_wait_as_told(run: Run) -> Iterator[Finding]:
-    """A retry waits at least as long as the provider asked (`retry-after`, `retry-after-ms`).
-
-    Why: the provider may limit a client for longer if it comes back too early.
-    """
-    waits = iter(run.waits or ())
-    for index, (failed, _) in enumerate(_retried(run)):
-        floor, waited = _floor(failed.response), next(waits, None)
-        if floor is not None and run.waits is not None:
-            problem = f"the next try came after {waited} s, the provider said {floor} s"
-            yield found(waited is not None and waited >= floor, f"/waits/{index}", problem)
-
-
-@book.rule(
-    "ERR-003",
-    SHOULD,
-    LOSS,
-    source=[
-        "https://platform.claude.com/docs/en/api/errors",
-        "https://github.com/magnitudedev/browser-agent/issues/12",
-    ],
-)
-def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
-    """A request with a transient failure (429, 5xx, 529) is retried, as often as the caller allows.
-
-    Why: such a failure passes within seconds, and a user should not have to ask again.
-    """
-    if run.case.max_retries and _fails_at_once(run):
-        tries = len(_retried(run))
-        wanted = min(run.case.max_retries, sum(_is_whole_failure(run, step) for step in run.case.script))
-        yield found(tries >= min(wanted, 1), "/exchanges", "a passing failure was not tried again")
-        yield found(
-            tries <= _most(run), "/exchanges", f"it was tried {tries} times more, {_most(run)} were allowed"
-        )
-
-
-@book.rule("ERR-004", MUST, LOSS, source="https://github.com/agno-agi/agno/issues/10366")
-def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
-    """A retry sends the same request and runs no tool again.
-
-    Why: a tool may charge a card or send an email, and a second run does it twice.
-    """
-    for index, (failed, again) in enumerate(_retried(run)):
-        same = failed.request.body == again.request.body
-        yield found(same, f"/exchanges/{index + 1}/request", "the second try is another request")
 
 
 @book.rule("ERR-005", MUST, LOSS, source="https://github.com/comet-ml/opik/pull/7942")
@@ -153,19 +100,6 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
         yield found(not twice, "/exchanges", f"{twice} is said twice")
 
 
-@book.rule("ERR-010", SHOULD, LOSS, source="https://github.com/HKUDS/nanobot/issues/4038")
-def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
-    """A request is not retried silently after part of its stream reached the caller.
-
-    Why: the new answer starts from the beginning, after text that the caller has already shown.
-    """
-    failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
-    if run.case.max_retries and failing and run.streamed:
-        tries = len(run.exchanges)
-        problem = f"{tries} requests were sent for {len(run.case.steps)} questions"
-        yield found(tries <= len(run.case.steps), "/exchanges", problem)
-
-
 @book.rule("ERR-011", SHOULD, LOSS, source="https://github.com/crmne/ruby_llm/pull/642")
 def errors_are_told_apart(run: Run) -> Iterator[Finding]:
     """A prompt that is too long and a rate limit raise errors of different types.
@@ -179,31 +113,6 @@ def errors_are_told_apart(run: Run) -> Iterator[Finding]:
         yield found(len(set(types)) == len(types) > 1, "/replies", f"both are {names}")
 
 
-@book.rule(
-    "AUT-004",
-    MUST,
-    LOSS,
-    source=[
-        "https://www.rfc-editor.org/rfc/rfc9110#section-15.4",
-        "https://nvd.nist.gov/vuln/detail/CVE-2018-18074",
-    ],
-)
-def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
-    """The API key is not sent along a redirect to another host.
-
-    Why: the other host could use the key.
-    """
-    for one in run.varied:
-        if one.variation.rule != "AUT-004":
-            continue
-        home = run.exchanges[0].request.url.split("/")[2]
-        away = [e.request for e in one.run.exchanges if e.request.url.split("/")[2] != home]
-        keyed = [
-            r.url for r in away if {"authorization", "x-api-key", "x-goog-api-key", "api-key"} & {*r.headers}
-        ]
-        yield found(not keyed, _place(one), f"the key was sent to {keyed}")
-
-
 def _typed(run: Run, rule: str) -> Iterator[Finding]:
     for one in run.varied:
         if one.variation.rule != rule:
@@ -211,57 +120,18 @@ def _typed(run: Run, rule: str) -> Iterator[Finding]:
         reply = next(iter(one.run.replies), None)
         name = one.variation.name
         if reply is None or reply.error is None:
-            yield broken(_place(one), f"under {name}, no error was raised")
+            yield broken(varied_at(one), f"under {name}, no error was raised")
         else:
             problem = f"under {name}, it raises a bare {type(reply.error).__name__}: {reply.error}"
             named = type(reply.error) not in _NAMELESS and not getattr(reply.error, "nameless", False)
-            yield found(named, _place(one), problem)
-
-
-def _retried(run: Run) -> list[tuple[Exchange, Exchange]]:
-    """Returns each failed request with its retry: the same content, or else the request after a transient status."""
-    return [
-        (one, other)
-        for one, other in pairwise(run.exchanges)
-        if one.response and _passes(one.response.status) and _same_conversation(one, other)
-    ]
-
-
-def _same_conversation(one: Exchange, other: Exchange) -> bool:
-    messages = ("messages", "input", "contents")
-    return all(one.request.body.get(key) == other.request.body.get(key) for key in messages)
-
-
-def _passes(status: int) -> bool:
-    return status in {408, 409, 429} or status >= 500
-
-
-def _is_whole_failure(run: Run, step: object) -> bool:
-    return isinstance(step, Failure) and (step.after is None or not run.streamed)
-
-
-def _fails_at_once(run: Run) -> bool:
-    return any(_is_whole_failure(run, step) for step in run.case.script)
-
-
-def _most(run: Run) -> int:
-    return run.case.max_retries * len(run.case.steps)
-
-
-def _floor(response: Response | None) -> float | None:
-    """Returns the seconds after which the provider wants a retry."""
-    headers = response.headers if response else {}
-    if "retry-after-ms" in headers:
-        return float(headers["retry-after-ms"]) / 1000
-    after = headers.get("retry-after", "")
-    return float(after) if after.replace(".", "", 1).isdigit() else None
+            yield found(named, varied_at(one), problem)
 
 
 def _refused(run: Run, step: int) -> Exchange | None:
     """Returns the last exchange of a step that the provider ended with an error status, or `None` if it is not known."""
     failed = [e for e in run.exchanges if e.response and e.response.status >= 400]
-    retried = {id(one) for one, _ in _retried(run)}
-    finals = [e for e in failed if id(e) not in retried]
+    again = {id(one) for one, _ in retried(run)}
+    finals = [e for e in failed if id(e) not in again]
     errors = [i for i, reply in enumerate(run.replies) if reply.error is not None]
     return finals[errors.index(step)] if step in errors and len(finals) == len(errors) else None
 
@@ -271,7 +141,7 @@ def _is_unfinished(run: Run) -> bool:
     (ERR-003).
     """
     last = run.exchanges[-1].response if run.exchanges else None
-    failed = last is not None and _passes(last.status)
+    failed = last is not None and passes(last.status)
     return failed and bool(run.case.max_retries) and len(run.exchanges) < len(run.case.script)
 
 
@@ -297,7 +167,3 @@ def _status(error: BaseException) -> Any:
             if isinstance(getattr(holder, name, None), int):
                 return getattr(holder, name)
     return None
-
-
-def _place(one: Varied) -> str:
-    return f"/varied/{one.variation.name}"

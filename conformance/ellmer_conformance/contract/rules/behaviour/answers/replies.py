@@ -1,18 +1,20 @@
-"""The values that the caller gets: text, token counts and the printed transcript."""
+"""The values that the caller gets: the text, its pieces, and the printed transcript."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from .....scenarios.messages import Reply, ToolCall
-from .....scenarios.script import Answer, Sees, Usage, answers_of
+from .....scenarios.script import Answer, Sees, answers_of
 from ....observed_run import Run
 from ....rule import Finding, broken, met
 from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
 
 _UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
+
+
 _UNCLEAN_TEXT = re.compile(r"\x1b\[|\bsk-[A-Za-z0-9]{8}|conformance-key|/home/|/Users/")
 
 
@@ -85,34 +87,15 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         place = f"/replies/{index}"
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
-        answers = _answers(run, wanted.text)
+        answers = answers_to(run, wanted.text)
         if _ended_early(run, reply, answers) or _saw_another_order(run, reply):
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
-        elif not _is_whole(reply.text, wanted.text, answers):
+        elif not is_whole(reply.text, wanted.text, answers):
             yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
         else:
             yield met(place)
-
-
-@book.rule("USG-001", MUST, LOSS, source="https://github.com/tensorzero/tensorzero/issues/5481")
-def usage_is_the_providers(run: Run) -> Iterator[Finding]:
-    """The reported token counts are the provider's, streamed or not: those of the last answer, or their sum.
-
-    Why: callers compute costs and limits from these counts. The counts may include cached and reasoning
-    tokens or not: OpenAI includes both, Anthropic's `input_tokens` exclude cached tokens, and Gemini's
-    `candidatesTokenCount` excludes thinking. The provider's own count is accepted, and so is the sum of its
-    parts.
-    """
-    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        answers = _answers(run, wanted.text) if wanted.outcome == "answered" else []
-        usages = [answer.usage for answer in answers]
-        if usages and reply.usage and _is_whole(reply.text, wanted.text, answers):
-            want = _counts(usages[-1:])
-            got = {key: reply.usage.get(key) for key in want}
-            problem = f"the provider counted {want}, the caller got {got}"
-            yield found(_is_counted(got, usages), f"/replies/{index}", problem)
 
 
 @book.rule("STR-017", SHOULD, LOSS, source="https://github.com/codelibs/fess/pull/3096")
@@ -128,29 +111,31 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
 
 
 @book.rule(
-    "USG-004",
+    "EMP-003",
     MUST,
     LOSS,
-    source="https://github.com/laravel/ai/pull/1021",
+    source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
 )
-def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
-    """Cached tokens are reported as part of the input, and reasoning tokens as part of the output.
+def empty_answers_are_answers(run: Run) -> Iterator[Finding]:
+    """An empty answer gives a defined result, and the next request is valid.
 
-    Why: providers count differently, and costs are wrong if a count means something else for each of them.
+    Why: a model may answer with nothing, for example after a tool's result, and providers refuse empty
+    messages.
     """
-    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        usage = next((a.usage for a in _answers(run, wanted.text)[-1:]), None)
-        for name in ("cached", "reasoning") if usage and reply.error is None else ():
-            want, got = getattr(usage, name), reply.usage.get(name)
-            if not want or name not in reply.usage or not _said(run, name):
-                continue
-            if got is not None:
-                yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
-            else:
-                yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+    empty = [index for index, step in run.answered() if isinstance(step, Answer) and not step.parts]
+    for index in empty:
+        reply = run.replies[index] if index < len(run.replies) else None
+        if reply is not None:
+            yield found(reply.error is None, f"/replies/{index}", f"it raises {reply.error!r}")
+        if index + 1 < len(run.exchanges):
+            after = run.exchanges[index + 1].response
+            legal = after is None or after.status < 400
+            yield found(legal, f"/exchanges/{index + 1}/request", "the next request is refused")
+        elif index + 1 < len(run.case.steps):
+            yield broken(f"/exchanges/{index}", "no further request was sent")
 
 
-def _answers(run: Run, text: str) -> list[Answer]:
+def answers_to(run: Run, text: str) -> list[Answer]:
     """Returns the model's texts for a question: the answer with this text, after the answers whose calls led to it."""
     found: list[Answer] = []
     for step in run.case.script:
@@ -162,7 +147,7 @@ def _answers(run: Run, text: str) -> list[Answer]:
     return []
 
 
-def _is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
+def is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
     """Tells whether a text is the answer: alone, or after the model's earlier texts with calls."""
     before = "".join(answer.text for answer in answers[:-1])
     return text.endswith(wanted) and text.removesuffix(wanted).strip() in {"", before.strip()}
@@ -184,31 +169,7 @@ def _ended_early(run: Run, reply: Reply, answers: Sequence[Answer]) -> bool:
     return cut and (not reply.complete or stopped_by(run, reply, "length"))
 
 
-def _counts(usages: Sequence[Usage]) -> dict[str, int]:
-    """Returns the tokens of one answer, or of all answers to a question."""
-    return {"input": sum(each.input for each in usages), "output": sum(each.output for each in usages)}
-
-
-def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
-    """Tells whether these are the counts of the last answer, or the sum over all answers, with their parts or
-    without.
-    """
-    return any(
-        got["input"] in (total["input"], total["input"] - sum(each.cached for each in some))
-        and got["output"] in (total["output"], total["output"] - sum(each.reasoning for each in some))
-        for some in (usages[-1:], usages)
-        for total in [_counts(some)]
-    )
-
-
 def _gave_up(run: Run) -> bool:
     """Tells whether the client stopped at a transient failure. The number of retries is a policy."""
     last = run.exchanges[-1].response if run.exchanges else None
     return bool(run.case.max_retries and last and (last.status == 429 or last.status >= 500))
-
-
-def _said(run: Run, name: str) -> bool:
-    """Tells whether the provider's answer has counts. Not every format has them."""
-    key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
-    bodies = [e.response.body for e in run.exchanges if e.response]
-    return any(re.search(key, body, re.IGNORECASE) for body in bodies)

@@ -1,7 +1,7 @@
 """Streams with other chunks, other line ends, unknown events, truncation or errors.
 
-Each rule compares the plain conversation with the same conversation under the variations that test it
-(`../../variations/`).
+Most rules compare the plain conversation with the same conversation under the variations that test it
+(`scenarios/variations/`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from .....scenarios.script import Say
 from ....observed_run import Run, Varied
 from ....rule import Finding
 from ....transcripts import normalised
-from .._rulebook import LOSS, MUST, SHOULD, book, found
+from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
-#: What a provider sends when an answer is whole: until then it is not.
+#: The end marker of a complete answer.
 _ENDS = {
     "anthropic": rb'"stop_reason": ?"',
     "bedrock": rb"messageStop",
@@ -36,7 +36,7 @@ def chunks_do_not_matter(run: Run) -> Iterator[Finding]:
     split. Fix: keep the parser's state between reads, including the unfinished line and the unfinished
     character.
     """
-    yield from _same(run, "STR-001")
+    yield from same_as_plain(run, "STR-001")
 
 
 @book.rule("STR-002", MUST, LOSS, source="https://github.com/ollama/ollama-js/issues/255")
@@ -46,7 +46,7 @@ def characters_are_whole(run: Run) -> Iterator[Finding]:
     Why: a chunk may end inside a character, and a decoder that reads each chunk alone replaces it by U+FFFD.
     Fix: decode incrementally, or split into lines first and decode whole lines.
     """
-    yield from _same(run, "STR-002")
+    yield from same_as_plain(run, "STR-002")
 
 
 @book.rule("STR-003", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
@@ -55,7 +55,7 @@ def line_ends_are_equal(run: Run) -> Iterator[Finding]:
 
     Why: servers and proxies end lines differently, and the stream means the same.
     """
-    yield from _same(run, "STR-003")
+    yield from same_as_plain(run, "STR-003")
 
 
 @book.rule("STR-004", MUST, LOSS, source="https://html.spec.whatwg.org/multipage/server-sent-events.html")
@@ -65,7 +65,7 @@ def every_line_of_the_format_is_read(run: Run) -> Iterator[Finding]:
 
     Why: OpenRouter and every proxy send comments while the model thinks.
     """
-    yield from _same(run, "STR-004")
+    yield from same_as_plain(run, "STR-004")
 
 
 @book.rule(
@@ -82,7 +82,7 @@ def a_bom_is_skipped(run: Run) -> Iterator[Finding]:
 
     Why: the event stream format allows the mark, and a parser that keeps it loses the first event.
     """
-    yield from _same(run, "STR-005")
+    yield from same_as_plain(run, "STR-005")
 
 
 @book.rule(
@@ -99,7 +99,7 @@ def news_are_ignored(run: Run) -> Iterator[Finding]:
 
     Why: providers add events and fields, and a new one must not end the answer.
     """
-    yield from _same(run, "STR-006")
+    yield from same_as_plain(run, "STR-006")
 
 
 @book.rule("STR-011", MUST, LOSS, source="https://github.com/wazuh/wazuh-dashboard/issues/1530")
@@ -111,45 +111,8 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
     """
     for one in run.varied:
         if one.variation.rule == "STR-011" and not _whole(one):
-            yield found(_notices(one), _place(one), "the reset was not noticed")
+            yield found(_notices(one), varied_at(one), "the reset was not noticed")
             yield from _keeps(one)
-
-
-@book.rule("STR-012", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/streaming")
-def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
-    """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call.
-
-    Why: arguments that are joined to another call run that call with wrong values.
-    """
-    yield from _same(run, "STR-012")
-
-
-@book.rule(
-    "STR-013",
-    MUST,
-    LOSS,
-    source=[
-        "https://github.com/ollama/ollama/issues/15457",
-        "https://github.com/BerriAI/litellm/issues/33678",
-    ],
-)
-def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
-    """Calls with the same index but different ids are different calls.
-
-    Why: some servers send every call with the index 0, and a client that trusts it loses all calls but one.
-    """
-    yield from _same(run, "STR-013")
-
-
-@book.rule(
-    "STR-014", MUST, LOSS, source="https://github.com/deepset-ai/haystack-core-integrations/issues/1947"
-)
-def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
-    """A call without arguments has the arguments `{}`, whether they arrive as `""`, `"{}"`, null or not at all.
-
-    Why: an empty string is not JSON, so a client that parses it fails on every tool without parameters.
-    """
-    yield from _same(run, "STR-014")
 
 
 @book.rule("STR-015", MUST, LOSS, source="https://github.com/pydantic/pydantic-ai/issues/164")
@@ -158,7 +121,7 @@ def chunks_without_choices_are_safe(run: Run) -> Iterator[Finding]:
 
     Why: Azure sends the results of its content filter, and OpenAI the token counts, in such chunks.
     """
-    yield from _same(run, "STR-015")
+    yield from same_as_plain(run, "STR-015")
 
 
 @book.rule("STR-019", SHOULD, LOSS, source="https://github.com/vllm-project/router/pull/224")
@@ -167,72 +130,27 @@ def what_follows_the_end_is_ignored(run: Run) -> Iterator[Finding]:
 
     Why: the marker ends the answer, and the connection may stay open after it.
     """
-    yield from _same(run, "STR-019")
+    yield from same_as_plain(run, "STR-019")
 
 
-@book.rule("STR-020", SHOULD, LOSS, source="https://github.com/vercel/ai/pull/14737")
-def late_names_are_merged(run: Run) -> Iterator[Finding]:
-    """A tool call whose name arrives after its id is one call.
+@book.rule("STR-021", SHOULD, LOSS, source="https://github.com/yagil/tokmon/issues/4")
+def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
+    """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
 
-    Why: some compatible servers send the name in a later chunk than the id.
+    Why: the caller streams in order to show the answer early. Not judged if the library does not request a
+    stream.
     """
-    yield from _same(run, "STR-020")
-
-
-@book.rule("STP-002", MUST, LOSS, source="https://github.com/earendil-works/pi/pull/1509")
-def new_reasons_are_not_stop(run: Run) -> Iterator[Finding]:
-    """An unknown stop reason is not an error and is not reported as `stop`.
-
-    Why: providers add stop reasons, and an answer that ended for a new one may be incomplete.
-    """
-    yield from _reasons(run, "STP-002")
-
-
-@book.rule(
-    "STP-003",
-    MUST,
-    LOSS,
-    source="https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
-)
-def pauses_are_not_stops(run: Run) -> Iterator[Finding]:
-    """`pause_turn` and `model_context_window_exceeded` are handled or reported, but not as `stop`.
-
-    Why: the answer is not complete, and the caller can continue it.
-    """
-    yield from _reasons(run, "STP-003")
-
-
-@book.rule(
-    "USG-002",
-    MUST,
-    LOSS,
-    source=[
-        "https://platform.claude.com/docs/en/build-with-claude/streaming",
-        "https://github.com/microsoft/agent-framework/issues/7143",
-    ],
-)
-def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
-    """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up.
-
-    Why: the counts of `message_delta` are totals, so a sum counts the same tokens twice.
-    """
-    yield from _same(run, "USG-002")
-
-
-@book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")
-def missing_counts_are_none(run: Run) -> Iterator[Finding]:
-    """Token counts that the provider did not send are reported as None, not 0, and the caller still gets the
-    answer.
-
-    Why: a 0 says that nothing was used, and an answer without counts is still an answer.
-    """
-    for one in run.varied:
-        if one.variation.rule != "USG-005":
-            continue
-        counts = [count for reply in one.run.replies for count in reply.usage.values()]
-        problem = f"nothing was counted, and {counts} is reported"
-        yield found(not any(count == 0 for count in counts), _place(one), problem)
-        yield found(_texts(one.run) == _texts(run), _place(one), f"the replies are {_texts(one.run)}")
+    if "stream" not in run.mode or not run.streamed:
+        return
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if (
+            wanted.outcome == "answered"
+            and reply.error is None
+            and reply.pieces
+            and len(wanted.text.split()) > 5
+        ):
+            fine = sum(bool(piece) for piece in reply.pieces) > 1
+            yield found(fine, f"/replies/{index}", f"{len(wanted.text)} characters came in one piece")
 
 
 def cuts(run: Run) -> list[Varied]:
@@ -247,7 +165,7 @@ def difference(plain: Run, other: Run) -> str:
     ran, ran_other = _ran(plain), _ran(other)
     alike = sorted(ran, key=repr) == sorted(
         ran_other, key=repr
-    )  # calls of one answer may run in threads of their own
+    )  # calls of one answer may run in several threads
     for name, before, after in (
         ("replies", _replies(plain), _replies(other)),
         ("tool runs", ran, ran if alike else ran_other),
@@ -258,26 +176,12 @@ def difference(plain: Run, other: Run) -> str:
     return ""
 
 
-def _same(run: Run, rule: str) -> Iterator[Finding]:
+def same_as_plain(run: Run, rule: str) -> Iterator[Finding]:
+    """Yields a finding for each variation that tests the rule: it gives what the plain conversation gives."""
     for one in run.varied:
         if one.variation.rule == rule:
             differs = difference(run, one.run)
-            yield found(not differs, _place(one), f"under {one.variation.name}, {differs}")
-
-
-def _reasons(run: Run, rule: str) -> Iterator[Finding]:
-    for one in run.varied:
-        if one.variation.rule == rule:
-            stops = [reply.stop for reply in one.run.replies]
-            yield found(
-                "stop" not in stops, _place(one), f"under {one.variation.name}, the stop reasons are {stops}"
-            )
-            crashed = [reply.error for reply in one.run.replies if _is_builtin(reply.error)]
-            yield found(not crashed, _place(one), f"under {one.variation.name}, it raises {crashed!r}")
-
-
-def _is_builtin(error: BaseException | None) -> bool:
-    return error is not None and type(error).__module__ == "builtins"
+            yield found(not differs, varied_at(one), f"under {one.variation.name}, {differs}")
 
 
 def _notices(one: Varied) -> bool:
@@ -295,21 +199,13 @@ def _keeps(one: Varied) -> Iterator[Finding]:
     step = one.run.case.script[0]
     said = [part for part in getattr(step, "parts", ()) if isinstance(part, Say)]
     text = "".join(part.text for part in said)
-    yield found(text.startswith(got), _place(one), f"the caller got {got!r} of {text!r}")
+    yield found(text.startswith(got), varied_at(one), f"the caller got {got!r} of {text!r}")
 
 
 def _whole(one: Varied) -> bool:
     """Tells whether the first answer was complete."""
     answers = (e.response.body for e in one.run.exchanges if e.response and e.response.status == 200)
     return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
-
-
-def _place(one: Varied) -> str:
-    return f"/varied/{one.variation.name}"
-
-
-def _texts(run: Run) -> list[str]:
-    return [reply.text for reply in run.replies]
 
 
 def _replies(run: Run) -> list[tuple[object, ...]]:

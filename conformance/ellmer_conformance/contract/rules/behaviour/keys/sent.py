@@ -12,11 +12,12 @@ from ....observed_run import Run
 from ....readers import MODULES
 from ....readers.read_cache import once_per_request
 from ....rule import Finding, broken, met
-from .._rulebook import LOSS, MUST, SHOULD, book, found
+from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
 
 _ITS_HEADERS = {"authorization", "x-api-key", "x-goog-api-key", "api-key"}
 
-#: Where the key may be, where it is not `authorization` alone.
+
+#: The headers that may have the key, if there are others than `authorization`.
 _SCHEMES = {
     "anthropic": ("x-api-key", "authorization"),
     "gemini": ("x-goog-api-key", "authorization"),
@@ -100,7 +101,7 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
         wanted = _SCHEMES.get(run.wire, ("authorization",))
         named = [name for name in wanted if headers.get(name)]  # masked in a recording
-        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have headers of their own
+        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have their own headers
             yield found(named, place, f"the key is in none of {', '.join(wanted)}")
         if run.wire == "anthropic" and run.vendor == "anthropic":
             yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
@@ -126,6 +127,29 @@ def usual_headers_are_there(run: Run) -> Iterator[Finding]:
             continue
         missing = sorted({"content-type", "accept", "user-agent"} - names)
         yield found(not missing, f"/exchanges/{index}/request", f"{', '.join(missing)} is missing")
+
+
+@book.rule(
+    "AUT-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc9110#section-15.4",
+        "https://nvd.nist.gov/vuln/detail/CVE-2018-18074",
+    ],
+)
+def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
+    """The API key is not sent along a redirect to another host.
+
+    Why: the other host could use the key.
+    """
+    for one in run.varied:
+        if one.variation.rule != "AUT-004":
+            continue
+        home = run.exchanges[0].request.url.split("/")[2]
+        away = [e.request for e in one.run.exchanges if e.request.url.split("/")[2] != home]
+        keyed = [r.url for r in away if _ITS_HEADERS & {*r.headers}]
+        yield found(not keyed, varied_at(one), f"the key was sent to {keyed}")
 
 
 def _is_credential(name: str) -> bool:

@@ -11,7 +11,7 @@ from ....observed_run import Run
 from ....rule import Finding, broken
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
 
-#: Options that change what a model says, what it costs, or what is known of the caller.
+#: Options that change the answer, its price, or the data about the caller.
 _OPTIONS = frozenset(
     [
         "temperature",
@@ -44,9 +44,9 @@ _OPTIONS = frozenset(
         "service_tier",
     ]
 )
-#: Where an API does not answer without it.
+#: Options that an API requires.
 _REQUIRED = {"anthropic": {"max_tokens"}}
-#: Where options are not beside the messages but in an object of their own.
+#: Objects that hold the options, if they are not beside the messages.
 _HOLDERS = ("generationConfig", "generation_config", "inferenceConfig", "options")
 
 

@@ -1,4 +1,4 @@
-"""The form of tool results, the number of retries, and streaming in pieces."""
+"""The form of tool results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from .....scenarios.script import Failure
 from ....observed_run import Run, call_key
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found
@@ -35,38 +34,26 @@ def structured_results_are_json(run: Run) -> Iterator[Finding]:
                 yield found(_holds(item.text, values[key]), at(index, item), problem)
 
 
-@book.rule("ERR-012", MUST, LOSS, source="https://github.com/BerriAI/litellm/pull/7130")
-def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
-    """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none.
+@book.rule("PAIR-011", MUST, LOSS, source="https://github.com/posit-dev/positron/issues/7770")
+def nothing_is_a_result(run: Run) -> Iterator[Finding]:
+    """`None`, `""`, `0`, `False`, `[]` and `{}` are sent as results, and numbers and booleans stay readable.
 
-    Why: every attempt costs time and may cost money, and retries in two layers multiply.
+    Why: a result that is left out because it is empty leaves its call without an answer.
     """
-    failures = [step for step in run.case.script if isinstance(step, Failure)]
-    if failures and not run.case.max_retries:
-        asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a request of its own
-        sent = len(run.exchanges)
-        problem = f"{sent} requests were sent for {asked} questions, and no retry was allowed"
-        yield found(sent <= asked or bool(run.case.tools), "/exchanges", problem)
-
-
-@book.rule("STR-021", SHOULD, LOSS, source="https://github.com/yagil/tokmon/issues/4")
-def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
-    """A caller who streams gets a long answer in pieces while it arrives, not all at the end.
-
-    Why: the caller streams in order to show the answer early. Not judged if the library does not request a
-    stream.
-    """
-    if "stream" not in run.mode or not run.streamed:
-        return
-    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
-        if (
-            wanted.outcome == "answered"
-            and reply.error is None
-            and reply.pieces
-            and len(wanted.text.split()) > 5
-        ):
-            fine = sum(bool(piece) for piece in reply.pieces) > 1
-            yield found(fine, f"/replies/{index}", f"{len(wanted.text)} characters came in one piece")
+    values = {
+        call_key(r.name, r.arguments): r.value for r in run.tool_runs if not r.value and r.error is None
+    }
+    for index, items in enumerate(run.said):
+        calls = {item.id or item.name: item for item in items if item.kind == "call"}
+        results = [item for item in items if item.kind == "result"]
+        for item in results:
+            call = calls.get(item.id or item.name)
+            key = call_key(call.name, call.arguments) if call else ""
+            if key in values and isinstance(values[key], bool | int):
+                legible = str(values[key]).lower() in item.text.lower()
+                yield found(legible, at(index, item), f"{values[key]!r} was sent as {item.text!r}")
+            elif key in values:
+                yield found(True, at(index, item), "")
 
 
 def _is_plain(value: Any) -> bool:

@@ -16,7 +16,7 @@ from .._rulebook import ASK, IMAGE, body, book
 
 __all__ = ["blind", "compact", "elsewhere"]
 
-# What only OpenAI says of its own parameters and models: at another provider it means nothing.
+# Rules about OpenAI's own parameters and models, which do not apply to other providers.
 _OWN = (
     "REQ-001",
     "REQ-004",
@@ -64,7 +64,7 @@ def compact(value: object) -> tuple[Mapping[str, str], bytes]:
 
 
 def blind(*models: str, example: str, source: str) -> Lack:
-    """Returns the rule of models that are documented to take no images, where what they answer to one is not on record."""
+    """Returns the rule for models that are documented to refuse images, where no refusal is recorded."""
     return Lack(
         "REQ-059",
         "Images are sent only to models that are documented to accept them.",

@@ -1,4 +1,4 @@
-"""Cloudflare Workers AI: each model has a schema of its own, and that of some text models has no lists of parts."""
+"""Cloudflare Workers AI: each model has its own schema, and the schema of some text models has no lists of parts."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def _refused(message: str) -> Refusal:
     return refused(message, code="invalid_request_error")
 
 
-#: What clients were told not to send.
+#: Fields of other APIs that Fireworks refused.
 FOREIGN = frozenset({"promptCacheKey", "vl_high_resolution_images"})
 _OSS = "accounts/fireworks/models/gpt-oss-120b"
 

@@ -1,4 +1,4 @@
-"""vLLM: an error in an object of its own, and arguments of calls that are parsed for the model's template."""
+"""vLLM: errors have their own form, and the arguments of calls are parsed for the model's template."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ vllm = elsewhere("vllm", envelope=_numbered)
 def arguments_are_json(request: Request) -> Iterator[Finding]:
     """The arguments of a call are JSON, because the server parses them for its templates.
 
-    Fix: send `{}` where a model wrote something else.
+    Fix: send `{}` if the model wrote anything else.
     """
     for pointer, message in messages(request.body):
         for index, made in enumerate(calls_of(message)):
@@ -52,7 +52,7 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
 
 
 def _unparsed(text: str) -> str:
-    """Returns what Python's decoder says of a text, nothing where it is JSON."""
+    """Returns the error of Python's JSON decoder for a text, or an empty string if the text is JSON."""
     try:
         json.loads(text)
     except ValueError as error:

@@ -1,0 +1,154 @@
+"""Retries: which failures are tried again, how often, when, and with which request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from .....scenarios.script import Failure
+from ....exchange import Exchange, Response
+from ....observed_run import Run
+from ....rule import Finding, met
+from .._rulebook import LOSS, MUST, SHOULD, book, found
+
+_FINAL = {400, 401, 403, 404, 413, 422}
+
+
+@book.rule(
+    "ERR-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3",
+        "https://platform.claude.com/docs/en/api/rate-limits",
+    ],
+)
+def retries_wait_as_told(run: Run) -> Iterator[Finding]:
+    """A retry waits at least as long as the provider asked (`retry-after`, `retry-after-ms`).
+
+    Why: the provider may limit a client for longer if it comes back too early.
+    """
+    waits = iter(run.waits or ())
+    for index, (failed, _) in enumerate(retried(run)):
+        floor, waited = _floor(failed.response), next(waits, None)
+        if floor is not None and run.waits is not None:
+            problem = f"the next try came after {waited} s, the provider said {floor} s"
+            yield found(waited is not None and waited >= floor, f"/waits/{index}", problem)
+
+
+@book.rule("ERR-002", MUST, LOSS, source="https://github.com/BerriAI/litellm/issues/19216")
+def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
+    """A refused request (400, 401, 403, 404, 413, 422) is not retried.
+
+    Why: the same request is refused again, and the caller waits for nothing.
+    """
+    for index, (one, next_one) in enumerate(pairwise(run.exchanges)):
+        status = one.response.status if one.response else 0
+        if status in _FINAL:
+            problem = f"the request that was answered with {status} was sent again"
+            again = one.request.body == next_one.request.body
+            yield found(not again, f"/exchanges/{index + 1}/request", problem)
+    final = run.exchanges[-1].response if run.exchanges else None
+    if final and final.status in _FINAL:
+        yield met(f"/exchanges/{len(run.exchanges) - 1}/request")
+
+
+@book.rule(
+    "ERR-003",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/api/errors",
+        "https://github.com/magnitudedev/browser-agent/issues/12",
+    ],
+)
+def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
+    """A request with a transient failure (429, 5xx, 529) is retried, as often as the caller allows.
+
+    Why: such a failure passes within seconds, and a user should not have to ask again.
+    """
+    if run.case.max_retries and _fails_at_once(run):
+        tries = len(retried(run))
+        wanted = min(run.case.max_retries, sum(_is_whole_failure(run, step) for step in run.case.script))
+        yield found(tries >= min(wanted, 1), "/exchanges", "a passing failure was not tried again")
+        yield found(
+            tries <= _most(run), "/exchanges", f"it was tried {tries} times more, {_most(run)} were allowed"
+        )
+
+
+@book.rule("ERR-004", MUST, LOSS, source="https://github.com/agno-agi/agno/issues/10366")
+def retries_repeat_the_request(run: Run) -> Iterator[Finding]:
+    """A retry sends the same request and runs no tool again.
+
+    Why: a tool may charge a card or send an email, and a second run does it twice.
+    """
+    for index, (failed, again) in enumerate(retried(run)):
+        same = failed.request.body == again.request.body
+        yield found(same, f"/exchanges/{index + 1}/request", "the second try is another request")
+
+
+@book.rule("ERR-010", SHOULD, LOSS, source="https://github.com/HKUDS/nanobot/issues/4038")
+def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
+    """A request is not retried silently after part of its stream reached the caller.
+
+    Why: the new answer starts from the beginning, after text that the caller has already shown.
+    """
+    failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
+    if run.case.max_retries and failing and run.streamed:
+        tries = len(run.exchanges)
+        problem = f"{tries} requests were sent for {len(run.case.steps)} questions"
+        yield found(tries <= len(run.case.steps), "/exchanges", problem)
+
+
+@book.rule("ERR-012", MUST, LOSS, source="https://github.com/BerriAI/litellm/pull/7130")
+def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
+    """A failed request is retried at most as often as the caller allows, and not at all if the caller allows none.
+
+    Why: every attempt costs time and may cost money, and retries in two layers multiply.
+    """
+    failures = [step for step in run.case.script if isinstance(step, Failure)]
+    if failures and not run.case.max_retries:
+        asked = len(run.case.steps) + sum(ask.compacted for ask in run.case.steps)  # a separate request
+        sent = len(run.exchanges)
+        problem = f"{sent} requests were sent for {asked} questions, and no retry was allowed"
+        yield found(sent <= asked or bool(run.case.tools), "/exchanges", problem)
+
+
+def retried(run: Run) -> list[tuple[Exchange, Exchange]]:
+    """Returns each failed request with its retry: the same content, or else the request after a transient status."""
+    return [
+        (one, other)
+        for one, other in pairwise(run.exchanges)
+        if one.response and passes(one.response.status) and _same_conversation(one, other)
+    ]
+
+
+def _same_conversation(one: Exchange, other: Exchange) -> bool:
+    messages = ("messages", "input", "contents")
+    return all(one.request.body.get(key) == other.request.body.get(key) for key in messages)
+
+
+def passes(status: int) -> bool:
+    """Tells whether a failure with this status is transient."""
+    return status in {408, 409, 429} or status >= 500
+
+
+def _is_whole_failure(run: Run, step: object) -> bool:
+    return isinstance(step, Failure) and (step.after is None or not run.streamed)
+
+
+def _fails_at_once(run: Run) -> bool:
+    return any(_is_whole_failure(run, step) for step in run.case.script)
+
+
+def _most(run: Run) -> int:
+    return run.case.max_retries * len(run.case.steps)
+
+
+def _floor(response: Response | None) -> float | None:
+    """Returns the seconds after which the provider wants a retry."""
+    headers = response.headers if response else {}
+    if "retry-after-ms" in headers:
+        return float(headers["retry-after-ms"]) / 1000
+    after = headers.get("retry-after", "")
+    return float(after) if after.replace(".", "", 1).isdigit() else None

@@ -1,0 +1,56 @@
+"""Tool calls in a stream: each has its own id, name and arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....observed_run import Run
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, SHOULD, book
+from .streams import same_as_plain
+
+
+@book.rule("STR-012", MUST, LOSS, source="https://platform.claude.com/docs/en/build-with-claude/streaming")
+def crosswise_arguments_find_their_call(run: Run) -> Iterator[Finding]:
+    """Interleaved arguments of parallel calls are joined by index or id, not appended to the latest call.
+
+    Why: arguments that are joined to another call run that call with wrong values.
+    """
+    yield from same_as_plain(run, "STR-012")
+
+
+@book.rule(
+    "STR-013",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/ollama/ollama/issues/15457",
+        "https://github.com/BerriAI/litellm/issues/33678",
+    ],
+)
+def ids_tell_calls_apart(run: Run) -> Iterator[Finding]:
+    """Calls with the same index but different ids are different calls.
+
+    Why: some servers send every call with the index 0, and a client that trusts it loses all calls but one.
+    """
+    yield from same_as_plain(run, "STR-013")
+
+
+@book.rule(
+    "STR-014", MUST, LOSS, source="https://github.com/deepset-ai/haystack-core-integrations/issues/1947"
+)
+def no_arguments_are_an_empty_object(run: Run) -> Iterator[Finding]:
+    """A call without arguments has the arguments `{}`, whether they arrive as `""`, `"{}"`, null or not at all.
+
+    Why: an empty string is not JSON, so a client that parses it fails on every tool without parameters.
+    """
+    yield from same_as_plain(run, "STR-014")
+
+
+@book.rule("STR-020", SHOULD, LOSS, source="https://github.com/vercel/ai/pull/14737")
+def late_names_are_merged(run: Run) -> Iterator[Finding]:
+    """A tool call whose name arrives after its id is one call.
+
+    Why: some compatible servers send the name in a later chunk than the id.
+    """
+    yield from same_as_plain(run, "STR-020")

@@ -1,0 +1,136 @@
+"""Token counts: requested where the API wants that, and reported as the provider counted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from .....scenarios.script import Usage
+from ....observed_run import Run
+from ....rule import Finding, broken
+from .._rulebook import LOSS, MUST, SHOULD, book, found, varied_at
+from .replies import answers_to, is_whole
+from .streams import same_as_plain
+
+
+@book.rule("USG-001", MUST, LOSS, source="https://github.com/tensorzero/tensorzero/issues/5481")
+def usage_is_the_providers(run: Run) -> Iterator[Finding]:
+    """The reported token counts are the provider's, streamed or not: those of the last answer, or their sum.
+
+    Why: callers compute costs and limits from these counts. The counts may include cached and reasoning
+    tokens or not: OpenAI includes both, Anthropic's `input_tokens` exclude cached tokens, and Gemini's
+    `candidatesTokenCount` excludes thinking. The provider's own count is accepted, and so is the sum of its
+    parts.
+    """
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        answers = answers_to(run, wanted.text) if wanted.outcome == "answered" else []
+        usages = [answer.usage for answer in answers]
+        if usages and reply.usage and is_whole(reply.text, wanted.text, answers):
+            want = _counts(usages[-1:])
+            got = {key: reply.usage.get(key) for key in want}
+            problem = f"the provider counted {want}, the caller got {got}"
+            yield found(_is_counted(got, usages), f"/replies/{index}", problem)
+
+
+@book.rule(
+    "USG-002",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/streaming",
+        "https://github.com/microsoft/agent-framework/issues/7143",
+    ],
+)
+def counts_come_from_where_they_are(run: Run) -> Iterator[Finding]:
+    """Input tokens are read from `message_start` if `message_delta` has none, and output tokens are not added up.
+
+    Why: the counts of `message_delta` are totals, so a sum counts the same tokens twice.
+    """
+    yield from same_as_plain(run, "USG-002")
+
+
+@book.rule(
+    "USG-003",
+    MUST,
+    LOSS,
+    source="https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create",
+)
+def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
+    """A client that reports token counts of streams requests them from Chat Completions (`stream_options`).
+
+    Why: Chat Completions sends the counts of a stream only if they are requested.
+    """
+    if run.wire != "openai-chat" or run.vendor != "openai":
+        return
+    if any(reply.usage.get("input") is not None for reply in run.replies):
+        for index, exchange in enumerate(run.exchanges):
+            asked = (exchange.request.body.get("stream_options") or {}).get("include_usage")
+            if exchange.request.stream:
+                yield found(asked, f"/exchanges/{index}/request", "`stream_options.include_usage` is missing")
+
+
+@book.rule(
+    "USG-004",
+    MUST,
+    LOSS,
+    source="https://github.com/laravel/ai/pull/1021",
+)
+def parts_of_counts_are_kept(run: Run) -> Iterator[Finding]:
+    """Cached tokens are reported as part of the input, and reasoning tokens as part of the output.
+
+    Why: providers count differently, and costs are wrong if a count means something else for each of them.
+    """
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        usage = next((a.usage for a in answers_to(run, wanted.text)[-1:]), None)
+        for name in ("cached", "reasoning") if usage and reply.error is None else ():
+            want, got = getattr(usage, name), reply.usage.get(name)
+            if not want or name not in reply.usage or not _said(run, name):
+                continue
+            if got is not None:
+                yield found(got == want, f"/replies/{index}", f"{name} is {got}, the provider counted {want}")
+            else:
+                yield broken(f"/replies/{index}", f"{name} is not reported; the provider counted {want}")
+
+
+@book.rule("USG-005", SHOULD, LOSS, source="https://github.com/simonw/llm/issues/1697")
+def missing_counts_are_none(run: Run) -> Iterator[Finding]:
+    """Token counts that the provider did not send are reported as None, not 0, and the caller still gets the
+    answer.
+
+    Why: a 0 says that nothing was used, and an answer without counts is still an answer.
+    """
+    for one in run.varied:
+        if one.variation.rule != "USG-005":
+            continue
+        counts = [count for reply in one.run.replies for count in reply.usage.values()]
+        problem = f"nothing was counted, and {counts} is reported"
+        yield found(not any(count == 0 for count in counts), varied_at(one), problem)
+        yield found(_texts(one.run) == _texts(run), varied_at(one), f"the replies are {_texts(one.run)}")
+
+
+def _counts(usages: Sequence[Usage]) -> dict[str, int]:
+    """Returns the tokens of one answer, or of all answers to a question."""
+    return {"input": sum(each.input for each in usages), "output": sum(each.output for each in usages)}
+
+
+def _is_counted(got: Mapping[str, int | None], usages: Sequence[Usage]) -> bool:
+    """Tells whether these are the counts of the last answer, or the sum over all answers, with their parts or
+    without.
+    """
+    return any(
+        got["input"] in (total["input"], total["input"] - sum(each.cached for each in some))
+        and got["output"] in (total["output"], total["output"] - sum(each.reasoning for each in some))
+        for some in (usages[-1:], usages)
+        for total in [_counts(some)]
+    )
+
+
+def _said(run: Run, name: str) -> bool:
+    """Tells whether the provider's answer has counts. Not every format has them."""
+    key = {"cached": rb"cache", "reasoning": rb"reasoning_tokens|thinking_tokens|thoughtsTokenCount"}[name]
+    bodies = [e.response.body for e in run.exchanges if e.response]
+    return any(re.search(key, body, re.IGNORECASE) for body in bodies)
+
+
+def _texts(run: Run) -> list[str]:
+    return [reply.text for reply in run.replies]

@@ -1,0 +1,52 @@
+"""The system prompt: whole, once, and in the place that the wire format defines for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .....scenarios.messages import Text
+from ....exchange import Item
+from ....observed_run import Run
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, book, found
+
+
+@book.rule(
+    "SYS-001",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/api/messages",
+        "https://github.com/interviewstreet/hiring-agent/issues/342",
+    ],
+)
+def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
+    """Every request has the system prompt in the place that the wire format defines for it.
+
+    Why: elsewhere, the model reads it as something that the user said, or that it said itself.
+    """
+    for index, items in enumerate(run.said) if run.case.system else ():
+        texts = "\n".join(item.text for item in items if item.kind == "system" or item.role == "system")
+        fine = str(run.case.system) in texts
+        yield found(fine, f"/exchanges/{index}/request", "the system prompt is not in its place")
+
+
+@book.rule("SYS-003", MUST, LOSS, source="https://github.com/olimorris/codecompanion.nvim/issues/2522")
+def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
+    """The whole system prompt is sent once and in order.
+
+    Why: a model does not follow instructions that it did not get.
+    """
+    prompt = str(run.case.system)
+    users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
+    told = any(prompt in text for text in users)  # the user may say the same
+    for index, items in enumerate(run.said) if run.case.system else ():
+        count = sum(item.text.count(prompt) for item in items if _is_said(item, alone=told))
+        yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
+
+
+def _is_said(item: Item, *, alone: bool) -> bool:
+    """Tells whether this item has the system prompt. A repetition by the model does not count; with `alone`, one in
+    the user's text does not count either.
+    """
+    return item.kind == "system" or (item.role == "user" and item.kind == "text" and not alone)
