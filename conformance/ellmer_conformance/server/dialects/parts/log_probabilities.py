@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from ...contract.exchange import Json
-from ...scenarios.script import Say
-from .base import words
+from ....contract.exchange import Json
+from ....scenarios.script import Say
+from ..base import words
 
 __all__ = ["chosen_candidates", "log_probabilities", "of_tokens"]
 
