@@ -122,7 +122,7 @@ class StructuredOutput(ABC):
         asked = turns if forced else told(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
         ours = {name: request.json[name] for name in forced if name in request.json}
-        return replace(request, json={**request.json, **json_bodies.merged(forced, ours)})
+        return replace(request, json={**request.json, **json_bodies.merged(ours, forced)})
 
     def _forcible(self) -> bool:
         asked = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}

@@ -7,7 +7,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1]))  # the sweep is a package of these tests
 
-from sweep.grid import places, sample
+from sweep.grid import Cell, places, sample
 from sweep.judge import judged, swept
 
 
@@ -16,6 +16,13 @@ def test_nothing_is_refused(seed):
     outcomes = [judged(cell) for cell in sample(10 * len(places()), seed)]
     assert [f"{o.cell}: {o.refused}" for o in outcomes if o.refused] == []
     assert sum(bool(o.declined) for o in outcomes) < len(outcomes) / 2
+
+
+def test_a_tool_choice_goes_with_an_answer_that_is_a_call():
+    anthropic = next(place for place in places() if place.name == "anthropic")
+    for choice in ("tool_choice auto", "tool_choice required", "tool_choice required and thinking"):
+        outcome = judged(Cell(anthropic, "claude-3-5-haiku-latest", {"params": choice, "type": "object"}))
+        assert not outcome.refused, f"{choice}: {outcome.refused}"
 
 
 def test_the_judge_can_refuse():
