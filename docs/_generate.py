@@ -50,9 +50,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Adds the reason below a block that is not run, and removes the other comments for the tests."""
+    """Adds the reason above a block that is not run, except `pip install`. Removes the other comments for the tests."""
+    told = re.sub(r"<!-- not run: [^>]+ -->\n(?=```console\n\$ pip install )", "", markdown)
     told = re.sub(
-        r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', markdown
+        r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', told
     )
     return re.sub(r"<!-- (model|file|continues)\b.*?-->\n?", "", told)
 

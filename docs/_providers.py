@@ -36,23 +36,26 @@ hide: [toc]
 ---
 # Providers
 
-Every provider is found by its name: `chat_groq()`, or `chat("groq/some-model")`.
+Each provider has a function, such as `chat_groq()`. `chat("groq/some-model")` finds it by its name.
 
-What each takes and gives, whatever the model, is in the first table: what its module declares, beside what the suite
-saw in {plays} plays. **✓** declared, and so it was. **–** it does not take this; the suite saw that it is refused in the
-open, and never dropped. **✗** it was otherwise. **?** nothing of it was played.
+The first table compares what each provider's module declares, for any model, with the results of {plays} tests:
 
-Images and PDFs that a tool returns go behind its results, and *inside* them on request (`tool_media="native"`), where
-the API has that. Structured output follows a schema, or is asked for *in words* where the API knows none. *Rules kept* are
-the rules of the provider's contract that were met. All of it rests on recordings: *live* ones, of the provider itself, or
-those that the suite's strict server made in its place.
+- **✓** The feature is declared, and the tests pass.
+- **–** The feature is not supported. The tests show that it is refused with an error, and never silently dropped.
+- **✗** A test failed.
+- **?** No test covers the feature.
+
+Images and PDFs that a tool returns are sent after the tool results. With `tool_media="native"`, they are sent *inside*
+the results if the API supports this. Structured output uses a schema. If the API has no schemas, the prompt asks for it
+*in words*. *Rules kept* counts the applicable rules of the provider's contract. Recordings are *live* if they come from
+the provider itself; the others were made with the suite's strict server.
 """
 
 PROFILES = """
-## What the default models take
+## Default models
 
-The profile of each default model, as `chat.profile` has it (of other models, too: the tables are in
-`ellmer_core/models/profiles/`). A parameter that the model does not take is left out, with one warning.
+This table shows the profile of each default model, as in `chat.profile`. The tables for all models are in
+`ellmer_core/models/profiles/`. A parameter that the model does not accept is left out, with one warning.
 """
 
 
@@ -151,18 +154,18 @@ def rules_kept(rows: Iterable[Row]) -> str:
     return f"{sum(kept.values())}/{len(kept)}" if kept else "–"
 
 
-# what is declared, and what shows it ----------------------------------------------------------------------------
+# declarations and their tests -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Column:
-    """A feature of a provider: whether it is declared, the rows of the report that show it, and its text."""
+    """A feature of a provider: its declaration, the rows of the report that show it, and its text."""
 
     title: str
     declared: Callable[[Vendor], bool]
     shown: Callable[[Vendor, Row], bool]
     how: Callable[[Vendor], str] = lambda _: ""
-    refusable: bool = True  # what it does not take is refused; what it does not give is not there
+    refusable: bool = True  # an unsupported input is refused; an unsupported output is only missing
 
     def cell(self, vendor: Vendor, rows: Iterable[Row]) -> str:
         """Returns the cell, which shows whether the rows agree with the declaration."""
@@ -174,11 +177,17 @@ class Column:
         return f"{'✓' if 'pass' in verdicts else '?'} {self.how(vendor)}".strip()
 
 
+@cache
+def needs_of(case: str) -> frozenset[str]:
+    """Returns the capabilities that a case needs. The tables ask this for every row of the report."""
+    return all_cases()[case].needs
+
+
 def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> Column:
     """Returns a column for a capability of cases. Its cases need no other refused capability."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
-        needs = all_cases()[row["case"]].needs
+        needs = needs_of(row["case"])
         return name in needs and set(vendor.capabilities.refused(needs)) <= {name}
 
     return Column(title, lambda vendor: not vendor.capabilities.refused([name]), shown, how)
@@ -188,7 +197,7 @@ def support(title: str, name: str, shows: Callable[[Row], bool]) -> Column:
     """Returns a column for a field of `Wire.supports` that is not a capability of a case."""
 
     def shown(vendor: Vendor, row: Row) -> bool:
-        return shows(row) and not vendor.capabilities.refused(all_cases()[row["case"]].needs)
+        return shows(row) and not vendor.capabilities.refused(needs_of(row["case"]))
 
     return Column(title, lambda vendor: getattr(vendor.wire.supports, name), shown, refusable=False)
 

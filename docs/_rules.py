@@ -7,6 +7,7 @@ search reads `rules/error-texts.json`.
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -56,16 +57,23 @@ GROUPS = {
     "USG": "token counts",
 }
 
-INTRODUCTION = """
+#: What the words beside a rule's level mean.
+KINDS = {
+    "reject": "the API refuses a request that breaks the rule.",
+    "loss": "the API may answer 200, but data is lost.",
+    "preview": "no recording or specification backs the rule yet. It is reported, but it is never a failure.",
+}
+
+INTRODUCTION = f"""
 # Rules
 
 A rule is one sentence of a provider's contract. The strict server refuses requests that break it, the suite judges
 clients by it, and `conformance lint` looks for it in recordings.
 
 - **MUST** or **SHOULD** is the level of the rule.
-- **reject**: the API refuses a request that breaks the rule.
-- **loss**: the API may answer 200, but data is lost.
-- **preview**: no recording or specification backs the rule yet. It is reported, but it is never a failure.
+- **reject**: {KINDS["reject"]}
+- **loss**: {KINDS["loss"]}
+- **preview**: {KINDS["preview"]}
 
 ## Find a rule by its error text
 
@@ -79,10 +87,10 @@ On the command line, `conformance explain "text of the error"` does the same.
 
 ## Rules as data
 
-[rules.json](rules.json) has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence`
-is a list of pages that show what the rule rests on, those of its sources among them. The file is what
-`conformance list --format json` prints, so that programs in other languages can use it. Its `version` changes when a
-field changes or goes; a new field does not change it. `requirements` names the dated set of rules.
+Programs in other languages can read [rules.json](rules.json), which is the output of `conformance list --format json`.
+It has all rules: their ids, sentences, wire formats, sources, evidence and error texts. `evidence` is a list of pages
+that prove the rule, and includes its sources. `version` changes if a field is changed or removed, but not if a field
+is added. `requirements` names the dated set of rules.
 """
 
 
@@ -146,19 +154,31 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
     """
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
-    facts = [rule.id, status(rule), *([f"models: {', '.join(rule.models)}"] if rule.models else [])]
+    models = [f"models: {', '.join(rule.models)}"] if rule.models else []
+    facts = [rule.id, *models, f"{status(rule)}: {KINDS[kind(rule)]}"]
     parts = [
         f"---\ntitle: {json.dumps(f'{rule.id}: {rule.sentence}', ensure_ascii=False)}\nhide: [toc]\n---",
         f"{trail}\n{{ .facts }}",
         f"# {prose(rule.sentence)}",
         f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
-        prose(rule.explain),
+        reasons(rule),
         *(shown(book, rule, example) for example in rule.counterexamples[:1]),
-        f"## Source\n\n{'; '.join(map(linking, rule.source))}",
+        f"## Source\n\n{listed(map(linking, rule.source))}",
         opened(book, rule) if rule.refuses else "",
         f"On the command line: `conformance explain {rule.id}{'' if wire == 'behaviour' else f' --wire {wire}'}`",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def reasons(rule: Rule) -> str:
+    """Returns the explanation of a rule: why, and how to fix it, each in a paragraph."""
+    return re.sub(r"(?:^|\s+)(Why|Fix): ", r"\n\n**\1:** ", prose(rule.explain)).strip()
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Returns a list in Markdown, or the line alone if there is only one."""
+    first, *others = lines
+    return "\n".join(f"- {line}" for line in [first, *others]) if others else first
 
 
 def opened(book: RuleBook, rule: Rule) -> str:
@@ -166,7 +186,7 @@ def opened(book: RuleBook, rule: Rule) -> str:
     found = [
         each for each in evidence_of(book, rule) if not any(str(each) in source for source in rule.source)
     ]
-    return f"Evidence: {'; '.join(map(evidence, found))}" if found else ""
+    return f"## Evidence\n\n{listed(map(evidence, found))}" if found else ""
 
 
 def evidence(each: Evidence) -> str:
@@ -220,4 +240,9 @@ def title(book: RuleBook) -> str:
 
 def status(rule: Rule) -> str:
     """Returns the level and the kind."""
-    return f"{rule.level} · {'preview' if rule.preview else rule.kind}"
+    return f"{rule.level} · {kind(rule)}"
+
+
+def kind(rule: Rule) -> str:
+    """Returns the kind of a rule, or that it is a preview."""
+    return "preview" if rule.preview else str(rule.kind)

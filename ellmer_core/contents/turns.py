@@ -90,12 +90,12 @@ class Turn(Displayed, Value):
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the turn is a single text. Nothing in it then needs an answer or another form."""
+        """Whether the turn is a single text. Such a turn has no open tool calls and needs no conversion."""
         return len(self.contents) == 1 and type(self.contents[0]) is ContentText
 
 
 def are_plain(turns: Iterable[Turn]) -> list[bool]:
-    """Tells of each turn whether it is plain. No line of Python runs for each, because a history may be long."""
+    """Tells of each turn whether it is plain. It runs no Python code for each turn, because a history may be long."""
     return list(map(attrgetter("is_plain"), turns))
 
 

@@ -1,4 +1,4 @@
-"""OpenAI, https://platform.openai.com/docs/api-reference/responses."""
+"""OpenAI, https://developers.openai.com/api/reference/resources/responses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def chat_openai(system_prompt: str | None = None, **options: Unpack[Options]) ->
     """Makes a chat with OpenAI, over the Responses API.
 
     Key: `OPENAI_API_KEY`. Default model: `gpt-5.6-terra`. For the older API, use `chat_openai_completions()`. API:
-    https://platform.openai.com/docs/api-reference/responses.
+    https://developers.openai.com/api/reference/resources/responses.
 
     Args:
         system_prompt: The system prompt. Default: none.

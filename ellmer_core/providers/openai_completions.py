@@ -1,4 +1,4 @@
-"""OpenAI over its older API, https://platform.openai.com/docs/api-reference/chat."""
+"""OpenAI over its older API, https://developers.openai.com/api/reference/resources/chat."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chat_openai_completions(system_prompt: str | None = None, **options: Unpack[
     """Makes a chat with OpenAI, over Chat Completions.
 
     Key: `OPENAI_API_KEY`. Default model: `gpt-4.1`. This API refuses images in tool results, so they follow in a user
-    message. API: https://platform.openai.com/docs/api-reference/chat.
+    message. API: https://developers.openai.com/api/reference/resources/chat.
 
     Args:
         system_prompt: The system prompt. Default: none.

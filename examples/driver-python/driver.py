@@ -18,7 +18,7 @@ from wire import ApiError, Incomplete, Json, ask
 SETTINGS = ("audio_in_user", "structured", "tool_choice", "stop_sequences", "json_mode", "model_override")
 SELF = {"capabilities": dict.fromkeys(SETTINGS, "native"), "features": ["conversations", "cancel", "reload"]}
 
-#: The types of media that the API takes: https://platform.openai.com/docs/guides/images-vision
+#: The types of media that the API takes: https://developers.openai.com/api/docs/guides/images-vision
 ACCEPTED = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 
 

@@ -8,6 +8,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from ellmer_conformance.report import read
+from ellmer_conformance.report.formats import html
 from ellmer_conformance.server.strict_server import StrictServer
 
 ADAPTER = """
@@ -114,6 +116,39 @@ def test_a_report_opens_on_what_failed_and_folds_what_follows(planted, page, axe
     page.get_by_role("button", name="Rules", exact=True).click()
     expect(page.locator("#matrix th code").first).to_be_attached()
     assert "`" not in page.locator("#matrix").inner_text()
+
+
+@pytest.fixture
+def sourced(planted, tmp_path):
+    """The page of a report with a rule that names links, a sentence, and addresses that must not be followed."""
+    report = read(planted / "out" / "report.json")
+    for rule in report.rules:
+        if rule["id"] == "PAIR-001":
+            rule["source"] = [
+                "https://example.org/a?b=1&c=<i>#d",
+                "as (http://example.org/e) says",
+                "javascript:alert(1)",
+                f"{HOSTILE} data:text/html,x",
+            ]
+    (tmp_path / "index.html").write_text(html.page(report, "out"), "utf-8")
+    return (tmp_path / "index.html").as_uri()
+
+
+def test_the_sources_of_a_rule_are_links_that_tell_the_page_nothing(sourced, page, axe):
+    page.goto(sourced)
+    page.get_by_role("region", name="What failed").get_by_role("button", name="PAIR-001").first.press("Enter")
+    sources = page.get_by_role("dialog").locator(".sources")
+
+    links = sources.get_by_role("link")
+    assert [link.get_attribute("href") for link in links.all()] == [
+        "https://example.org/a?b=1&c=<i>#d",
+        "http://example.org/e",
+    ]
+    assert {link.get_attribute("rel") for link in links.all()} == {"noreferrer noopener"}
+    expect(sources.get_by_role("listitem").nth(1)).to_have_text("as (http://example.org/e) says")
+    expect(sources.get_by_role("listitem").nth(2)).to_have_text("javascript:alert(1)")
+    expect(sources.get_by_role("listitem").nth(3)).to_have_text(f"{HOSTILE} data:text/html,x")
+    assert axe(page) == {}
 
 
 def test_the_message_that_is_marked_is_the_one_in_the_wrong_place(tmp_path, page):

@@ -79,6 +79,9 @@ class OpenAIChat:
     def body(self, items: Sequence[Json]) -> Json:
         return {**self.head(), self.list: [*self.first(), *items]}
 
+    def limited(self, body: Json, tokens: int) -> Json:
+        return {**body, "max_tokens": tokens}
+
 
 class Groq(OpenAIChat):
     path, model = "/openai/v1/chat/completions", "meta-llama/llama-4-scout-17b-16e-instruct"
@@ -112,6 +115,9 @@ class Cohere(OpenAIChat):
 class Ollama(OpenAIChat):
     path, model = "/api/chat", "llama3.2"
 
+    def limited(self, body: Json, tokens: int) -> Json:
+        return {**body, "options": {"num_predict": tokens}}
+
     def body(self, items: Sequence[Json]) -> Json:
         return {**super().body(items), "stream": False}
 
@@ -133,6 +139,9 @@ class Ollama(OpenAIChat):
 
 class Responses(OpenAIChat):
     path, list = "/v1/responses", "input"
+
+    def limited(self, body: Json, tokens: int) -> Json:
+        return {**body, "max_output_tokens": tokens}
 
     def head(self) -> Json:
         tool = {"type": "function", "name": TOOL, "description": ABOUT, "parameters": SCHEMA, "strict": False}
@@ -228,6 +237,9 @@ class Anthropic(OpenAIChat):
 class Gemini(OpenAIChat):
     path, list = "/v1beta/models/gemini-2.5-flash:generateContent", "contents"
 
+    def limited(self, body: Json, tokens: int) -> Json:
+        return {**body, "generationConfig": {"maxOutputTokens": tokens}}
+
     def head(self) -> Json:
         tool = {"name": TOOL, "description": ABOUT, "parameters": SCHEMA}
         return {
@@ -270,6 +282,9 @@ class Vertex(Gemini):
 class Bedrock(OpenAIChat):
     path = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
     id = "tooluse_{}_{}"
+
+    def limited(self, body: Json, tokens: int) -> Json:
+        return {**body, "inferenceConfig": {"maxTokens": tokens}}
 
     def head(self) -> Json:
         spec = {"name": TOOL, "description": ABOUT, "inputSchema": {"json": SCHEMA}}

@@ -1,6 +1,6 @@
 """The whole content of requests that continue a stored answer (`previous_response_id`).
 
-https://platform.openai.com/docs/guides/conversation-state
+https://developers.openai.com/api/docs/guides/conversation-state
 """
 
 from __future__ import annotations

@@ -12,14 +12,13 @@ import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from hashlib import sha256
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from ..contract.exchange import Json
 from ..contract.readers.anthropic import BINDING_BETA, PRESERVES_THINKING
 from ..contract.readers.json_access import object_of
-from .signatures import decoded, encoded, opened, sign
+from .signatures import LONG, decoded, digest, encoded, opened, sign
 
 __all__ = [
     "Block",
@@ -39,7 +38,6 @@ _ELSEWHERE = (
 )
 _UNSENT = f"That setting requires the `{BINDING_BETA}` value in the `anthropic-beta` header. "
 _RECORD = "\0"  # what a signed text begins with that is a record
-_UNSAID = frozenset({"cache_control", "cachePoint"})
 
 
 class Prefix(NamedTuple):
@@ -53,7 +51,7 @@ class Prefix(NamedTuple):
 
     def after(self, signature: str) -> Prefix:
         """Returns the prefix of the next thought of an answer."""
-        return self._replace(thought=_digest(signature))
+        return self._replace(thought=digest(signature))
 
 
 class Block(NamedTuple):
@@ -88,7 +86,7 @@ class Conversation:
     def prefix(self) -> Prefix:
         """The prefix for thoughts in the answer to this request."""
         thoughts = [block.signature for block in self.blocks if block.signature is not None]
-        before = _digest(thoughts[-1]) if thoughts else ""
+        before = digest(thoughts[-1]) if thoughts else ""
         return Prefix(self.model, self._system, self._tools, self._digests, before)
 
     @cached_property
@@ -99,17 +97,17 @@ class Conversation:
     @cached_property
     def _digests(self) -> Sequence[str]:
         """The digests of these blocks."""
-        return [_digest([block.role, block.value]) for block in self._said]
+        return [digest([block.role, block.value]) for block in self._said]
 
     @cached_property
     def _system(self) -> str:
-        return _digest(self.system)
+        return digest(self.system)
 
     @cached_property
     def _tools(self) -> str:
         """The set of tools. Tools that are loaded later are not in it."""
-        return _digest(
-            sorted(_digest(tool) for tool in self.tools if object_of(tool).get("defer_loading") is not True)
+        return digest(
+            sorted(digest(tool) for tool in self.tools if object_of(tool).get("defer_loading") is not True)
         )
 
     @cached_property
@@ -129,7 +127,7 @@ class Conversation:
                 sentence = self._differs(bound, said, block, thought) if sentence is None else ""
                 if sentence is not None:
                     found.append(Mismatch(block.place, "prefix_binding_mismatch", sentence))
-            thought = _digest(block.signature)
+            thought = digest(block.signature)
         return found
 
     def objection(self, *, dropped: bool, beta: bool) -> str | None:
@@ -191,7 +189,12 @@ def sealed(text: str, prefix: Prefix | None) -> str:
 
 
 def unsealed(signature: str) -> Sealed | None:
-    """Returns the content of an unchanged signature of this server."""
+    """Returns the content of an unchanged signature of this server. The latest are remembered."""
+    return (_unsealed if len(signature) < LONG else _unsealed.__wrapped__)(signature)
+
+
+@lru_cache(1024)
+def _unsealed(signature: str) -> Sealed | None:
     blob = decoded(signature)
     text = opened(blob) if blob else None
     if text is None or not text.startswith(_RECORD):
@@ -211,24 +214,9 @@ def _reads(model: str, author: str) -> bool:
 
 def _first_difference(before: Sequence[str], now: Sequence[str]) -> int | None:
     """Returns the first place of `before` that differs in `now`."""
-    for index, digest in enumerate(before):
-        if index >= len(now) or now[index] != digest:
+    if list(before) == list(now[: len(before)]):
+        return None
+    for index, one in enumerate(before):
+        if index >= len(now) or now[index] != one:
             return index
     return None
-
-
-def _digest(value: Any) -> str:
-    return sha256(json.dumps(_compared(value), sort_keys=True).encode()).hexdigest()[:12]
-
-
-def _compared(value: Any, key: str = "") -> Any:
-    """Returns a value without ignored parts: cache markers, nulls, and signatures of URLs."""
-    if isinstance(value, dict):
-        return {
-            name: _compared(one, name)
-            for name, one in value.items()
-            if name not in _UNSAID and one is not None
-        }
-    if isinstance(value, list | tuple):
-        return [_compared(one) for one in value]
-    return value.partition("?")[0] if key == "url" and isinstance(value, str) else value

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from ...contents.tool_requests_and_results import ToolDef
@@ -39,6 +40,7 @@ class RequestCache:
     turns: dict[int, Turn] = field(default_factory=dict)
     messages: dict[int, list[Json]] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
+    asked: tuple[list[Turn], list[list[Json]]] = ([], [])  # of the last request
 
     def request(
         self,
@@ -52,7 +54,7 @@ class RequestCache:
     ) -> tuple[Request, bytes]:
         """Returns the request of the wire and its body. Raises `UsageError` for values that are not JSON."""
         if wire != self.wire:
-            self.wire, self.turns, self.messages, self.texts = wire, {}, {}, {}
+            self.wire, self.turns, self.messages, self.texts, self.asked = wire, {}, {}, {}, ([], [])
         keeping = copy(wire)
         object.__setattr__(keeping, "keep", self._keep)
         request = keeping.asking(turns, tools, stream=stream, type=type, mode=mode)
@@ -66,16 +68,22 @@ class RequestCache:
         return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts))
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
-        """Returns the messages of each turn. Nearly all turns of a long history are cached, so they are looked up in
-        bulk.
+        """Returns the messages of each turn. A conversation begins as it did in the last request, so nearly all turns
+        are known without a lookup.
         """
-        known = list(map(self.messages.get, map(id, turns)))
-        return [self._new(turns[n], message) if one is None else one for n, one in enumerate(known)]
+        before, known = self.asked
+        same = [*map(is_, before, turns), False].index(False)
+        messages = known[:same] + [self._message(turn, message) for turn in turns[same:]]
+        self.asked = list(turns), messages
+        return messages
+
+    def _message(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
+        known = self.messages.get(id(turn))
+        return self._new(turn, message) if known is None else known
 
     def _new(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-        if id(turn) not in self.turns:  # else it is there twice
-            self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
-            self.texts.update((id(one), encoded(one)) for one in self.messages[id(turn)])
+        self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
+        self.texts.update((id(one), encoded(one)) for one in self.messages[id(turn)])
         return self.messages[id(turn)]
 
     def _forget_all_but(self, turns: Sequence[Turn]) -> None:
@@ -92,15 +100,18 @@ class RequestCache:
         for name, value in body.items():
             field = encoded(str(name)) + b":"
             if isinstance(value, list) and value:
-                known = map(self.texts.get, map(id, value))
-                first, *rest = [
-                    encoded(item) if text is None else text for text, item in zip(known, value, strict=True)
-                ]
+                first, *rest = self._items(value)
                 pieces += [field + b"[" + first, *rest]
                 pieces[-1] += b"]"
             else:
                 pieces.append(field + encoded(value))
         return b",".join(_in_braces(pieces))
+
+    def _items(self, items: list[Any]) -> list[bytes]:
+        known = list(map(self.texts.get, map(id, items)))
+        if all(known):
+            return known  # type: ignore[return-value]  # mypy does not see what all() says
+        return [encoded(item) if text is None else text for text, item in zip(known, items, strict=True)]
 
 
 def _in_braces(pieces: list[bytes]) -> list[bytes]:

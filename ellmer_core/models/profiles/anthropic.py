@@ -44,6 +44,13 @@ ROWS: list[dict[str, Any]] = [
         },
         "source": "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html",
     },
+    # They hide their thoughts unless a request asks to see them, as at Anthropic.
+    {
+        "provider": ["AWS/Bedrock"],
+        "model": r"claude-(opus-4-[7-9]|[a-z]+-([5-9]|\d\d))",
+        "on": {"additionalModelRequestFields": {"thinking": {"display": "summarized"}}},
+        "source": "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html",
+    },
     # Before preserved thinking.
     {
         "provider": ["Anthropic", "AWS/Bedrock", "Posit"],

@@ -103,7 +103,7 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Cloudflare"],
-        "model": r"gpt-oss|llama-3\.[13]|llama-3-8b|qwen2\.5-coder",
+        "model": r"gpt-oss|llama-3\.[13]|llama-3-8b|qwen2\.5-coder|deepseek-r1-distill",
         "images": [],
         "source": "https://developers.cloudflare.com/workers-ai/models/",
     },

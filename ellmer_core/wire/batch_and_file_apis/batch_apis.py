@@ -19,7 +19,7 @@ __all__ = ["AnthropicBatches", "GeminiBatches", "OpenAIBatches"]
 
 class OpenAIBatches(Batches):
     """OpenAI's batches: one file of requests, and one or two of answers.
-    https://platform.openai.com/docs/api-reference/batch
+    https://developers.openai.com/api/reference/resources/batches
     """
 
     def __init__(self, endpoint: str) -> None:

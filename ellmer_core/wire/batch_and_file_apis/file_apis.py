@@ -18,7 +18,7 @@ ANTHROPIC_BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
 class OpenAIUploads(Uploads):
-    """OpenAI's files. https://platform.openai.com/docs/api-reference/files"""
+    """OpenAI's files. https://developers.openai.com/api/reference/resources/files"""
 
     shortest, longest = 3600, 2_592_000  # seconds
 

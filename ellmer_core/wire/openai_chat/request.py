@@ -1,8 +1,8 @@
 """OpenAI Chat Completions, `POST {base_url}/chat/completions`, with the extensions of other servers.
 
-https://platform.openai.com/docs/api-reference/chat. OpenAI's own format has no reasoning. The fields that providers
-add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are read here, and sent
-back unchanged to their provider.
+https://developers.openai.com/api/reference/resources/chat. OpenAI's own format has no reasoning. The fields that
+providers add (`reasoning_content`, `reasoning`, `reasoning_details`, thinking chunks in the content) are read here,
+and sent back unchanged to their provider.
 """
 
 from __future__ import annotations

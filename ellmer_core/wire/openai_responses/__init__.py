@@ -1,4 +1,7 @@
-"""OpenAI Responses, `POST {base_url}/responses`, stateless. https://platform.openai.com/docs/api-reference/responses"""
+"""OpenAI Responses, `POST {base_url}/responses`, stateless.
+
+https://developers.openai.com/api/reference/resources/responses
+"""
 
 from .request import OpenAIResponses
 

@@ -1,4 +1,6 @@
-"""OpenAI Responses, `POST {base_url}/responses`, stateless. https://platform.openai.com/docs/api-reference/responses
+"""OpenAI Responses, `POST {base_url}/responses`, stateless.
+
+https://developers.openai.com/api/reference/resources/responses
 
 The model's output is sent back item by item, with ids, because a reasoning item and the item after it belong
 together: `Item 'rs_…' of type 'reasoning' was provided without its required following item`. If a turn is no longer

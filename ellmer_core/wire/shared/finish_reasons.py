@@ -105,7 +105,7 @@ GEMINI = Endings(
 #: a gateway. What only one provider says stands in the provider's file.
 CHAT = Endings(
     (
-        "https://platform.openai.com/docs/api-reference/chat/object",
+        "https://developers.openai.com/api/reference/resources/chat",
         "https://huggingface.github.io/text-generation-inference/ (FinishReason: length, eos_token, stop_sequence)",
         "https://docs.mistral.ai/api/endpoint/chat (model_length)",
     ),
@@ -124,7 +124,7 @@ CHAT = Endings(
 
 #: A response has a status; `incomplete_details.reason` says why it is incomplete.
 RESPONSES = Endings(
-    ("https://platform.openai.com/docs/api-reference/responses/object",),
+    ("https://developers.openai.com/api/reference/resources/responses",),
     whole={"completed": "success"},
     cut={
         "max_output_tokens": "max_tokens",

@@ -70,7 +70,7 @@ def bare_references(schema: Any) -> Any:
     return {k: v if k in DATA else bare_references(v) for k, v in schema.items() if not alone or k[:1] == "$"}
 
 
-#: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas; `'uri' is not a valid format`
+#: https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas; `'uri' is not a valid format`
 #: (cyanheads/git-mcp-server#47), lengths depend on the model (openai/openai-node#1988).
 OPENAI = Dialect(frozenset({"minLength", "maxLength", "default"}), _FORMATS)
 

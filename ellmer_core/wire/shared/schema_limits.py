@@ -54,7 +54,7 @@ GEMINI = SchemaLimits(recursion="optional")
 #: https://docs.cohere.com/docs/structured-outputs: what it says of composition and of references to itself is nothing.
 COHERE = SchemaLimits(recursion="nowhere", anything=False)
 
-#: https://platform.openai.com/docs/guides/structured-outputs#supported-schemas: of a strict schema.
+#: https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas: of a strict schema.
 _PROPERTIES, _LEVELS, _VALUES, _CHARACTERS = 5_000, 10, 1_000, 120_000
 
 

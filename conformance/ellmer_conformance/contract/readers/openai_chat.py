@@ -1,6 +1,6 @@
 """OpenAI Chat Completions: `messages`, one for each speaker. Each tool result is a separate message.
 
-https://platform.openai.com/docs/api-reference/chat/create
+https://developers.openai.com/api/reference/resources/chat/subresources/completions/methods/create
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """OpenAI Responses: `input`, a string or a list of items. Calls and their outputs are separate items.
 
-https://platform.openai.com/docs/api-reference/responses/create
+https://developers.openai.com/api/reference/resources/responses/methods/create
 """
 
 from __future__ import annotations

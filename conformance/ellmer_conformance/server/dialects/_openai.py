@@ -19,7 +19,7 @@ __all__ = ["FAILURES", "OpenAI", "fields", "object_at"]
 _KEYS = "https://platform.openai.com/account/api-keys"
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}$|-\d{4}$")
 
-#: The 401 and 429 are recorded; 503 is documented at https://platform.openai.com/docs/guides/error-codes
+#: The 401 and 429 are recorded; 503 is documented at https://developers.openai.com/api/docs/guides/error-codes
 FAILURES: Mapping[FailureKind, Refusal] = {
     "overloaded": Refusal("The engine is currently overloaded, please try again later", 503, "server_error"),
     "server-error": Refusal(

@@ -17,9 +17,6 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
-from ._anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
-from ._citations import page_citations, page_found
-from ._signed_thoughts import anthropic_blocks, as_blocks, objection, thought_shown
 from .base import (
     WRONG_KEY,
     Dialect,
@@ -31,6 +28,9 @@ from .base import (
     sse,
     utf8,
 )
+from .parts.anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
+from .parts.citations import page_citations, page_found
+from .parts.signed_thoughts import anthropic_blocks, as_blocks, objection, thought_shown
 
 __all__ = ["Anthropic"]
 

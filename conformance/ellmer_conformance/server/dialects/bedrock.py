@@ -15,15 +15,11 @@ from typing import ClassVar
 
 from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
-from ...contract.readers.json_access import object_of, text_of
+from ...contract.readers.json_access import object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.reply import Headers
 from ..thinking_prefix import Conversation, binds, sealed
-from ._aws_authorization import unauthorized
-from ._citations import web_citations
-from ._eventstream import message
-from ._signed_thoughts import as_blocks, bedrock_blocks, objection, thought_shown
 from .base import (
     ALNUM,
     Dialect,
@@ -37,6 +33,11 @@ from .base import (
     utf8,
     words,
 )
+from .parts.aws_authorization import unauthorized
+from .parts.citations import web_citations
+from .parts.converse_metadata import token_counts, trace
+from .parts.eventstream import message
+from .parts.signed_thoughts import as_blocks, bedrock_blocks, objection, thought_shown
 
 __all__ = ["Bedrock"]
 
@@ -97,7 +98,7 @@ class Bedrock(Dialect):
             "output": {"message": said},
             **self.named_settings("performanceConfig"),
             "stopReason": self.stops[answer.reason],
-            **self.trace,
+            **trace(self.asked),
             "usage": self.usage(answer.usage),
             **self.named_settings("serviceTier"),
         }
@@ -150,7 +151,8 @@ class Bedrock(Dialect):
 
     def signed(self, parts: Sequence[Said]) -> Iterator[Said]:
         """Yields the parts, with signed thoughts. A bound signature records the earlier thoughts."""
-        prefix = self.conversation.prefix if binds(self.model) else None
+        binding = binds(self.model) and any(isinstance(part, Think) for part in parts)
+        prefix = self.conversation.prefix if binding else None
         for part in parts:
             if isinstance(part, Think):
                 signature = sealed(part.text, prefix)
@@ -171,7 +173,7 @@ class Bedrock(Dialect):
             yield Frame("close", self.event("contentBlockStop", {"contentBlockIndex": index}))
         stop = {"stopReason": self.stops[answer.reason], **self.transformed()}
         yield Frame("end", self.event("messageStop", stop))
-        counts = {"metrics": self.metrics, **self.trace, "usage": self.usage(answer.usage)}
+        counts = {"metrics": self.metrics, **trace(self.asked), "usage": self.usage(answer.usage)}
         repeated = self.named_settings("performanceConfig", "serviceTier")
         yield Frame("end", self.event("metadata", counts | repeated))
 
@@ -206,30 +208,8 @@ class Bedrock(Dialect):
         return message(headers, utf8(compact(padded)))
 
     def usage(self, usage: Usage) -> Json:
-        """Returns the token counts. Cached tokens are counted separately."""
-        cached = {
-            "cacheReadInputTokenCount": usage.cached,
-            "cacheReadInputTokens": usage.cached,
-            "cacheWriteInputTokenCount": 0,
-            "cacheWriteInputTokens": 0,
-        }
-        return {
-            **(cached if self.signs or usage.cached else {}),
-            "inputTokens": usage.input - usage.cached,
-            "outputTokens": usage.output,
-            "serverToolUsage": {},
-            "totalTokens": usage.input + usage.output,
-        }
-
-    @property
-    def trace(self) -> Json:
-        """A guardrail's trace, if the request asks for it."""
-        guard = object_of(self.asked.get("guardrailConfig"))
-        if text_of(guard.get("trace")) not in {"enabled", "enabled_full"}:
-            return {}
-        looked = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
-        assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}
-        return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessed}}}
+        """Returns the token counts."""
+        return token_counts(usage, cached=self.signs)
 
     @property
     def metrics(self) -> Json:
@@ -295,13 +275,3 @@ class Bedrock(Dialect):
         said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
         sentence = f"The model returned the following errors: {said}"
         return Refusal(sentence, 400, "ValidationException") if said else None
-
-
-_GUARD_UNITS = (
-    "contentPolicyUnits",
-    "contextualGroundingPolicyUnits",
-    "sensitiveInformationPolicyFreeUnits",
-    "sensitiveInformationPolicyUnits",
-    "topicPolicyUnits",
-    "wordPolicyUnits",
-)

@@ -15,8 +15,6 @@ from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
-from ._citations import document_citations
-from ._log_probabilities import of_tokens
 from .base import (
     HEX,
     WRONG_KEY,
@@ -30,6 +28,8 @@ from .base import (
     utf8,
     words,
 )
+from .parts.citations import document_citations
+from .parts.log_probabilities import of_tokens
 
 __all__ = ["Cohere"]
 

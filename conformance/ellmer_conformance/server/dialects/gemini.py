@@ -18,10 +18,10 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import encoded, sign
-from ._citations import grounding
-from ._gemini_signatures import either, elements, objection
-from ._log_probabilities import chosen_candidates
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
+from .parts.citations import grounding
+from .parts.gemini_signatures import either, elements, objection
+from .parts.log_probabilities import chosen_candidates
 
 __all__ = ["Gemini"]
 

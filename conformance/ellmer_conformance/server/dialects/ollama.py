@@ -14,8 +14,8 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
 from ..http.reply import Headers
-from ._log_probabilities import log_probabilities
 from .base import WRONG_KEY, Dialect, FailureKind, Frame, arguments, compact, utf8, words
+from .parts.log_probabilities import log_probabilities
 
 __all__ = ["Ollama"]
 

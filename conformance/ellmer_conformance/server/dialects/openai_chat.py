@@ -1,6 +1,6 @@
 """OpenAI Chat Completions: chunks without event names, `[DONE]`, usage in a chunk without choices.
 
-Reasoning is not shown here, only counted. https://platform.openai.com/docs/api-reference/chat
+Reasoning is not shown here, only counted. https://developers.openai.com/api/reference/resources/chat
 """
 
 # ruff: noqa: ARG002 - a dialect does not use every argument
@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
-from ._citations import url_citations
-from ._log_probabilities import log_probabilities
 from ._openai import OpenAI, fields, object_at
 from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
+from .parts.citations import url_citations
+from .parts.log_probabilities import log_probabilities
 
 __all__ = ["OpenAIChat"]
 

@@ -1,6 +1,6 @@
 """OpenAI Responses: typed output items. Every step of a stream is announced, numbered and closed.
 
-https://platform.openai.com/docs/api-reference/responses
+https://developers.openai.com/api/reference/resources/responses
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think
 from ..signatures import decoded, encoded, is_ours, opened, sign
-from ._citations import url_citations
-from ._log_probabilities import log_probabilities
 from ._openai import FAILURES, OpenAI, object_at
-from ._response_events import added, event, started, tool_usage, usage
-from ._response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
 from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, pretty, slices, words
+from .parts.citations import url_citations
+from .parts.log_probabilities import log_probabilities
+from .parts.response_events import added, event, started, tool_usage, usage
+from .parts.response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
 
 __all__ = ["OpenAIResponses"]
 

@@ -58,7 +58,7 @@ class VerdictCache:
         judge: Judge,
         bare: Callable[[bytes], bytes] = without_words,
     ) -> Judged:
-        """Returns what the rules say, or what they said of one that is alike: one whose `bare` body is equal."""
+        """Returns the verdicts of the rules, or the stored ones of a request with an equal `bare` body."""
         if len(body) > _LONGEST:
             return judged(request, judge)
         beta = request.headers.get("anthropic-beta", "")
@@ -77,7 +77,7 @@ class VerdictCache:
 
 
 def judged(request: Request, judge: Judge) -> Judged:
-    """Returns what the rules say of a request that nothing is known of."""
+    """Returns the verdicts of the rules on a new request."""
     with reading_once():
         verdicts = judge(request)
         return Judged(verdicts, not any(verdict.violations for verdict in verdicts), _turn(request))

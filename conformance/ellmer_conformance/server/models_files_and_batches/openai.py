@@ -1,6 +1,6 @@
 """OpenAI's models, token counts, files and batches.
 
-https://platform.openai.com/docs/api-reference/batch
+https://developers.openai.com/api/reference/resources/batches
 """
 
 from __future__ import annotations

@@ -161,7 +161,18 @@ function ruleText(rule) {
   const kind = rule.kind === "reject" ? "the API refuses a request that breaks the rule" : "the API may answer 200, but data is lost";
   return [el("h3", `${rule.id} · `, ...ticked(rule.sentence)), el("p.where", `${level}; ${kind}.`),
     ...(rule.explain ? [wrapped(rule.explain)] : []),
-    ...(rule.source.length ? [el("p.label", `Source: ${rule.source.join("; ")}`)] : [])];
+    ...(rule.source.length ? [el("p.label", "Source"), el("ul.sources", ...rule.source.map((each) => el("li", ...linked(each))))] : [])];
+}
+// an http or https address is a link, everything else is text
+function linked(text) {
+  return text.split(/(https?:\/\/[^\s()]+)/).map((part, i) => (i % 2 ? link(part) : part));
+}
+function link(address) {
+  const made = el("a", address);
+  made.href = address;
+  made.target = "_blank"; // the report stays open
+  made.rel = "noreferrer noopener";
+  return made;
 }
 function wrapped(text) {
   return el("pre.wrap", ...ticked(text));

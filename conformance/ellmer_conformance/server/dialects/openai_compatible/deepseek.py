@@ -10,10 +10,10 @@ from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Say, Think, Usage
 from ...http.reply import Headers
-from .._log_probabilities import log_probabilities
 from .._openai import fields
 from ..base import HEX, WRONG_KEY, FailureKind, Frame, compact, sse, utf8, words
 from ..openai_chat import OpenAIChat
+from ..parts.log_probabilities import log_probabilities
 
 __all__ = ["DeepSeek"]
 

@@ -1,4 +1,4 @@
-"""The arguments of a tool call: the tool gets what the model said."""
+"""The arguments of a tool call: the tool gets them as the model wrote them."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from ..signatures import decoded, is_ours, opened
+from ...signatures import decoded, is_ours, opened
 
 __all__ = ["either", "elements", "objection"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ...contract.rule import Refusal
-from .base import WRONG_KEY
+from ....contract.rule import Refusal
+from ..base import WRONG_KEY
 
 __all__ = ["unauthorized"]
 

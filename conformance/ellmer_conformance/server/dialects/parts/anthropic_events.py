@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...contract.exchange import Json
-from ...scenarios.script import Answer, Call, Said, Say, Search, Think, Usage
-from .base import Kind, arguments_text, compact, slices, sse, words
+from ....contract.exchange import Json
+from ....scenarios.script import Answer, Call, Said, Say, Search, Think, Usage
+from ..base import Kind, arguments_text, compact, slices, sse, words
 
 __all__ = ["KINDS", "deltas", "event", "input_usage", "output_usage", "searches"]
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...contract.exchange import Json
-from ...contract.readers.json_access import object_of, text_of
-from ..signatures import decoded, is_ours
-from ..thinking_prefix import Block, Conversation, unsealed
+from ....contract.exchange import Json
+from ....contract.readers.json_access import object_of, text_of
+from ...signatures import decoded, is_ours
+from ...thinking_prefix import Block, Conversation, unsealed
 
 __all__ = ["anthropic_blocks", "as_blocks", "bedrock_blocks", "objection", "thought_shown"]
 

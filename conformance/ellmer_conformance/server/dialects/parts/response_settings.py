@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ...contract.exchange import Json
-from ._openai import object_at
+from ....contract.exchange import Json
+from .._openai import object_at
 
 __all__ = ["NO_TOOL_USAGE", "in_recorded_order", "response_settings"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...contract.exchange import Json
-from ...scenarios.messages import Source
-from ...scenarios.script import Answer, Say, Search
-from ..signatures import encoded, sign
+from ....contract.exchange import Json
+from ....scenarios.messages import Source
+from ....scenarios.script import Answer, Say, Search
+from ...signatures import encoded, sign
 
 __all__ = [
     "document_citations",
@@ -32,7 +32,7 @@ def span(part: Say, source: Source) -> tuple[int, int]:
 
 
 def url_citations(part: Say) -> list[Json]:
-    """Returns OpenAI's citations: https://platform.openai.com/docs/guides/tools-web-search"""
+    """Returns OpenAI's citations: https://developers.openai.com/api/docs/guides/tools-web-search"""
     found: list[Json] = []
     for source in part.sources:
         start, end = span(part, source)

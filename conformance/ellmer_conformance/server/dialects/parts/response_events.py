@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from ...contract.exchange import Json
-from ...scenarios.script import Answer, Search, Usage
-from ._response_settings import NO_TOOL_USAGE
-from .base import Frame, compact, sse
+from ....contract.exchange import Json
+from ....scenarios.script import Answer, Search, Usage
+from ..base import Frame, compact, sse
+from .response_settings import NO_TOOL_USAGE
 
 __all__ = ["added", "event", "started", "tool_usage", "usage"]
 

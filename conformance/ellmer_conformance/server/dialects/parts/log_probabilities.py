@@ -1,6 +1,6 @@
 """Log probabilities, if a request asks for them: the real fields with made-up numbers.
 
-OpenAI's, which Ollama and many others have too: https://platform.openai.com/docs/api-reference/chat/object
+OpenAI's, which Ollama and many others have too: https://developers.openai.com/api/reference/resources/chat
 Google's: https://ai.google.dev/api/generate-content#LogprobsResult
 Cohere's: https://docs.cohere.com/reference/chat
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from ...contract.exchange import Json
-from ...scenarios.script import Say
-from .base import words
+from ....contract.exchange import Json
+from ....scenarios.script import Say
+from ..base import words
 
 __all__ = ["chosen_candidates", "log_probabilities", "of_tokens"]
 
