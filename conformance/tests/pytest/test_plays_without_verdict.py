@@ -195,3 +195,12 @@ def test_without_a_file_a_result_has_a_name_and_no_place():
 
     (location,) = json.loads(sarif(report))["runs"][0]["results"][0]["locations"]
     assert list(location) == ["logicalLocations"]
+
+
+def test_a_folder_with_other_cassettes_is_a_usage_error_with_a_way_to_go_on(tmp_path):
+    (tmp_path / "cassettes" / "test_mine").mkdir(parents=True)
+    done = run_in(tmp_path, "run", "--case=plain_text")
+
+    assert done.exit_code == 2
+    assert "cassettes has no cassettes of this suite" in done.output
+    assert "--against server" in done.output
