@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.content import Content
-from ..wire.request_and_stream_merger import Json
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 from ._environment import setting
@@ -28,16 +25,9 @@ class Cloudflare(ChatCompletions):
     key_vars: ClassVar[tuple[str, ...]] = ("CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY")
     example_url: ClassVar[str] = "https://api.cloudflare.com/client/v4/accounts/example/ai/v1"
 
-    base_url: str = ""
+    text_separator: ClassVar[str | None] = "\n\n"  # some text models refuse lists of parts (OmniRoute#12002)
 
-    def user(self, contents: Sequence[Content]) -> list[Json]:
-        """Returns a user message. Texts are one string: some text models refuse lists of parts (OmniRoute#12002)."""
-        messages = super().user(contents)
-        for message in messages:
-            parts = message["content"]
-            if not isinstance(parts, str) and all(part["type"] == "text" for part in parts):
-                message["content"] = "\n\n".join(part["text"] for part in parts)
-        return messages
+    base_url: str = ""
 
 
 def chat_cloudflare(

@@ -35,6 +35,8 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
     name: ClassVar[str] = "openai-chat"
     vendor: ClassVar[str] = "OpenAI-compatible"
     default_model: ClassVar[str] = ""
+    #: What separates several texts of a user turn in one string. `None` sends them as a list of parts.
+    text_separator: ClassVar[str | None] = None
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "temperature",
         "top_p": "top_p",
@@ -91,7 +93,9 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
     def user(self, contents: Sequence[Content]) -> list[Json]:
         """Returns a user message, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
-        return [{"role": "user", "content": _plain(parts) if len(parts) == 1 else parts}] if parts else []
+        separator = "" if len(parts) == 1 else self.text_separator
+        content = parts if separator is None else _plain(parts, separator)
+        return [{"role": "user", "content": content}] if parts else []
 
     def result(self, result: ContentToolResult) -> Json:
         """Returns a tool message. The format has no error flag, so the text describes the error."""
@@ -147,8 +151,8 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
         return strict_schema(type)[0]
 
 
-def _plain(parts: list[Json]) -> str | list[Json] | None:
+def _plain(parts: list[Json], separator: str = "") -> str | list[Json] | None:
     """Returns text parts as one string, which every server accepts, or `None` if there are none."""
     if all(part.get("type") == "text" and isinstance(part.get("text"), str) for part in parts):
-        return "".join(part["text"] for part in parts) or None
+        return separator.join(part["text"] for part in parts) or None
     return parts
