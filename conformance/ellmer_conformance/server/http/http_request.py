@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["HttpRequest", "KnownRequests"]
+__all__ = ["LENGTH", "HttpRequest", "KnownRequests"]
+
+LENGTH = "content-length"  # the only header that depends on the body
 
 _KNOWN, _SHORT = 1024, 16 * 1024  # requests that are remembered, and the bytes each may have
 _HEADS, _SHORT_HEAD = 1024, 4096  # heads, likewise
 _LENGTH = re.compile(rb"\r\ncontent-length: ?(0|[1-9][0-9]{0,7})\r\n", re.IGNORECASE)
-_ITS_NAME = "content-length"
 
 
 class HttpRequest(NamedTuple):
@@ -70,7 +71,7 @@ class KnownRequests:
         known = self._heads.get(head)
         if known is None:
             return None
-        headers = {**known.headers, "content-length": str(length, "ascii")}
+        headers = {**known.headers, LENGTH: str(length, "ascii")}
         request = HttpRequest(known.method, known.target, headers, body)
         self._remember_whole(data, request)
         return request

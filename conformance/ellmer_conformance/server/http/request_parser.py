@@ -7,7 +7,7 @@ from typing import Protocol
 
 import httptools
 
-from .http_request import HttpRequest, KnownRequests
+from .http_request import LENGTH, HttpRequest, KnownRequests
 
 __all__ = ["MAX_BODY", "MAX_HEAD", "Reader", "Receiver"]
 
@@ -95,7 +95,7 @@ class Reader:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
 
     def on_headers_complete(self) -> None:
-        length = self._headers.get("content-length", "")
+        length = self._headers.get(LENGTH, "")
         if length.isdecimal() and (len(length) > _DIGITS or int(length) > MAX_BODY):
             self._receiver.too_large(self._request())
         elif self._headers.get("expect", "").lower() == "100-continue":

@@ -21,12 +21,12 @@ from ...contract.verdict import Verdict, Violation, objection, verdict
 from ...scenarios.script import Answer, Say
 from ..dialect_lookup import dialect_of
 from ..dialects.base import Ticket
-from ..http.http_request import HttpRequest
+from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply
 from ..http.routes import OPEN_CASE, Route, route
 from ..replies.rendering import refuse, render
 from .conversation_check import ConversationCheck
-from .request_head import LENGTH, request_head
+from .request_head import request_head
 from .verdict_cache import Judged, VerdictCache
 
 __all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]

@@ -12,14 +12,12 @@ from ...contract.exchange import Request
 from ...contract.rule import Refusal
 from ..dialect_lookup import dialect_of
 from ..dialects.base import Ticket
-from ..http.http_request import HttpRequest
+from ..http.http_request import LENGTH, HttpRequest
 from ..http.routes import Route, route
 from ..journal import without_secrets
 
-__all__ = ["LENGTH", "RequestHead", "request_head"]
+__all__ = ["RequestHead", "request_head"]
 
-#: The header that depends on the body.
-LENGTH = "content-length"
 _LONG = 8192  # characters of a head that is not remembered
 
 

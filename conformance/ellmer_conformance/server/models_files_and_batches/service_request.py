@@ -15,7 +15,7 @@ from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...contract.verdict import objection
 from ..dialects.base import Dialect, compact, utf8
-from ..http.http_request import HttpRequest
+from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply, plain
 from ..http.routes import Route
 from ..replies.rendering import refuse
@@ -131,7 +131,7 @@ class ServiceRequest:
     def ask(self, name: str, path: str, body: Json) -> Asked:
         """Answers one request of a batch like a single request."""
         target = f"/c/{quote(self.way.case, safe='')}/{quote(self.way.nonce or '-', safe='')}{path}"
-        headers = {key: value for key, value in self.http.headers.items() if key != "content-length"}
+        headers = {key: value for key, value in self.http.headers.items() if key != LENGTH}
         reply = self.chat(HttpRequest("POST", target, headers, utf8(compact(body))))
         try:
             return Asked(name, reply.status, json.loads(reply.body))
