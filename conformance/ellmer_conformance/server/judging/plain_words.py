@@ -16,7 +16,8 @@ _JSON, _JSON_KEY = b"json", b'"json":'
 _TELLING = tuple(b"redacted scrubbed omitted truncated filtered placeholder ...".split())
 # A text that no rule looks at. A quote within a JSON string has a backslash before it, so the pattern matches only a
 # key with its value.
-_PLAIN = rb""": ?"[A-Za-z0-9](?:[A-Za-z0-9 ,.?!'()+*:;-]{0,398}[A-Za-z0-9.?!')])?\""""
+_WORDS = rb"""[A-Za-z0-9](?:[A-Za-z0-9 ,.?!'()+*:;-]{0,398}[A-Za-z0-9.?!')])?"""
+_PLAIN = b': ?"%b"' % _WORDS
 _KEYS = [
     (key, b'"%s":"x"' % key, re.compile(b'"%s"' % key + _PLAIN))
     for key in (b"content", b"text", b"output", b"thinking")
@@ -41,9 +42,7 @@ _ARGUMENTS = re.compile(
     rb'"(?:input|args|arguments|response)": ?\{[^{}\[\]]*\}'
 )  # an object without others in it
 _VALUE = re.compile(_PLAIN)
-_IN_JSON_TEXT = re.compile(
-    rb"""\\": ?\\"[A-Za-z0-9](?:[A-Za-z0-9 ,.?!'()+*:;-]{0,398}[A-Za-z0-9.?!')])?\\\""""
-)
+_IN_JSON_TEXT = re.compile(rb'\\": ?\\"%b\\"' % _WORDS)
 _ID = re.compile(rb'"(?:id|call_id|tool_call_id|tool_use_id|toolUseId)": ?"([A-Za-z0-9_-]{8,64})"')
 _LETTER_AND_DIGIT = re.compile(rb"(?=.*[A-Za-z]).*[0-9]")
 _HEX = 32  # digits that an id of OpenAI's begins with
