@@ -132,14 +132,14 @@ def _check_cassettes(cassettes: Path) -> None:
     """Raises a usage error if the folder does not exist, or has only other files than cassettes of this suite."""
     from ..contract.rules import WIRES  # noqa: PLC0415 - `conformance --help` should not wait for it
 
-    names = {path.name for path in cassettes.iterdir()} if cassettes.is_dir() else set()
-    if cassettes.is_dir() and (not names or names & {*WIRES}):
-        return
-    problem = (
-        f"{cassettes} has no cassettes of this suite, which are in folders such as {cassettes / WIRES[0]}"
-        if cassettes.is_dir()
-        else f"There is no folder {cassettes}"
-    )
+    problem = f"There is no folder {cassettes}"
+    if cassettes.is_dir():
+        names = {path.name for path in cassettes.iterdir()}
+        if not names or names & {*WIRES}:
+            return
+        problem = (
+            f"{cassettes} has no cassettes of this suite, which are in folders such as {cassettes / WIRES[0]}"
+        )
     raise click.UsageError(
         f"{problem}. Run without cassettes: --against server. Or run the command in the folder above your cassettes, name "
         "their folder with --cassettes, or record cassettes with `conformance record`."
