@@ -7,9 +7,7 @@ a call only after thinking. https://ai.google.dev/api/generate-content
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
@@ -18,19 +16,19 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.reply import Headers
 from ..signatures import encoded, sign
-from .base import WRONG_KEY, Dialect, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
+from .base import WRONG_KEY, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 from .parts.citations import grounding
+from .parts.gemini_settings import GeminiSettings
 from .parts.gemini_signatures import either, elements, objection
 from .parts.log_probabilities import chosen_candidates
 
 __all__ = ["Gemini"]
 
-_GENERATION = re.compile(r"gemini-(\d+)")
 _IDS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
-class Gemini(Dialect):
+class Gemini(GeminiSettings):
     """The Gemini API: generativelanguage.googleapis.com."""
 
     wire: ClassVar[str] = "gemini"
@@ -185,50 +183,6 @@ class Gemini(Dialect):
         if self.sse:
             return utf8(f"data: {_spaced(response)}\r\n\r\n")
         return (b"[" if first else b",\r\n") + pretty(response).rstrip()
-
-    @property
-    def sse(self) -> bool:
-        """Whether the request asks for server-sent events."""
-        return "alt=sse" in self.ticket.request.url
-
-    @property
-    def count(self) -> int:
-        """The requested number of candidates."""
-        asked = either(self.config, "candidateCount")
-        return asked if isinstance(asked, int) and 1 <= asked <= 8 else 1
-
-    @property
-    def config(self) -> Any:
-        """The request's `generationConfig`."""
-        return either(self.asked, "generationConfig")
-
-    @property
-    def tier(self) -> str:
-        """The tier that is asked for: https://ai.google.dev/gemini-api/docs/priority-inference"""
-        asked = text_of(either(self.asked, "serviceTier")).removeprefix("SERVICE_TIER_").lower()
-        return asked if asked in {"flex", "priority"} else "standard"
-
-    @property
-    def measured(self) -> bool:
-        """Whether the request asks for log probabilities."""
-        return either(self.config, "responseLogprobs") is True
-
-    @property
-    def averages(self) -> bool:
-        """Whether a whole reply has its average log probability, as in Gemini 2.0 and older."""
-        return re.search(r"gemini-(?:1|2\.0)", self.model) is not None
-
-    @cached_property
-    def modern(self) -> bool:
-        """Whether the model is Gemini 3 or newer. A name without a number counts as newer."""
-        found = _GENERATION.match(self.model)
-        return not found or int(found[1]) >= 3
-
-    @cached_property
-    def shows_thoughts(self) -> bool:
-        """Whether the request asks to see the reasoning."""
-        config = either(self.config, "thinkingConfig")
-        return bool(either(config, "includeThoughts"))
 
     def headers(self, *, stream: bool) -> Headers:
         events = stream and self.sse
