@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from .transport.http_clients import *
     from .transport.timeouts_and_limits import *
     from .wire.model_profile import *
+    from .wire.neutral_parameters import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -213,6 +214,7 @@ _MODULES = (
     "models.prices.price_lookup",
     "models.prices.session_usage",
     "wire.model_profile",
+    "wire.neutral_parameters",
     "_chat.tool_writer",
     "jobs.parallel_functions",
     "jobs.batch_functions",

@@ -44,11 +44,12 @@ class Memory:
             UsageError: A value is not a turn; the history did not change.
         """
         turns = list(turns)
-        if wrong := [turn for turn in turns if not isinstance(turn, Turn)]:
+        first, others = {*map(type, turns[:1])}, {*map(type, turns[1:])}  # few, whereas a history may be long
+        if wrong := [kind for kind in first | others if not issubclass(kind, Turn)]:
             raise UsageError(
-                f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {type(wrong[0]).__name__}."
+                f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {wrong[0].__name__}."
             )
-        if any([isinstance(turn, SystemTurn) for turn in turns[1:]]):  # noqa: C419 - a list is faster
+        if any(issubclass(kind, SystemTurn) for kind in others):
             raise UsageError(
                 "Only the first turn can be a SystemTurn. Use set_system_prompt() to replace the system prompt."
             )

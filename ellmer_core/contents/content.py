@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ..errors import ContentFieldError
 from ..values import Value
 from .display import Displayed
-from .field_types import misfits
+from .field_types import misfit
 
 C = TypeVar("C", bound="Content")
 
@@ -44,7 +44,7 @@ class Content(Displayed, Value):
     """
 
     def __post_init__(self) -> None:
-        if wrong := next(misfits(self), ""):
+        if wrong := misfit(self):
             raise ContentFieldError(f"{wrong}.")
 
     def __str__(self) -> str:

@@ -30,7 +30,6 @@ class StreamController:
 
     def __init__(self) -> None:
         self._reason: str | None = None
-        self._event = Event()
         self._lock = Lock()
         self._wakers: list[Callable[[], object]] = []
 
@@ -53,14 +52,12 @@ class StreamController:
         with self._lock:
             self._reason = self._reason or reason or "cancelled"
             wakers = [*self._wakers]
-        self._event.set()
         for wake in wakers:
             wake()
 
     def reset(self) -> None:
         """Resets the controller for another stream."""
         self._reason = None
-        self._event.clear()
 
     def check(self) -> None:
         """Raises `Cancelled` if it was cancelled."""
@@ -73,7 +70,9 @@ class StreamController:
         Args:
             seconds: The longest time to block.
         """
-        self._event.wait(seconds)
+        event = Event()
+        with self.waking(event.set):
+            event.wait(seconds)
 
     @contextmanager
     def waking(self, wake: Callable[[], object]) -> Iterator[None]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, all_plain
 from ..errors import UsageError
 from ..tools.result_serialization import split
 from .approval import Decision
@@ -183,13 +183,12 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     """Returns the turns with an answer to every tool request, except those of the last turn. Turns from elsewhere may
     lack answers, and every provider refuses a history with an open call.
     """
-    plain = are_plain(turns)
-    if all(plain):
+    if all_plain(turns):
         return list(turns)
     sent = list(turns[:1])
-    for (before, turn), same in zip(pairwise(turns), plain, strict=False):
+    for before, turn in pairwise(turns):
         missing: tuple[ContentToolResult, ...] = ()
-        if isinstance(before, AssistantTurn) and not same:
+        if isinstance(before, AssistantTurn) and not before.is_plain:
             missing = _unanswered(before, turn)
         if not missing:
             sent.append(turn)

@@ -179,8 +179,7 @@ def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> Assi
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents
     )
-    return replace(
-        turn,
+    return turn.but_with(
         contents=contents,
         cost=settings.price(settings.wire, turn.tokens) if turn.cost is None else turn.cost,
         duration=duration,

@@ -7,12 +7,12 @@ from typing import Any, NoReturn
 
 from inspect_ai.model import GenerateConfig, ModelAPI, modelapi
 
-from ..contents.prompt_templates import params
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ToolRoundsError, UsageError
 from ..providers._construction import chat
 from ..schemas.external_tool_schemas import arguments_of
+from ..wire.neutral_parameters import params
 from .messages import output_of, turns_of
 
 __all__ = ["EllmerModel"]

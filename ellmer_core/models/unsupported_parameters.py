@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..contents.prompt_templates import NEUTRAL
 from ..errors import UsageError
 from ..wire.base import Wire
 from ..wire.model_profile import Profile
+from ..wire.neutral_parameters import NEUTRAL
 from .profiles import profile_of
 from .thinking_levels import thinking_params
 

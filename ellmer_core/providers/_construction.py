@@ -14,13 +14,13 @@ from typing import Any, Literal, TypedDict, Unpack
 from .. import providers
 from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
-from ..contents.prompt_templates import NEUTRAL
 from ..conversation.approval import AskBefore, Decide
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.model_profile import Profile
+from ..wire.neutral_parameters import NEUTRAL
 from ._credentials import credentials_of
 from ._environment import variable
 

@@ -20,7 +20,7 @@ from ._environment import setting
 __all__ = ["AWSBedrock", "chat_aws_bedrock"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AWSBedrock(Bedrock):
     """Converse in one region. Credentials are a Bedrock API key, or `AwsKeys` for signed requests."""
 

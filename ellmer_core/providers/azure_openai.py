@@ -14,7 +14,7 @@ from ._environment import setting
 __all__ = ["AzureOpenAI", "chat_azure_openai"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AzureOpenAI(OpenAIChat):
     """Chat Completions of a resource; `model` is the name of a deployment. `api_version` is for the older URLs, and
     `entra` says that the credentials are tokens of Microsoft Entra ID.

@@ -13,7 +13,7 @@ from ._construction import Options, construct
 __all__ = ["Cerebras", "chat_cerebras"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cerebras(ChatCompletions):
     """Cerebras accepts only text. Its errors are flat: `{message, type, param, code}`."""
 

@@ -15,7 +15,7 @@ __all__ = ["Cloudflare", "chat_cloudflare"]
 _API = "https://api.cloudflare.com/client/v4/accounts"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cloudflare(ChatCompletions):
     """Open models. Structured output is an object, not the text of one."""
 

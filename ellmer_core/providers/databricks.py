@@ -14,7 +14,7 @@ from ._environment import setting
 __all__ = ["Databricks", "chat_databricks"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Databricks(ChatCompletions):
     """Models of a workspace. Every chunk of a stream has the usage."""
 

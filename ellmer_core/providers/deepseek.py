@@ -15,7 +15,7 @@ from ._construction import Options, construct
 __all__ = ["DeepSeek", "chat_deepseek"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeepSeek(JsonMode):
     """DeepSeek accepts only text: `unknown variant image_url, expected text`. Reasoning of a tool call must be sent
     back, at least as an empty string (`The reasoning_content in the thinking mode must be passed back to the API.`).

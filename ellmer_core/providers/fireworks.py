@@ -12,7 +12,7 @@ from ._construction import Options, construct
 __all__ = ["Fireworks", "chat_fireworks"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fireworks(ChatCompletions):
     """Open models, which are named by their path."""
 

@@ -22,7 +22,7 @@ from ._environment import setting
 __all__ = ["GoogleVertex", "chat_google_vertex"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class GoogleVertex(Gemini):
     """Vertex AI downloads files from URLs and buckets. It has no ids of tool calls: `Unknown name "id" at
     'contents[1].parts[0].function_call': Cannot find field.` (vercel/ai#15664).

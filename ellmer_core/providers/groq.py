@@ -16,7 +16,7 @@ from ._construction import Options, construct
 __all__ = ["Groq", "chat_groq"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Groq(SchemaOrTools):
     """Groq refuses unknown fields: `property 'reasoning' is unsupported, did you mean 'role'?` (karthink/gptel#774).
     Reasoning is therefore not sent back (that gpt-oss accepts it now is UNVERIFIED). Tool results are text: `value

@@ -12,7 +12,7 @@ from ._construction import Options, construct
 __all__ = ["HuggingFace", "chat_huggingface"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class HuggingFace(ChatCompletions):
     """A router. Errors and streams are those of the chosen host (`model:host` chooses one)."""
 

@@ -12,7 +12,7 @@ from ._construction import Options, construct
 __all__ = ["LMStudio", "chat_lmstudio"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LMStudio(Alternating):
     """LM Studio. The templates of some models require that user and assistant alternate."""
 

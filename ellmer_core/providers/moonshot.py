@@ -14,7 +14,7 @@ from ._construction import Options, construct
 __all__ = ["Moonshot", "chat_moonshot"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moonshot(JsonMode):
     """Reasoning of a tool call must be sent back: `thinking is enabled but reasoning_content is missing in assistant
     tool call message` (mastra-ai/mastra#12592). Without reasoning, a dot is sent (that an empty string is enough is

@@ -18,7 +18,7 @@ from ._construction import Options, construct
 __all__ = ["OpenAICompatible", "chat_openai_compatible"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenAICompatible(ChatCompletions):
     """A server that gets only the fields that every such server knows. It gets a key only if one is given: variables
     of other providers are not read.

@@ -14,7 +14,7 @@ from ._construction import Options, construct
 __all__ = ["OpenRouter", "chat_openrouter"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenRouter(ChatCompletions):
     """OpenRouter translates to each model's own API. PDFs, images in tool results (tested with Claude) and reasoning
     are passed on.

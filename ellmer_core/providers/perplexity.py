@@ -17,7 +17,7 @@ from ._construction import Options, construct
 __all__ = ["Perplexity", "chat_perplexity"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Perplexity(Alternating):
     """`After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s).`
     That Perplexity accepts no tools is UNVERIFIED: there are no recordings.

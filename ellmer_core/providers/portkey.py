@@ -12,7 +12,7 @@ from ._construction import Options, construct
 __all__ = ["Portkey", "chat_portkey"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Portkey(OpenAIChat):
     """Models are named `@provider/model`. Their features depend on the provider."""
 

@@ -28,7 +28,7 @@ class _Posit:
     models_path: ClassVar[str] = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PositClaude(_Posit, AnthropicMessages):
     """Claude. The token is a bearer token, not an `x-api-key` as at Anthropic."""
 
@@ -41,7 +41,7 @@ class PositClaude(_Posit, AnthropicMessages):
         return {**key, **Wire.headers(self)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PositOpenAI(_Posit, OpenAIChat):
     """All other models."""
 

@@ -13,7 +13,7 @@ from ._construction import Options, construct
 __all__ = ["Qwen", "chat_qwen"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Qwen(JsonMode):
     """The international endpoint. `DASHSCOPE_BASE_URL` is for other regions. Qwen enforces JSON, but no schema."""
 

@@ -16,7 +16,7 @@ from ._environment import setting
 __all__ = ["Snowflake", "chat_snowflake"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Snowflake(ChatCompletions):
     """Models of many makers inside a Snowflake account. The key is a programmatic access token."""
 

@@ -12,7 +12,7 @@ from ._construction import Options, construct
 __all__ = ["Together", "chat_together"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Together(ChatCompletions):
     """Open models."""
 

@@ -13,7 +13,7 @@ from ._construction import Options, construct
 __all__ = ["VLLM", "chat_vllm"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class VLLM(Alternating):
     """vLLM. Most models' templates raise: `Conversation roles must alternate user/assistant/user/assistant/...`."""
 

@@ -12,7 +12,7 @@ from ._construction import Options, construct
 __all__ = ["XAI", "chat_xai"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class XAI(ChatCompletions):
     """xAI counts reasoning tokens separately from completion tokens, and answers a wrong key with status 400."""
 

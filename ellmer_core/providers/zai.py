@@ -14,7 +14,7 @@ from ._construction import Options, construct
 __all__ = ["ZAI", "chat_zai"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ZAI(JsonMode):
     """Z.ai enforces JSON, but no schema. `ZAI_BASE_URL` is for the endpoint of a coding plan."""
 

@@ -139,7 +139,6 @@ class AsyncDriver(HttpExchange):
                 chunk = await self.within(anext(self.chunks, None))
             else:  # faster, and wake() ends it
                 chunk = await anext(self.chunks, None)
-        self.watch.check()
         return self.flushed() if chunk is None else self.fed(chunk)
 
     async def body(self) -> bytes:

@@ -110,9 +110,11 @@ class BlockingDriver(HttpExchange):
         return answer
 
     def events(self) -> list[Any] | None:
-        with self.watch:
+        try:
             chunk = next(self.chunks, None)
-        self.watch.check()
+        except Exception as error:
+            self.watch.translate(error)
+            raise
         return self.flushed() if chunk is None else self.fed(chunk)
 
     def body(self) -> bytes:

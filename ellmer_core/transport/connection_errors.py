@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
 from types import TracebackType
 
 from ..conversation.cancellation import StreamController
@@ -54,23 +53,24 @@ class ConnectionMonitor:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         if isinstance(error, Exception):
-            self._translate(error, {kind.__name__ for kind in type(error).__mro__})
+            self.translate(error)
 
-    def _translate(self, error: Exception, names: Collection[str]) -> None:
+    def translate(self, error: Exception) -> None:
         """Raises our error for an error of the client. Other errors pass."""
-        if {"UnsupportedProtocol", "InvalidURL"} & set(names):
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if {"UnsupportedProtocol", "InvalidURL"} & names:
             raise UsageError(f"base_url= is invalid: {error}") from error
         if "LocalProtocolError" in names or isinstance(error, UnicodeEncodeError):
             # Its message would quote the header, which may be the key.
             raise UsageError("A header of the request is not valid HTTP. Check the API key.") from None
-        if not {"RequestError", "StreamError"} & set(names):
+        if not {"RequestError", "StreamError"} & names:
             return
         self.controller.check()
         self.check()
         raise self._failure(error, names) from error
 
-    def _failure(self, error: Exception, names: Collection[str]) -> ConnectError:
-        if {"ConnectTimeout", "PoolTimeout"} & set(names):
+    def _failure(self, error: Exception, names: set[str]) -> ConnectError:
+        if {"ConnectTimeout", "PoolTimeout"} & names:
             text = f"No connection to {self.where} after {_seconds(self.limits.connect)} (timeout: connect)."
             return TimeoutError(text, "connect")
         if "TimeoutException" in names:

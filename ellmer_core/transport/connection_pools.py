@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
 import httpx
@@ -22,7 +23,7 @@ KEPT = 100  # connections that are kept at all
 class _Stacks:
     """The free pools by origin, each with the time since when it is free."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[str], Any]) -> None:
         self.make = make
         self.free: dict[tuple[str, ...], deque[tuple[float, Any]]] = defaultdict(deque)
 
@@ -32,7 +33,7 @@ class _Stacks:
         try:
             return place, self.free[place].pop()[1]
         except IndexError:  # another thread may have been faster
-            return place, self.make()
+            return place, self.make(url.scheme)
 
     def returned(self, place: tuple[str, ...], pool: Any) -> list[Any]:
         """Takes a pool back. Returns the pools that must be closed."""
@@ -50,11 +51,16 @@ class _Stacks:
         return free
 
 
-class Pools(httpx.BaseTransport):
-    """Pools for blocking clients. Threads may share them."""
+def _context(scheme: str, tls: Callable[[], SSLContext]) -> SSLContext:
+    """Returns the TLS context of a pool. One for HTTP trusts nobody, and is made without reading certificates."""
+    return tls() if scheme == "https" else SSLContext(PROTOCOL_TLS_CLIENT)
 
-    def __init__(self, **options: Any) -> None:
-        self._stacks = _Stacks(lambda: httpx.HTTPTransport(**options))
+
+class Pools(httpx.BaseTransport):
+    """Pools for blocking clients. Threads may share them. `tls` returns the TLS context, and is called for HTTPS only."""
+
+    def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
+        self._stacks = _Stacks(lambda scheme: httpx.HTTPTransport(verify=_context(scheme, tls), **options))
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
@@ -77,10 +83,12 @@ class Pools(httpx.BaseTransport):
 
 
 class AsyncPools(httpx.AsyncBaseTransport):
-    """Pools for async clients."""
+    """Pools for async clients, as `Pools`."""
 
-    def __init__(self, **options: Any) -> None:
-        self._stacks = _Stacks(lambda: httpx.AsyncHTTPTransport(**options))
+    def __init__(self, tls: Callable[[], SSLContext], **options: Any) -> None:
+        self._stacks = _Stacks(
+            lambda scheme: httpx.AsyncHTTPTransport(verify=_context(scheme, tls), **options)
+        )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends the request with a free pool, which is free again when the response is closed."""
@@ -109,7 +117,7 @@ class _Lent(httpx.SyncByteStream):
         self._stream, self._back = stream, back
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._stream
+        return iter(self._stream)
 
     def close(self) -> None:
         try:

@@ -1,6 +1,6 @@
 """The HTTP clients of a chat: they are made when first needed, shared by its forks, and closed with it.
 
-One TLS context serves the process (making one takes 20 ms and more). Each event loop has its own client, which is
+One TLS context serves the process. It is made for the first HTTPS request, because that takes 20 ms and more. Each event loop has its own client, which is
 closed when the loop ends at the latest.
 """
 
@@ -143,7 +143,7 @@ def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
     if proxy is None and getproxies():
         return kind(verify=_tls(), limits=limits)
     own = (connection_pools.AsyncPools if concurrent else connection_pools.Pools)(
-        verify=_tls(), limits=limits, proxy=proxy
+        _tls, limits=limits, proxy=proxy
     )
     return kind(transport=own)
 

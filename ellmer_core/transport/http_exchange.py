@@ -110,6 +110,7 @@ class HttpExchange:
 
     def flushed(self) -> list[Any] | None:
         """Returns the last events after the last chunk, then `None`."""
+        self.watch.check()
         last, self.decoder = self.decoder, None
         return last.flush() if last else None
 

@@ -18,6 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..errors import UsageError
+from ..values import Value
 from .batch_and_file_apis.base import Batches, Uploads
 from .media_acceptance import MediaAcceptance
 from .model_profile import Profile
@@ -37,18 +38,18 @@ if TYPE_CHECKING:
 __all__ = ["Wire"]
 
 
-def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
-    return list(map(message, turns))
+def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
+    return list(chain.from_iterable(map(message, turns)))
 
 
-@dataclass(frozen=True)
-class Wire(MediaAcceptance, StructuredOutput):
+@dataclass(frozen=True, eq=False, repr=False)
+class Wire(MediaAcceptance, StructuredOutput, Value):
     """A wire format at a provider, with a model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), which the wire renames. `api_args` is merged
     into the body last, and `api_headers` into the headers last. `credentials` returns the key when a request is
-    built; it is never printed. `keep(turns, self.message)` returns `self.message(turn)` for each turn, or its cached
-    value.
+    built; it is never printed. `keep(turns, self.message)` returns the messages of `self.message(turn)` for each turn,
+    new or cached.
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
@@ -76,7 +77,7 @@ class Wire(MediaAcceptance, StructuredOutput):
     api_args: Mapping[str, Any] = field(default_factory=dict)
     api_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     profile: Profile = field(default_factory=Profile, repr=False)
-    keep: Callable[[Sequence[Turn], Callable[[Turn], list[Json]]], list[list[Json]]] = field(
+    keep: Callable[[Sequence[Turn], Callable[[Turn], list[Json]]], list[Json]] = field(
         default=_anew, repr=False, compare=False
     )
 
@@ -148,8 +149,8 @@ class Wire(MediaAcceptance, StructuredOutput):
         """
 
     def kept(self, turns: Sequence[Turn]) -> list[Json]:
-        """Returns the messages of all turns, one after the other."""
-        return list(chain.from_iterable(self.keep(turns, self.message)))
+        """Returns the messages of all turns, one after the other. Neither the list nor a message may be changed."""
+        return self.keep(turns, self.message)
 
     @abstractmethod
     def message(self, turn: Turn) -> list[Json]:

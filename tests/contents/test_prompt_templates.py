@@ -1,4 +1,4 @@
-"""Templates and parameters."""
+"""Prompts from templates."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.contents.prompt_templates import interpolate, interpolate_file, params
+from ellmer_core.contents.prompt_templates import interpolate, interpolate_file
 from ellmer_core.errors import UsageError
 
 
@@ -53,14 +53,3 @@ def test_a_file_that_cannot_be_read(tmp_path):
     tmp_path.joinpath("latin.md").write_bytes(b"K\xf6ln")
     with pytest.raises(UsageError, match=r"latin\.md cannot be read"):
         interpolate_file(tmp_path / "latin.md")
-
-
-def test_params_leaves_out_what_is_none_and_keeps_what_is_falsy():
-    assert params() == {}
-    assert params(temperature=0.0, seed=0, log_probs=False, top_k=None, min_p=0.1) == {
-        "temperature": 0.0,
-        "seed": 0,
-        "log_probs": False,
-        "min_p": 0.1,
-    }
-    assert params(stop_sequences="END") == params(stop_sequences=("END",)) == {"stop_sequences": ["END"]}

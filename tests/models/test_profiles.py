@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ellmer_core.contents.prompt_templates import params
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
@@ -15,6 +14,7 @@ from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.groq import chat_groq
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.wire.model_profile import Profile
+from ellmer_core.wire.neutral_parameters import params
 
 ASK = [UserTurn("hi")]
 

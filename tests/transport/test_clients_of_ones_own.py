@@ -1,6 +1,7 @@
 """A pair of clients for blocking and async calls, a proxy, and a connection for each request at once."""
 
 import asyncio
+import ssl
 import threading
 
 import httpx
@@ -110,12 +111,27 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
     with pytest.raises(Exception, match="stopped before its end"):
         list(chat.stream("Hi"))
     assert chat.chat("Hi", echo="none") == "Hello."
-    lost = connection_pools.Pools()
+    lost = connection_pools.Pools(httpx.create_ssl_context)
     with pytest.raises(httpx.ConnectError):
         lost.handle_request(httpx.Request("GET", "http://127.0.0.1:9"))
     assert sum(map(len, lost._stacks.free.values())) == 1
     lost.close()
     assert not lost._stacks.free
+
+
+def test_certificates_are_read_for_https_only(monkeypatch):
+    real = httpx.create_ssl_context()
+    read = []
+    pools = connection_pools.Pools(lambda: [read.append("certificates"), real][1])
+    contexts = []
+    monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
+    for url in ("http://a", "https://a"):
+        pools._stacks.taken(httpx.URL(url))
+
+    plain, secure = contexts
+    assert read == ["certificates"]
+    assert secure is real
+    assert (plain.verify_mode, plain.cert_store_stats()["x509_ca"]) == (ssl.CERT_REQUIRED, 0)
 
 
 def test_connections_that_are_old_or_too_many_are_closed(monkeypatch):
@@ -127,7 +143,7 @@ def test_connections_that_are_old_or_too_many_are_closed(monkeypatch):
 
     now = [0.0]
     monkeypatch.setattr(connection_pools.time, "monotonic", lambda: now[0])
-    stacks = connection_pools._Stacks(Kept)
+    stacks = connection_pools._Stacks(lambda _scheme: Kept())
     made = [stacks.taken(httpx.URL("http://a"))[1] for _ in range(connection_pools.KEPT + 1)]
     place = ("http", "a", "None")
     assert [old for pool in made for old in stacks.returned(place, pool)] == [made[0]]

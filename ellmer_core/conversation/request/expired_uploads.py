@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress
 from math import inf
-from operator import not_
 from typing import TypeVar
 
 from ...contents.content import Content, ContentUploaded
-from ...contents.turns import Turn, are_plain
+from ...contents.turns import Turn
 
 __all__ = ["expiring", "sent_along"]
 
@@ -21,7 +19,7 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 def expiring(turns: Sequence[Turn]) -> bool:
     """Tells whether a turn refers to a file that expires and that could be sent itself."""
-    others = compress(turns, map(not_, are_plain(turns)))
+    others = (turn for turn in turns if not turn.is_plain)
     return any(_at(content, inf) is not content for turn in others for content in turn.contents)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...contents.tool_requests_and_results import ToolDef
 from ...contents.turns import Turn
@@ -30,6 +30,15 @@ SPARE = (
 )
 
 
+class Kept(NamedTuple):
+    """The turns of one request, the number of messages of each, all messages, and their bytes."""
+
+    turns: list[Turn]
+    counts: list[int]
+    messages: list[Json]
+    texts: list[bytes]
+
+
 @dataclass(eq=False, repr=False)
 class RequestCache:
     """The sent turns with their messages, by the turn's identity, and the bytes of these messages, by theirs. The
@@ -40,7 +49,7 @@ class RequestCache:
     turns: dict[int, Turn] = field(default_factory=dict)
     messages: dict[int, list[Json]] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
-    asked: tuple[list[Turn], list[list[Json]]] = ([], [])  # of the last request
+    last: Kept = field(default_factory=lambda: Kept([], [], [], []))
 
     def request(
         self,
@@ -53,29 +62,42 @@ class RequestCache:
         mode: StructuredMode | None = None,
     ) -> tuple[Request, bytes]:
         """Returns the request of the wire and its body. Raises `UsageError` for values that are not JSON."""
-        if wire != self.wire:
-            self.wire, self.turns, self.messages, self.texts, self.asked = wire, {}, {}, {}, ([], [])
-        keeping = copy(wire)
-        object.__setattr__(keeping, "keep", self._keep)
-        request = keeping.asking(turns, tools, stream=stream, type=type, mode=mode)
+        if wire is not self.wire and wire != self.wire:
+            self._forget_everything()
+        self.wire = wire
+        request = self._keeping(wire).asking(turns, tools, stream=stream, type=type, mode=mode)
         body = self._body(request.json)
-        if len(self.turns) > len(turns) + SPARE:
+        if len(self.turns) > len(turns) * 5 // 4 + SPARE:
             self._forget_all_but(turns)
         return request, body
 
     def copy(self) -> RequestCache:
         """Returns a copy for a fork of the chat."""
-        return RequestCache(self.wire, dict(self.turns), dict(self.messages), dict(self.texts))
+        kept = dict(self.turns), dict(self.messages), dict(self.texts)
+        return RequestCache(self.wire, *kept, self.last)
 
-    def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[list[Json]]:
-        """Returns the messages of each turn. A conversation begins as it did in the last request, so nearly all turns
+    def _keeping(self, wire: Wire) -> Wire:
+        """Returns a copy of the wire that gets its messages from here."""
+        keeping = object.__new__(type(wire))
+        vars(keeping).update(vars(wire), keep=self._keep)
+        return keeping
+
+    def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
+        """Returns the messages of the turns. A conversation begins as it did in the last request, so nearly all turns
         are known without a lookup.
         """
-        before, known = self.asked
-        same = [*map(is_, before, turns), False].index(False)
-        messages = known[:same] + [self._message(turn, message) for turn in turns[same:]]
-        self.asked = list(turns), messages
-        return messages
+        before, counts, messages, texts = self.last
+        same = _same(before, turns)
+        groups = [self._message(turn, message) for turn in turns[same:]]
+        new = list(chain.from_iterable(groups))
+        known = len(messages) - sum(counts[same:])
+        self.last = Kept(
+            list(turns),
+            counts[:same] + list(map(len, groups)),
+            messages[:known] + new,
+            texts[:known] + [self.texts[id(one)] for one in new],
+        )
+        return self.last.messages
 
     def _message(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
         known = self.messages.get(id(turn))
@@ -85,6 +107,9 @@ class RequestCache:
         self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
         self.texts.update((id(one), encoded(one)) for one in self.messages[id(turn)])
         return self.messages[id(turn)]
+
+    def _forget_everything(self) -> None:
+        self.turns, self.messages, self.texts, self.last = {}, {}, {}, Kept([], [], [], [])
 
     def _forget_all_but(self, turns: Sequence[Turn]) -> None:
         self.turns = {id(turn): turn for turn in turns if id(turn) in self.turns}
@@ -96,16 +121,19 @@ class RequestCache:
         """Returns the whole body. Cached items of lists are reused. One `join()` builds the body, because copying a
         long conversation costs more than its lookup.
         """
-        pieces = []
+        pieces: list[bytes] = []
         for name, value in body.items():
-            field = encoded(str(name)) + b":"
+            field, start = encoded(str(name)) + b":", len(pieces)
             if isinstance(value, list) and value:
-                first, *rest = self._items(value)
-                pieces += [field + b"[" + first, *rest]
+                pieces += self.last.texts if value is self.last.messages else self._items(value)
+                pieces[start] = field + b"[" + pieces[start]
                 pieces[-1] += b"]"
             else:
                 pieces.append(field + encoded(value))
-        return b",".join(_in_braces(pieces))
+        pieces = pieces or [b""]
+        pieces[0] = b"{" + pieces[0]
+        pieces[-1] += b"}"
+        return b",".join(pieces)
 
     def _items(self, items: list[Any]) -> list[bytes]:
         known = list(map(self.texts.get, map(id, items)))
@@ -114,11 +142,11 @@ class RequestCache:
         return [encoded(item) if text is None else text for text, item in zip(known, items, strict=True)]
 
 
-def _in_braces(pieces: list[bytes]) -> list[bytes]:
-    """Returns the pieces of an object, with braces added to the first and the last."""
-    first, *rest = pieces or [b""]
-    *most, last = [b"{" + first, *rest]
-    return [*most, last + b"}"]
+def _same(before: Sequence[object], now: Sequence[object]) -> int:
+    """Returns with how many of the same objects both begin. It runs no Python code for each of them."""
+    if all(map(is_, before, now)):
+        return min(len(before), len(now))
+    return list(map(is_, before, now)).index(False)
 
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

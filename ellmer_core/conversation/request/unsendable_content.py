@@ -18,7 +18,7 @@ from ...contents.content import (
     is_media,
 )
 from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
-from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, are_plain
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ...errors import ContentError, UsageError
 from ...tools.result_serialization import described, result_items, result_text
 from ...wire.base import Wire
@@ -34,9 +34,11 @@ class Sendable(NamedTuple):
     replaced: list[str]
 
 
-def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef]) -> Sendable:
+def sendable_to(
+    wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef], *, plain: bool = False
+) -> Sendable:
     """Returns a conversation that this model accepts. The user's `new` content stays the same, and the wire refuses
-    it.
+    it. If all turns are known to be `plain`, they need no replacement.
 
     Raises `UsageError` for tools if the model cannot call them.
     """
@@ -46,10 +48,7 @@ def sendable_to(wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequ
             f"{wire.vendor}'s {wire.model} does not support tools: do not register {names} here."
         )
     replaced: list[str] = []
-    plain = are_plain(turns)
-    sent = list(turns)
-    if not all(plain):
-        sent = [t if same else _turn(wire, t, replaced) for t, same in zip(turns, plain, strict=True)]
+    sent = list(turns) if plain else [t if t.is_plain else _turn(wire, t, replaced) for t in turns]
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)

@@ -8,12 +8,11 @@ surrogate pairs. A half that stays alone becomes U+FFFD.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from operator import is_
 from typing import Any
 
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, replaced
-from ...contents.field_types import misfits
+from ...contents.field_types import misfit
 from ...contents.media_type_detection import media_type
 from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
@@ -33,7 +32,7 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
     turn = wire.turn(response)
     if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
         raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")
-    for wrong in (wrong for content in turn.contents for wrong in misfits(content)):
+    if wrong := next(filter(None, map(misfit, turn.contents)), ""):
         raise ResponseError(f"Cannot parse this response as {wire.name}: {wrong}")
     if not isinstance(turn.finish_reason, (str, type(None))):
         raise ResponseError(
@@ -42,7 +41,7 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
     contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
     if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
         return turn
-    return replace(turn, contents=contents, tokens=tokens)
+    return turn.but_with(contents=contents, tokens=tokens)
 
 
 def _counts(tokens: Tokens) -> Tokens:

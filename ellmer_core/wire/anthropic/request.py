@@ -53,7 +53,7 @@ COUNTED = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnthropicMessages(AnthropicContent, AnthropicResponse):
     """The format itself. It requires `max_tokens`: see `limit()`."""
 

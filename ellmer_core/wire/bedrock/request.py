@@ -39,7 +39,7 @@ __all__ = ["Bedrock"]
 FILLER: Json = {"text": "."}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bedrock(BedrockContent, BedrockResponse):
     """The format itself."""
 

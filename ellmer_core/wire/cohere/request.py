@@ -30,7 +30,7 @@ __all__ = ["CohereChat"]
 BLIND = re.compile(r"command-(r|light|a-0|a-reasoning|a-translate)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class CohereChat(CohereContent, CohereResponse, OpenAIChat):
     """The format itself."""
 

@@ -34,7 +34,7 @@ __all__ = ["Gemini"]
 UNSIGNED = "skip_thought_signature_validator"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gemini(GeminiContent, GeminiResponse):
     """The format itself. Media inside results need Gemini 3 (`function_response.parts` is refused before)."""
 

@@ -19,7 +19,7 @@ from .content import MistralContent
 __all__ = ["MistralChat"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class MistralChat(MistralContent, OpenAIChat):
     """The format itself. Servers of open models (and, until spring 2026, Mistral's own) refuse a user message right
     after a tool message. With `strict_order`, an assistant message "OK" separates the two.

@@ -28,7 +28,7 @@ from .response import OllamaResponse
 __all__ = ["OllamaChat"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OllamaChat(OllamaContent, OllamaResponse):
     """The format itself."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIChat"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
     """The format itself, for any server that has it."""
 

@@ -44,7 +44,7 @@ COUNTED = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class OpenAIResponses(ResponsesContent, ResponsesResponse):
     """The format itself, for any server that has it. Nothing is stored there (`store: false`)."""
 

@@ -26,7 +26,8 @@ class Endings(NamedTuple):
         """Returns the neutral reason for a finish reason, the reason itself if it is unknown, or `None` for none."""
         if not isinstance(reason, (str, type(None))):
             raise TypeError(f"a finish reason is a string, not {reason!r:.80}")
-        return {**self.cut, **self.whole}.get(reason or "", reason or None)
+        known = self.whole if (reason or "") in self.whole else self.cut
+        return known.get(reason or "", reason or None)
 
     def is_whole(self, reason: object) -> bool:
         """Tells whether an answer with this finish reason is complete."""

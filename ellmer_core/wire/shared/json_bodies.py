@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
-from ...contents.prompt_templates import NEUTRAL
 from ...errors import ResponseError
+from ..neutral_parameters import NEUTRAL
 
 __all__ = ["json_text", "merged", "nested", "only", "parameters", "sensible", "without"]
 

@@ -67,7 +67,7 @@ def test_the_marks_move_on_and_leave_what_was_there_as_it_was():
     wire = AnthropicMessages(
         model="m",
         cache="5m",
-        keep=lambda turns, message: [said.setdefault(id(turn), message(turn)) for turn in turns],
+        keep=lambda turns, message: [m for t in turns for m in said.setdefault(id(t), message(t))],
     )
     wire.request(ANSWERED[:2])
 

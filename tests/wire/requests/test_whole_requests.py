@@ -6,7 +6,6 @@ import warnings
 import pytest
 from four_wires import ONE, PNG, TWO, every_wire, result
 
-from ellmer_core.contents.prompt_templates import NEUTRAL, params
 from ellmer_core.contents.tool_requests_and_results import ToolDef
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
@@ -16,6 +15,7 @@ from ellmer_core.wire.bedrock.request import Bedrock
 from ellmer_core.wire.cohere.request import CohereChat
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.neutral_parameters import NEUTRAL, params
 from ellmer_core.wire.openai_chat.request import OpenAIChat
 from ellmer_core.wire.openai_responses.request import OpenAIResponses
 
