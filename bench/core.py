@@ -33,6 +33,7 @@ server.serve_forever(lambda: print(server.origin, flush=True))
 """
 OURS = "import ellmer_core; chat = ellmer_core.chat_openai_completions(model='m', api_key='k', base_url={url!r}, echo='none')"
 BARE = "import httpx; client = httpx.Client()"
+TLS = "import ellmer_core.transport.http_clients as c; c._tls()"  # made for the first HTTPS request; httpx.Client() makes one always
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def imports(python: str, url: str, times: int) -> Iterator[Row]:
         "": ("import httpx", "import ellmer_core; ellmer_core.Chat"),
         ", and a client, a chat": (BARE, ours),
         ", and an answer": (f"{BARE}; {post}", f"{ours}; chat.chat('Hi')"),
+        ", and an answer over HTTPS": (f"{BARE}; {post}", f"{ours}; {TLS}; chat.chat('Hi')"),
     }
     nothing, *seconds = processes(
         python, ["", *(code for pair in codes.values() for code in pair)], 6 * times

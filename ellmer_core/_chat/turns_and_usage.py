@@ -55,7 +55,8 @@ class Memory:
             )
         with self._idle("set_turns()"):
             kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
-            self._history.replace([*(t for t in kept if isinstance(t, SystemTurn)), *turns])
+            turns[:0] = [turn for turn in kept if isinstance(turn, SystemTurn)]
+            self._history.replace(turns)
 
     def add_turn(self, *turns: Turn) -> None:
         """Adds turns to the history.

@@ -83,6 +83,19 @@ class ContentToolResult(Content):
         return self.request.id if self.request else ""
 
     @property
+    def is_flat(self) -> bool:
+        """Whether neither the value nor an item of it is a content, such as an image."""
+        value = self.value
+        items = (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list | tuple)
+            else (value,)
+        )
+        return not any(isinstance(item, Content) for item in items)
+
+    @property
     def decision(self) -> str:
         """The decision about the call: `"approved"`, `"edited"` (approved with other arguments) or `"denied"`; `""`
         if nobody was asked.

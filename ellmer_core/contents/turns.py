@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
+from itertools import compress, count
+from operator import attrgetter, not_
 from typing import Any, ClassVar, Literal, Self
 
 from ..errors import UsageError
 from ..values import Value
-from .content import Content, ContentText
+from .content import Content, ContentText, ContentThinking
 from .display import RENDERERS, Displayed
 from .tool_requests_and_results import ContentToolRequest, ContentToolResult
 
@@ -67,6 +68,7 @@ class Turn(Displayed, Value):
 
     contents: tuple[Content, ...]
     role: ClassVar[str] = ""
+    plain: ClassVar[frozenset[type[Content]]] = frozenset({ContentText})
 
     def __init__(self, contents: str | Content | Iterable[str | Content] = ()) -> None:
         object.__setattr__(self, "contents", as_contents(contents))
@@ -101,13 +103,30 @@ class Turn(Displayed, Value):
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether the turn is a single text. Such a turn has no open tool calls and needs no conversion."""
-        return len(self.contents) == 1 and type(self.contents[0]) is ContentText
+        """Whether the turn consists of texts, an answer's thoughts, and results without media. Such a turn has no open
+        tool calls and needs no conversion for a model.
+        """
+        return all(
+            type(c) in self.plain or (isinstance(c, ContentToolResult) and c.is_flat) for c in self.contents
+        )
 
 
-def all_plain(turns: Iterable[Turn]) -> bool:
-    """Tells whether all turns are plain. It runs no Python code for each turn, because a history may be long."""
-    return all(map(attrgetter("is_plain"), turns))
+def not_plain(turns: Iterable[Turn]) -> list[int]:
+    """Returns the places of the turns that are not plain. It runs no Python code for each turn, because a history may
+    be long.
+    """
+    is_plain = attrgetter("is_plain")
+    return [] if all(map(is_plain, turns)) else list(compress(count(), map(not_, map(is_plain, turns))))
+
+
+def kinds_not_plain(turns: Sequence[Turn]) -> set[type[Content]]:
+    """Returns the classes of the contents in turns that are not plain."""
+    return {type(content) for place in not_plain(turns) for content in turns[place].contents}
+
+
+def system_turns(turns: Iterable[Turn]) -> list[Turn]:
+    """Returns the system turns."""
+    return [turn for turn in turns if isinstance(turn, SystemTurn)]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -169,6 +188,7 @@ class AssistantTurn(Turn):
     cost: float | None = None
     duration: float | None = field(default=None, compare=False)
     role: ClassVar[str] = "assistant"
+    plain: ClassVar[frozenset[type[Content]]] = frozenset({ContentText, ContentThinking})
 
     def __init__(
         self,
@@ -181,14 +201,7 @@ class AssistantTurn(Turn):
         duration: float | None = None,
     ) -> None:
         super().__init__(contents)
-        for name, value in (
-            ("tokens", tokens),
-            ("finish_reason", finish_reason),
-            ("json", json),
-            ("cost", cost),
-            ("duration", duration),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(tokens=tokens, finish_reason=finish_reason, json=json, cost=cost, duration=duration)
 
     @property
     def lost(self) -> bool:
@@ -244,4 +257,4 @@ def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content
     for item in values:
         if not isinstance(item, (str, Content)):
             raise UsageError(f"A turn contains contents and strings, not {type(item).__name__}.")
-    return tuple(ContentText(item) if isinstance(item, str) else item for item in values)
+    return tuple([ContentText(item) if isinstance(item, str) else item for item in values])

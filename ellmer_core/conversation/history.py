@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, all_plain
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import UsageError
 from ..tools.result_serialization import split
 from .approval import Decision
@@ -183,19 +182,14 @@ def sendable(turns: Sequence[Turn]) -> list[Turn]:
     """Returns the turns with an answer to every tool request, except those of the last turn. Turns from elsewhere may
     lack answers, and every provider refuses a history with an open call.
     """
-    if all_plain(turns):
-        return list(turns)
-    sent = list(turns[:1])
-    for before, turn in pairwise(turns):
-        missing: tuple[ContentToolResult, ...] = ()
-        if isinstance(before, AssistantTurn) and not before.is_plain:
-            missing = _unanswered(before, turn)
-        if not missing:
-            sent.append(turn)
-        elif isinstance(turn, UserTurn):
-            sent.append(UserTurn((*missing, *turn.contents)))
-        else:
-            sent += [UserTurn(missing), turn]
+    sent = list(turns)
+    for place in reversed(not_plain(turns[:-1])):
+        before, turn = turns[place], turns[place + 1]
+        missing = _unanswered(before, turn) if isinstance(before, AssistantTurn) else ()
+        if missing and isinstance(turn, UserTurn):
+            sent[place + 1] = UserTurn((*missing, *turn.contents))
+        elif missing:
+            sent.insert(place + 1, UserTurn(missing))
     return sent
 
 
@@ -203,7 +197,8 @@ def _unanswered(before: AssistantTurn, turn: Turn) -> tuple[ContentToolResult, .
     requests = before.tool_requests
     if not requests or isinstance(turn, SystemTurn):
         return ()
-    answered = [r.id for r in turn.tool_results] if isinstance(turn, UserTurn) else []
+    contents = turn.contents if isinstance(turn, UserTurn) else ()
+    answered = [content.id for content in contents if isinstance(content, ContentToolResult)]
     missing = []
     for request in requests:
         if request.id in answered:

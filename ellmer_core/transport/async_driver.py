@@ -103,6 +103,8 @@ class AsyncDriver(HttpExchange):
                 return await self.events()
             case ReadBody():
                 return await self.body()
+            case Clock(wall=wall):
+                return time.time() if wall else time.monotonic()
             case Finish():
                 return await self.finish()
             case Fetch(url):
@@ -115,10 +117,6 @@ class AsyncDriver(HttpExchange):
                 return await self.notify(effect)
             case Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
-            case Clock(wall=True):
-                return time.time()
-            case Clock():
-                return time.monotonic()
             case Emit():
                 raise AssertionError("shown by the driver")
 

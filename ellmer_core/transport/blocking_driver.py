@@ -78,6 +78,8 @@ class BlockingDriver(HttpExchange):
                 return self.events()
             case ReadBody():
                 return self.body()
+            case Clock(wall=wall):
+                return time.time() if wall else time.monotonic()
             case Finish():
                 return self.finish()
             case Fetch(url):
@@ -90,10 +92,6 @@ class BlockingDriver(HttpExchange):
                 return self.notify(effect)
             case Wait():
                 return self.controller.wait(some_time(effect))
-            case Clock(wall=True):
-                return time.time()
-            case Clock():
-                return time.monotonic()
             case Emit():
                 raise AssertionError("shown by the driver")
 

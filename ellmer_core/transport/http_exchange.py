@@ -79,10 +79,10 @@ class HttpExchange:
         self.response, self.socket = response, _socket(response)
         self.taken = self.events_taken = 0
         self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
-        _check_encoding(response.headers.get("content-encoding", ""))
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
+        _check_encoding(headers.get("content-encoding", ""))
         return Answer(response.status_code, headers, time.time())
 
     def fed(self, chunk: bytes) -> list[Any]:

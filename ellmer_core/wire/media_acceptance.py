@@ -44,6 +44,8 @@ class MediaAcceptance(ABC):
         says. Raises `ContentError` for media that the provider does not accept; in a result they are described
         instead.
         """
+        if {*map(type, contents)} == {ContentText}:
+            return list(contents)
         contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))

@@ -172,7 +172,7 @@ def test_a_model_without_tools_is_told_of_calls_in_words():
     wire = chat_openai_compatible(
         base_url="http://x", model="m", profile={"tools": False, "system": False}
     ).wire
-    sent = sendable_to(wire, [SystemTurn("Be brief."), *turns], None, []).turns
+    sent = sendable_to(wire, [SystemTurn("Be brief."), *turns], range(len(turns) + 1), None, []).turns
     assert [turn.text for turn in sent] == [
         "Be brief.1",
         '[The tool f was called with {"x":1}.]',

@@ -19,8 +19,7 @@ EARLY = 60.0  # seconds: a file that is about to go may be gone when the provide
 
 def expiring(turns: Sequence[Turn]) -> bool:
     """Tells whether a turn refers to a file that expires and that could be sent itself."""
-    others = (turn for turn in turns if not turn.is_plain)
-    return any(_at(content, inf) is not content for turn in others for content in turn.contents)
+    return any(_at(content, inf) is not content for turn in turns for content in turn.contents)
 
 
 def sent_along(turn: T, now: float) -> T:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...contents.content import ContentImageRemote
-from ...contents.turns import Turn, UserTurn, all_plain
+from ...contents.turns import Turn, UserTurn, not_plain
 from ...errors import ConnectError, ContentError, UsageError
 from ...log import warn
 from ..history import History, sendable
@@ -23,16 +23,18 @@ __all__ = ["request_turns", "warn_replaced"]
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
     turns = _said(history, settings)
-    plain = all_plain(turns)
-    turns = turns if plain else sendable(turns)
+    special = not_plain(turns)
+    if special:
+        turns = sendable(turns)
+        special = not_plain(turns)
     missed = yield from _fetch_images(settings, turns, user)
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
     new = user and inlined(user, settings.fetched)
-    if expiring([*(() if plain else turns), *filter(None, [new])]):
+    if expiring([*(turns[place] for place in special), *filter(None, [new])]):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
-    sent = sendable_to(settings.wire, turns, new, tuple(settings.tools.values()), plain=plain)
+    sent = sendable_to(settings.wire, turns, special, new, tuple(settings.tools.values()))
     return Sendable(sent.turns, [*sent.replaced, *missed])
 
 

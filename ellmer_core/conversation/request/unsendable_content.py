@@ -5,7 +5,7 @@ The history keeps the original, so a chat can continue after a change of provide
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...contents.content import (
@@ -35,10 +35,10 @@ class Sendable(NamedTuple):
 
 
 def sendable_to(
-    wire: Wire, turns: Sequence[Turn], new: Turn | None, tools: Sequence[ToolDef], *, plain: bool = False
+    wire: Wire, turns: Sequence[Turn], special: Iterable[int], new: Turn | None, tools: Sequence[ToolDef]
 ) -> Sendable:
-    """Returns a conversation that this model accepts. The user's `new` content stays the same, and the wire refuses
-    it. If all turns are known to be `plain`, they need no replacement.
+    """Returns a conversation that this model accepts. Only the `special` turns, by place, may need a replacement. The
+    user's `new` content stays the same, and the wire refuses it.
 
     Raises `UsageError` for tools if the model cannot call them.
     """
@@ -48,7 +48,9 @@ def sendable_to(
             f"{wire.vendor}'s {wire.model} does not support tools: do not register {names} here."
         )
     replaced: list[str] = []
-    sent = list(turns) if plain else [t if t.is_plain else _turn(wire, t, replaced) for t in turns]
+    sent = list(turns)
+    for place in special:
+        sent[place] = _turn(wire, turns[place], replaced)
     if new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from ...contents.content import Content, ContentText, ContentThinking, ContentUploaded
+from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown, ContentUploaded
 from ...contents.tool_requests_and_results import ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
 from ...schemas.refs_and_defs import subschemas
 from ...tools.result_serialization import result_text, split
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, json_bodies, types_as_json_schema
+from ..shared.alternating_roles import alternate
 from ..shared.cache_marks import Cache, check_cache, with_marks
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
@@ -94,7 +95,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         type: Type | None = None,
     ) -> Request:
         body: Json = {"model": self.model, "max_tokens": self.limit()}
-        if system := "\n\n".join(filter(None, (self.system(turn) for turn in turns))):
+        if system := "\n\n".join(filter(None, (self.system(turn) for turn in system_turns(turns)))):
             body["system"] = system
         body["messages"] = self.messages(turns)
         if tools:
@@ -160,13 +161,10 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Returns the messages. Neighbours of one role are joined, as the API itself would do."""
-        messages: list[Json] = []
-        for message in paired(self.kept(turns)):
-            if messages and messages[-1]["role"] == message["role"]:
-                messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
-            else:
-                messages.append(message)
-        return _without_trailing_space(messages)
+        said = self.kept(turns)
+        if any(issubclass(kind, ContentUnknown) for kind in kinds_not_plain(turns)):
+            said = paired(said)
+        return _without_trailing_space(list(said) if alternate(said) else _joined(said))
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:
@@ -226,8 +224,8 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
 def _names_files(turns: Sequence[Turn]) -> bool:
     return any(
         isinstance(content, ContentUploaded) and content.wire == "anthropic"
-        for turn in turns
-        for content in turn.contents
+        for place in not_plain(turns)
+        for content in turns[place].contents
     )
 
 
@@ -237,6 +235,16 @@ def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
     name = names.get("anthropic-beta", "anthropic-beta")
     betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]
     return {**headers, name: ",".join(dict.fromkeys([*betas, FILES_BETA]))}
+
+
+def _joined(said: Sequence[Json]) -> list[Json]:
+    messages: list[Json] = []
+    for message in said:
+        if messages and messages[-1]["role"] == message["role"]:
+            messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
+        else:
+            messages.append(message)
+    return messages
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:

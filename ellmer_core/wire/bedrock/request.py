@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from ...contents.content import Content, ContentText, ContentThinking, is_media
-from ...contents.tool_requests_and_results import ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
 from ...errors import UsageError
 from ...tools.result_serialization import flatten, result_text, split
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, json_bodies, tool_arguments_and_ids, types_as_json_schema
+from ..shared.alternating_roles import alternate
 from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import unfit
@@ -82,9 +83,9 @@ class Bedrock(BedrockContent, BedrockResponse):
         type: Type | None = None,
     ) -> Request:
         body: Json = {"messages": self.messages(turns)}
-        if system := [block for turn in turns for block in self.system(turn)]:
+        if system := [block for turn in system_turns(turns) for block in self.system(turn)]:
             body["system"] = system
-        if specs := self.tools(tools) or list(self.called(body["messages"])):
+        if specs := self.tools(tools) or (kinds_not_plain(turns) and list(self.called(body["messages"]))):
             body["toolConfig"] = {"tools": specs}
         if type is not None:
             body["outputConfig"] = self.text_format(type)
@@ -144,12 +145,18 @@ class Bedrock(BedrockContent, BedrockResponse):
         """Returns the messages. Neighbours of one role are joined, results first. Some models require results in a
         separate message, or a user message at the beginning; then a message of the other role is inserted.
         """
-        messages: list[Json] = []
-        for message in self.kept(turns):
-            self.join(messages, message)
+        said = self.kept(turns)
+        messages = list(said) if alternate(said) else self.joined(said)
         if messages and messages[0]["role"] == "assistant" and not self.family.assistant_first:
             messages.insert(0, {"role": "user", "content": [FILLER]})
-        return _with_distinct_names(messages)
+        return _with_distinct_names(messages) if kinds_not_plain(turns) - _NAMELESS else messages
+
+    def joined(self, said: Sequence[Json]) -> list[Json]:
+        """Returns the messages with neighbours of one role joined."""
+        messages: list[Json] = []
+        for message in said:
+            self.join(messages, message)
+        return messages
 
     def join(self, messages: list[Json], message: Json) -> None:
         """Adds a message to the earlier ones."""
@@ -266,6 +273,10 @@ def _answering(blocks: list[Json]) -> list[Json]:
                 fits = True
         kept += [block] if fits else []
     return kept
+
+
+#: Contents that hold no document.
+_NAMELESS = frozenset({ContentText, ContentThinking, ContentToolRequest})
 
 
 def _with_distinct_names(messages: list[Json]) -> list[Json]:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_requests_and_results import ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
 from ...tools.result_serialization import result_text, split
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, types_as_json_schema
+from ..shared.alternating_roles import alternate
 from ..shared.schema_dialects import bare_references
 from ..shared.schema_limits import GEMINI, SchemaLimits
 from .content import GeminiContent
@@ -76,7 +77,7 @@ class Gemini(GeminiContent, GeminiResponse):
         type: Type | None = None,
     ) -> Request:
         body: Json = {"contents": self.messages(turns)}
-        if system := [part for turn in turns for part in self.system(turn)]:
+        if system := [part for turn in system_turns(turns) for part in self.system(turn)]:
             body["systemInstruction"] = {"parts": system}
         if tools:
             body["tools"] = self.tools(tools)
@@ -151,12 +152,11 @@ class Gemini(GeminiContent, GeminiResponse):
         user turn before it: `function call turn comes immediately after a user turn or after a function response
         turn`.
         """
-        contents: list[Json] = []
-        for content in self.kept(list(map(_in_call_order, turns, [*turns[:1], *turns]))):
-            if contents and contents[-1]["role"] == content["role"] == "model":
-                contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
-            else:
-                contents.append(content)
+        ordered = list(turns)
+        for place in not_plain(turns[:-1]):
+            ordered[place + 1] = _in_call_order(turns[place + 1], turns[place])
+        said = self.kept(ordered)
+        contents = list(said) if alternate(said) else _joined(said)
         if contents and contents[0]["role"] == "model":
             contents.insert(0, {"role": "user", "parts": [{"text": ""}]})
         return contents
@@ -237,9 +237,19 @@ class Gemini(GeminiContent, GeminiResponse):
         return types_as_json_schema.json_schema(type)
 
 
+def _joined(said: Sequence[Json]) -> list[Json]:
+    contents: list[Json] = []
+    for content in said:
+        if contents and contents[-1]["role"] == content["role"] == "model":
+            contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
+        else:
+            contents.append(content)
+    return contents
+
+
 def _in_call_order(turn: Turn, before: Turn) -> Turn:
     """Returns the turn with its results in the order of the calls, because without ids the order pairs them."""
-    if not isinstance(before, AssistantTurn) or not before.tool_requests:
+    if len(turn.contents) < 2 or not isinstance(before, AssistantTurn) or not before.tool_requests:
         return turn
     place = {request.id: n for n, request in enumerate(before.tool_requests)}
     results, rest = split(turn.contents)

@@ -74,9 +74,10 @@ class OpenAIChatResponse(Wire):
                 yield ContentText(json_bodies.json_text(value), extra=extra)
         if message.get("refusal"):
             yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
-        if transcript := (message.get("audio") or {}).get("transcript"):
+        audio = message.get("audio") or {}
+        if transcript := audio.get("transcript"):
             yield ContentText(transcript)
-        if isinstance(sound := (message.get("audio") or {}).get("data"), str) and sound:
+        if isinstance(sound := audio.get("data"), str) and sound:
             yield ContentFile(audio_type(sound), sound, "answer")
         for image in message.get("images") or ():
             yield from self.part(image)

@@ -85,6 +85,8 @@ def _of_cohere(span: Json, source: Json) -> ContentCitation:
 
 def sources(response: Json) -> tuple[ContentCitation, ...]:
     """Returns the list of sources beside an answer (Perplexity, xAI): `search_results`, or bare URLs in `citations`."""
+    if not {"search_results", "citations"} & response.keys():
+        return ()
     found = [
         _citation(s.get("url"), s.get("title"), s.get("snippet"))
         for s in _objects(response.get("search_results"))
@@ -96,8 +98,8 @@ def sources(response: Json) -> tuple[ContentCitation, ...]:
 
 def cited_last(turn: AssistantTurn, citations: tuple[ContentCitation, ...]) -> AssistantTurn:
     """Returns the turn with these citations on its last text. A text with citations keeps its own."""
-    texts = [content for content in turn.contents if isinstance(content, ContentText)]
-    if not citations or not texts or texts[-1].citations:
+    texts = [content for content in turn.contents if isinstance(content, ContentText)] if citations else []
+    if not texts or texts[-1].citations:
         return turn
     return replace(turn, contents=tuple(_cited(c, citations) if c is texts[-1] else c for c in turn.contents))
 
