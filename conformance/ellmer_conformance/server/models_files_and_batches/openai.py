@@ -12,6 +12,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..dialects.base import ALNUM, HEX, compact, utf8
 from ..http.reply import Reply
+from .openai_file_expiry import lifetime
 from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]
@@ -57,8 +58,12 @@ def upload(service: ServiceRequest) -> Reply:
     missing = "file" if file is None else "purpose" if not fields.get("purpose") else ""
     if missing or file is None:
         return service.refuse(Refusal(f"'{missing}' is a required property", 400, _BAD))
+    seconds = lifetime(fields)
+    if isinstance(seconds, Refusal):
+        return service.refuse(seconds)
     id = f"file-{service.fresh('file', 22, ALNUM)}"
-    return service.reply(_file(service, service.keep(file._replace(id=id, purpose=fields["purpose"]))))
+    kept = service.keep(file._replace(id=id, purpose=fields["purpose"], lifetime=seconds))
+    return service.reply(_file(service, kept))
 
 
 def files(service: ServiceRequest) -> Reply:
@@ -89,7 +94,7 @@ def delete(service: ServiceRequest) -> Reply:
 def _file(service: ServiceRequest, file: File) -> Json:
     created = service.dialect.ticket.created
     known = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
-    expires = {"expires_at": created + 2_592_000 if file.purpose == "batch" else None}
+    expires = {"expires_at": None if file.lifetime is None else created + file.lifetime}
     state = {"status": "processed", "status_details": None}
     return {"object": "file", "id": file.id, **known, **expires, **state}
 
@@ -123,14 +128,16 @@ def poll(service: ServiceRequest) -> Reply:
     batch = service.look()
     if batch is None:
         return service.refuse(Refusal(f"No batch found with id '{service.names['id']}'.", 404, _BAD))
-    if batch.done:
-        for failed in (False, True):
-            if lines := [_line(a) for a in batch.asked if (a.status >= 400) is failed]:
-                text = "".join(f"{compact(line)}\n" for line in lines)
-                service.keep(
-                    File(_output(batch, failed=failed), "output.jsonl", "", utf8(text), "batch_output")
-                )
+    if batch.just_done:
+        _keep_answers(service, batch)
     return service.reply(_batch(service, batch))
+
+
+def _keep_answers(service: ServiceRequest, batch: Batch) -> None:
+    for failed in (False, True):
+        if lines := [_line(a) for a in batch.asked if (a.status >= 400) is failed]:
+            text = "".join(f"{compact(line)}\n" for line in lines)
+            service.keep(File(_output(batch, failed=failed), "output.jsonl", "", utf8(text), "batch_output"))
 
 
 def _line(asked: Asked) -> Json:

@@ -36,6 +36,7 @@ class File(NamedTuple):
     type: str
     data: bytes
     purpose: str = ""
+    lifetime: int | None = None  # seconds until it expires
 
 
 class Asked(NamedTuple):
@@ -59,6 +60,11 @@ class Batch:
     def done(self) -> bool:
         """Whether the answers are available."""
         return self.looks >= _PROMISED
+
+    @property
+    def just_done(self) -> bool:
+        """Whether the last poll was the first that found the answers."""
+        return self.looks == _PROMISED
 
 
 @dataclass
