@@ -9,12 +9,7 @@ from ...rule import Finding
 from ._rulebook import LOSS, MUST, book, found
 
 
-@book.rule(
-    "RUN-001",
-    MUST,
-    LOSS,
-    source="This project decided it: an adapter whose requests are not seen would pass every rule.",
-)
+@book.rule("RUN-001", MUST, LOSS, source="This project decided it.")
 def plays_can_be_judged(run: Run) -> Iterator[Finding]:
     """The case runs to its end: the session opens and closes, and its requests pass through the recorder.
 

@@ -56,12 +56,7 @@ def mistakes_break_nothing(heard: Heard) -> Iterator[Finding]:
         )
 
 
-@book.rule(
-    "SRV-033",
-    SHOULD,
-    LOSS,
-    source="This project decided it: a request that only this server takes fails when the user moves to the provider.",
-)
+@book.rule("SRV-033", SHOULD, LOSS, source="This project decided it.")
 def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
     """The server refuses a request that the provider's API refuses.
 
@@ -72,12 +67,7 @@ def what_the_api_refuses_is_refused(heard: Heard) -> Iterator[Finding]:
         yield found(fine, HERE, f"{heard.rule}: the API refuses this, and here it gets {heard.status}")
 
 
-@book.rule(
-    "SRV-034",
-    SHOULD,
-    LOSS,
-    source="This project decided it: clients that were written for the provider send such requests.",
-)
+@book.rule("SRV-034", SHOULD, LOSS, source="This project decided it.")
 def what_the_api_takes_is_taken(heard: Heard) -> Iterator[Finding]:
     """The server accepts a request that the provider's API accepts.
 
