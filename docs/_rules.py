@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from _cases import cases
 from _markdown import cell, linking, prose, table
 
 from ellmer_conformance.cli.list import all_rules, as_data
@@ -149,8 +150,8 @@ def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
 
 
 def rule_page(book: RuleBook, rule: Rule) -> str:
-    """Returns the page of one rule: the sentence, the reason, the source, the evidence, and the smallest request that
-    breaks it.
+    """Returns the page of one rule: the sentence, the reason, the smallest request that breaks it, the source, the
+    evidence, and the cases that reach it.
     """
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
@@ -165,6 +166,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
         *(shown(book, rule, example) for example in rule.counterexamples[:1]),
         f"## Source\n\n{listed(map(linking, rule.source))}",
         opened(book, rule) if rule.refuses else "",
+        cases(rule),
         f"On the command line: `conformance explain {rule.id}{'' if wire == 'behaviour' else f' --wire {wire}'}`",
     ]
     return "\n\n".join(filter(None, parts))

@@ -5,7 +5,9 @@
 
 import re
 import tomllib
+from importlib import import_module
 
+import pytest
 from code_blocks import PAGES, ROOT, blocks
 
 #: Pages whose code fits a screen and whose prose keeps to CONTRIBUTING.md's style.
@@ -63,6 +65,24 @@ def test_every_group_of_rules_has_a_title_on_the_site():
     groups = {rule.id.partition("-")[0] for rule, _ in all_rules()}
     page = (ROOT / "docs" / "_rules.py").read_text("utf-8")
     assert not [group for group in groups if f'    "{group}": "' not in page]
+
+
+@pytest.mark.parametrize(
+    ("id", "cases"),
+    [
+        ("TXT-001", r"Cases: (`\w+`, ){7}`\w+` and \d+ more\."),
+        ("APR-002", r"Cases: `approved_and_denied`\."),
+        ("IMG-005", ""),  # another rule at another wire format
+    ],
+)
+def test_the_page_of_a_rule_names_the_cases_that_reach_it(monkeypatch, id, cases):
+    from ellmer_conformance.contract.rules import behaviour, book
+
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    found = behaviour.book if id in behaviour.book.rules else book("openai-chat")
+    page = import_module("_rules").rule_page(found, found.rules[id])
+    (line,) = [line for line in page.splitlines() if line.startswith("Cases")] or [""]
+    assert re.fullmatch(cases, line)
 
 
 def test_prose_has_none_of_the_patterns_that_we_avoid():
