@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....exchange import Request
-from ....readers.json_access import object_of
-from ....readers.openai_chat import tools
-from ....rule import Finding, Refusal, broken, met
-from ....rulebook import RuleBook
-from ..._refused_features import Lack, enter
-from .._features import functions, option
-from .._rulebook import ASK, MUST, REJECT, TOOL, body
+from .....exchange import Request
+from .....readers.json_access import object_of
+from .....readers.openai_chat import tools
+from .....rule import Finding, Refusal, broken, met
+from .....rulebook import RuleBook
+from ...._refused_features import Lack, enter
+from ..._features import functions, option
+from ..._rulebook import ASK, MUST, REJECT, TOOL, body
 
 #: Recorded by others, in public.
 _TESTS = (
     "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
     "groq/testdata/TestClient/Scoreboard/"
 )
-
 __all__ = ["add"]
-
 _KINDS = {"function", "mcp", "browser_search", "code_interpreter"}
 
 
