@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, count
-from operator import attrgetter, not_
 from typing import Any, ClassVar, Literal, Self
 
 from ..errors import UsageError
@@ -109,24 +107,6 @@ class Turn(Displayed, Value):
         return all(
             type(c) in self.plain or (isinstance(c, ContentToolResult) and c.is_flat) for c in self.contents
         )
-
-
-def not_plain(turns: Iterable[Turn]) -> list[int]:
-    """Returns the places of the turns that are not plain. It runs no Python code for each turn, because a history may
-    be long.
-    """
-    is_plain = attrgetter("is_plain")
-    return [] if all(map(is_plain, turns)) else list(compress(count(), map(not_, map(is_plain, turns))))
-
-
-def kinds_not_plain(turns: Sequence[Turn]) -> set[type[Content]]:
-    """Returns the classes of the contents in turns that are not plain."""
-    return {type(content) for place in not_plain(turns) for content in turns[place].contents}
-
-
-def system_turns(turns: Iterable[Turn]) -> list[Turn]:
-    """Returns the system turns."""
-    return [turn for turn in turns if isinstance(turn, SystemTurn)]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -32,8 +32,8 @@ class ApiError:
 
 
 def read_error(status: int, body: bytes, headers: Mapping[str, str] | None = None) -> ApiError:
-    """Returns the error in a body: OpenAI's, Anthropic's and Google's forms, flat ones, lists of details,
-    plain text.
+    """Returns the error in a body: OpenAI's, Anthropic's, Google's and Cloudflare's forms, flat ones,
+    lists of details, plain text.
 
     AWS has the type in a header. An error that a gateway or a backend wrapped takes precedence: `error.metadata.raw`,
     an error in `details`, a message that is an object, a sentence in `param`.
@@ -120,7 +120,8 @@ def _typed(value: dict[str, Any], text: str) -> tuple[str, str]:
         return "", _message(value["detail"])
     if "message" in value:
         return str(value.get("type") or value.get("reason") or ""), _message(value["message"])
-    return "", text
+    first = next(iter(_objects(value.get("errors"))), {})  # Cloudflare's list
+    return str(first.get("code") or ""), str(first.get("message") or text)
 
 
 def _message(value: Any) -> str:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown, ContentUploaded
 from ...contents.tool_requests_and_results import ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...contents.turns_by_kind import kinds_not_plain, not_plain, system_turns
 from ...schemas.refs_and_defs import subschemas
 from ...tools.result_serialization import result_text, split
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, json_bodies, types_as_json_schema
-from ..shared.alternating_roles import alternate
 from ..shared.cache_marks import Cache, check_cache, with_marks
+from ..shared.neighbours_of_one_role import joined
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
 from ..shared.schema_limits import SchemaLimits
@@ -164,7 +165,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         said = self.kept(turns)
         if any(issubclass(kind, ContentUnknown) for kind in kinds_not_plain(turns)):
             said = paired(said)
-        return _without_trailing_space(list(said) if alternate(said) else _joined(said))
+        return _without_trailing_space(joined(said, "content", ("user", "assistant")))
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:
@@ -235,16 +236,6 @@ def _with_files(headers: Mapping[str, str]) -> dict[str, str]:
     name = names.get("anthropic-beta", "anthropic-beta")
     betas = [beta.strip() for beta in headers.get(name, "").split(",") if beta.strip()]
     return {**headers, name: ",".join(dict.fromkeys([*betas, FILES_BETA]))}
-
-
-def _joined(said: Sequence[Json]) -> list[Json]:
-    messages: list[Json] = []
-    for message in said:
-        if messages and messages[-1]["role"] == message["role"]:
-            messages[-1] = {**message, "content": [*messages[-1]["content"], *message["content"]]}
-        else:
-            messages.append(message)
-    return messages
 
 
 def _without_trailing_space(messages: list[Json]) -> list[Json]:

@@ -9,23 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import is_
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote
 
 from ...contents.content import Content, ContentText, ContentThinking, is_media
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
+from ...contents.tool_requests_and_results import ContentToolResult
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...contents.turns_by_kind import kinds_not_plain, system_turns
 from ...errors import UsageError
 from ...tools.result_serialization import flatten, result_text, split
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, json_bodies, tool_arguments_and_ids, types_as_json_schema
-from ..shared.alternating_roles import alternate
 from ..shared.cache_marks import Cache, check_cache, pointed
+from ..shared.neighbours_of_one_role import alternate
 from ..shared.schema_dialects import ANTHROPIC
 from ..shared.schema_limits import unfit
 from ..shared.tool_arguments_and_ids import STRUCTURED
 from .content import BedrockContent
+from .document_names import NAMELESS, with_distinct_names
 from .model_families import Family, family_of
 from .response import BedrockResponse
 
@@ -149,7 +150,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         messages = list(said) if alternate(said) else self.joined(said)
         if messages and messages[0]["role"] == "assistant" and not self.family.assistant_first:
             messages.insert(0, {"role": "user", "content": [FILLER]})
-        return _with_distinct_names(messages) if kinds_not_plain(turns) - _NAMELESS else messages
+        return with_distinct_names(messages) if kinds_not_plain(turns) - NAMELESS else messages
 
     def joined(self, said: Sequence[Json]) -> list[Json]:
         """Returns the messages with neighbours of one role joined."""
@@ -273,30 +274,3 @@ def _answering(blocks: list[Json]) -> list[Json]:
                 fits = True
         kept += [block] if fits else []
     return kept
-
-
-#: Contents that hold no document.
-_NAMELESS = frozenset({ContentText, ContentThinking, ContentToolRequest})
-
-
-def _with_distinct_names(messages: list[Json]) -> list[Json]:
-    """Numbers documents that share a name, because the API refuses equal names. Earlier documents keep theirs."""
-    seen: dict[str, int] = {}
-
-    def renamed(block: Json) -> Json:
-        match block:  # a model's own block goes back as it came, whatever it is
-            case {"toolResult": {"content": [*inside]} as inner}:
-                parts = [renamed(part) for part in inside]
-                return block if all(map(is_, parts, inside)) else {"toolResult": {**inner, "content": parts}}
-            case {"document": {"name": str()} as document}:
-                pass
-            case _:
-                return block
-        seen[document["name"]] = number = seen.get(document["name"], 0) + 1
-        return {"document": {**document, "name": f"{document['name']} ({number})"}} if number > 1 else block
-
-    def distinct(message: Json) -> Json:
-        blocks = [renamed(block) for block in message["content"]]
-        return message if all(map(is_, blocks, message["content"])) else {**message, "content": blocks}
-
-    return list(map(distinct, messages))

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.tool_requests_and_results import ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
+from ...contents.turns import AssistantTurn, SystemTurn, Turn
+from ...contents.turns_by_kind import not_plain, system_turns
 from ...tools.result_serialization import result_text, split
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, types_as_json_schema
-from ..shared.alternating_roles import alternate
+from ..shared.neighbours_of_one_role import joined
 from ..shared.schema_dialects import bare_references
 from ..shared.schema_limits import GEMINI, SchemaLimits
 from .content import GeminiContent
@@ -155,8 +156,7 @@ class Gemini(GeminiContent, GeminiResponse):
         ordered = list(turns)
         for place in not_plain(turns[:-1]):
             ordered[place + 1] = _in_call_order(turns[place + 1], turns[place])
-        said = self.kept(ordered)
-        contents = list(said) if alternate(said) else _joined(said)
+        contents = joined(self.kept(ordered), "parts", ("model",))
         if contents and contents[0]["role"] == "model":
             contents.insert(0, {"role": "user", "parts": [{"text": ""}]})
         return contents
@@ -235,16 +235,6 @@ class Gemini(GeminiContent, GeminiResponse):
         subset.
         """
         return types_as_json_schema.json_schema(type)
-
-
-def _joined(said: Sequence[Json]) -> list[Json]:
-    contents: list[Json] = []
-    for content in said:
-        if contents and contents[-1]["role"] == content["role"] == "model":
-            contents[-1] = {**content, "parts": [*contents[-1]["parts"], *content["parts"]]}
-        else:
-            contents.append(content)
-    return contents
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:
