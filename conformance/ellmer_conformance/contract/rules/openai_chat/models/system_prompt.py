@@ -1,4 +1,4 @@
-"""A model that refuses a system prompt."""
+"""Models that refuse a system prompt."""
 
 from __future__ import annotations
 
