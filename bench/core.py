@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from environments import distributions, python_of
@@ -23,9 +23,10 @@ from measure import memory, processes, scaled, side_by_side
 from server import WORDS, serving
 from subjects import HEADERS, bare, ellmer_core
 
-from ellmer_core import AssistantTurn, Chat, UserTurn, chat_openai_completions
+from ellmer_core import AssistantTurn, Chat, UserTurn, chat_openai_completions, tool
 
 CHATS = 1000
+TOOLS = 20
 STRICT = """
 from ellmer_conformance.server import StrictServer
 server = StrictServer()
@@ -105,8 +106,44 @@ def conversations(url: str, times: int) -> Iterator[Row]:
     assert stream() == our_stream() == "".join(WORDS)
     theirs, mine = side_by_side([turn, our_turn], 200 * times)
     yield Row("a turn", us(theirs), us(mine), mine / theirs, 1.3)
+    yield with_tools(url, times)
     theirs, mine = side_by_side([stream, our_stream], 10 * times)
     yield Row(f"a stream of {len(WORDS):,} words", ms(theirs), ms(mine), mine / theirs, 1.5)
+
+
+def with_tools(url: str, times: int) -> Row:
+    """Measures a turn with registered tools, against a program that posts the same prepared bytes."""
+    client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
+    chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
+    for n in range(TOOLS):
+        chat.register_tool(tool(weather, name=f"weather_{n}"))
+    body = chat.wire.request([UserTurn("Hi")], [*chat.get_tools().values()]).json
+    ready = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+
+    def post() -> Any:
+        headers = {"content-type": "application/json"}
+        return client.post(path, content=ready, headers=headers).json()["choices"][0]
+
+    def turn() -> str:
+        chat.set_turns([])
+        return chat.chat("Hi")
+
+    theirs, mine = side_by_side([post, turn], 100 * times)
+    return Row(f"a turn with {TOOLS} tools", us(theirs), us(mine), mine / theirs, 1.3)
+
+
+def weather(
+    place: str, days: int = 3, units: Literal["C", "F"] = "C", details: list[str] | None = None
+) -> str:
+    """Returns the weather at a place.
+
+    Args:
+        place: Name of the place.
+        days: Number of days.
+        units: Units of the temperature.
+        details: What else is wanted.
+    """
+    return f"{place}, {days} days, {units}, {details}"
 
 
 def histories(url: str, times: int) -> Iterator[Row]:

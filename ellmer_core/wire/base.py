@@ -42,6 +42,10 @@ def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[
     return list(chain.from_iterable(map(message, turns)))
 
 
+def _define(tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
+    return definition(tool)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Wire(MediaAcceptance, StructuredOutput, Value):
     """A wire format at a provider, with a model.
@@ -49,7 +53,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), which the wire renames. `api_args` is merged
     into the body last, and `api_headers` into the headers last. `credentials` returns the key when a request is
     built; it is never printed. `keep(turns, self.message)` returns the messages of `self.message(turn)` for each turn,
-    new or cached.
+    new or cached, and `keep_tool(tool, self.tool)` does the same for a tool.
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
@@ -79,6 +83,9 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     profile: Profile = field(default_factory=Profile, repr=False)
     keep: Callable[[Sequence[Turn], Callable[[Turn], list[Json]]], list[Json]] = field(
         default=_anew, repr=False, compare=False
+    )
+    keep_tool: Callable[[ToolDef, Callable[[ToolDef], Json]], Json] = field(
+        default=_define, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
@@ -186,7 +193,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
 
     @abstractmethod
     def tool(self, tool: ToolDef) -> Json:
-        """Returns a tool definition."""
+        """Returns a tool definition. It depends only on `tool`, so that it can be cached."""
 
     @abstractmethod
     def schema(self, type: Type) -> Json:
@@ -194,7 +201,11 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
 
     def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
         """Returns the definitions of all tools. A tool that the provider runs itself is unchanged."""
-        return [self.provided(tool) or self.tool(tool) for tool in tools]
+        return [self.provided(tool) or self.defined(tool) for tool in tools]
+
+    def defined(self, tool: ToolDef) -> Json:
+        """Returns the definition of a function of ours, new or cached. It may not be changed."""
+        return self.keep_tool(tool, self.tool)
 
     def provided(self, tool: ToolDef) -> Json | None:
         """Returns the definition of a tool that the provider runs itself, or `None` for a function of ours."""

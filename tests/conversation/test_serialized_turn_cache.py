@@ -120,6 +120,28 @@ def test_an_old_turn_is_written_once(name, monkeypatch):
 
 
 @wires
+def test_a_tool_is_defined_once(name, monkeypatch):
+    wire, written, times = wire_of(name), RequestCache(), []
+    if name == "perplexity":
+        pytest.skip("its models call no tools")
+    define = type(wire).tool
+    monkeypatch.setattr(type(wire), "tool", lambda self, tool: [times.append(tool), define(self, tool)][1])
+    bodies = [written.request(wire, [UserTurn(said)], (look,), **HOW)[1] for said in ("One?", "Two?")]
+
+    assert times == [look]
+    assert bodies[1] == bodies[0].replace(b"One?", b"Two?")
+
+
+def test_tools_of_a_single_request_are_forgotten():
+    wire, written = wire_of("openai-chat"), RequestCache()
+    for _ in range(100):
+        written.request(wire, [UserTurn("Hi")], (replace(look),), **HOW)
+
+    assert len(written.tools) < 20
+    assert len(written.texts) < 40
+
+
+@wires
 def test_old_bytes_are_used_again(name, monkeypatch):
     wire, written, turns = wire_of(name), RequestCache(), [*long_chat(), UserTurn("?")]
     written.request(wire, turns, (), **HOW)

@@ -1,7 +1,8 @@
-"""Keeps the JSON of earlier turns, so that the cost of a request depends only on what is new in it.
+"""Keeps the JSON of earlier turns and of tools, so that the cost of a request depends only on what is new in it.
 
-Turns are immutable, and `Wire.message(turn)` depends only on its turn. With the same wire, the JSON of a turn is
-therefore constant. A body consists of the cached bytes of its messages, and is equal to a newly written body.
+Turns and tools are immutable, and `Wire.message(turn)` and `Wire.tool(tool)` depend on nothing else. With the same
+wire, their JSON is therefore constant. A body consists of the cached bytes of its messages and tools, and is equal to a
+newly written body.
 """
 
 from __future__ import annotations
@@ -41,13 +42,14 @@ class Kept(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class RequestCache:
-    """The sent turns with their messages, by the turn's identity, and the bytes of these messages, by theirs. The
-    cache holds references, so that no identity is reused.
+    """The sent turns with their messages, and the tools with their definitions, by the identity of the turn or tool;
+    and the bytes of messages and definitions, by theirs. The cache holds references, so that no identity is reused.
     """
 
     wire: Wire | None = None
     turns: dict[int, Turn] = field(default_factory=dict)
     messages: dict[int, list[Json]] = field(default_factory=dict)
+    tools: dict[int, tuple[ToolDef, Json]] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
     last: Kept = field(default_factory=lambda: Kept([], [], [], []))
 
@@ -67,19 +69,19 @@ class RequestCache:
         self.wire = wire
         request = self._keeping(wire).asking(turns, tools, stream=stream, type=type, mode=mode)
         body = self._body(request.json)
-        if len(self.turns) > len(turns) * 5 // 4 + SPARE:
-            self._forget_all_but(turns)
+        if len(self.turns) > len(turns) * 5 // 4 + SPARE or len(self.tools) > len(tools) + SPARE:
+            self._forget_all_but(turns, tools)
         return request, body
 
     def copy(self) -> RequestCache:
         """Returns a copy for a fork of the chat."""
-        kept = dict(self.turns), dict(self.messages), dict(self.texts)
+        kept = dict(self.turns), dict(self.messages), dict(self.tools), dict(self.texts)
         return RequestCache(self.wire, *kept, self.last)
 
     def _keeping(self, wire: Wire) -> Wire:
         """Returns a copy of the wire that gets its messages from here."""
         keeping = object.__new__(type(wire))
-        vars(keeping).update(vars(wire), keep=self._keep)
+        vars(keeping).update(vars(wire), keep=self._keep, keep_tool=self._keep_tool)
         return keeping
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
@@ -108,13 +110,23 @@ class RequestCache:
         self.texts.update((id(one), encoded(one)) for one in self.messages[id(turn)])
         return self.messages[id(turn)]
 
-    def _forget_everything(self) -> None:
-        self.turns, self.messages, self.texts, self.last = {}, {}, {}, Kept([], [], [], [])
+    def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
+        """Returns the definition of a tool."""
+        if id(tool) not in self.tools:
+            made = definition(tool)
+            self.tools[id(tool)], self.texts[id(made)] = (tool, made), encoded(made)
+        return self.tools[id(tool)][1]
 
-    def _forget_all_but(self, turns: Sequence[Turn]) -> None:
+    def _forget_everything(self) -> None:
+        self.turns, self.messages, self.tools, self.texts = {}, {}, {}, {}
+        self.last = Kept([], [], [], [])
+
+    def _forget_all_but(self, turns: Sequence[Turn], tools: Sequence[ToolDef]) -> None:
+        self.tools = {id(tool): self.tools[id(tool)] for tool in tools if id(tool) in self.tools}
         self.turns = {id(turn): turn for turn in turns if id(turn) in self.turns}
         self.messages = {name: self.messages[name] for name in self.turns}
         there = {id(one) for messages in self.messages.values() for one in messages}
+        there |= {id(made) for _, made in self.tools.values()}
         self.texts = {name: text for name, text in self.texts.items() if name in there}
 
     def _body(self, body: Json) -> bytes:

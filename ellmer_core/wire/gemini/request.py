@@ -89,7 +89,7 @@ class Gemini(GeminiContent, GeminiResponse):
     def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
         """Returns all functions in one entry, and Google's own tools in separate entries."""
         provided = [form for tool in tools if (form := self.provided(tool))]
-        functions = [self.tool(tool) for tool in tools if not self.provided(tool)]
+        functions = [self.defined(tool) for tool in tools if not self.provided(tool)]
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:

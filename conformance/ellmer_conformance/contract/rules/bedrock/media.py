@@ -1,8 +1,7 @@
-"""Images, documents and videos, and the other limits of model families."""
+"""Videos, and media in S3 or in tool results, that Claude and Nova refuse."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
@@ -13,15 +12,12 @@ from ._rulebook import (
     ASK,
     CLAUDE,
     IMAGE,
-    LLAMA,
-    MAVERICK,
     MUST,
     NOVA,
     NOVA_LITE,
     PASSED_ON,
     PDF,
     REJECT,
-    TOOLS,
     VIDEO,
     body,
     book,
@@ -31,106 +27,11 @@ from ._rulebook import (
     result,
     user,
 )
+from .documents import MATRIX
 
 S3: Json = {"s3Location": {"uri": "s3://bucket/a"}}
 STORED_IMAGE: Json = {"image": {"format": "png", "source": S3}}
 STORED_PDF: Json = {"document": {"format": "pdf", "name": "report", "source": S3}}
-MATRIX = "recorded refusal (claude-sonnet-4-5)"
-
-_NAME = re.compile(r"\s?[\w\-()\[\]]+(?:\s[\w\-()\[\]]+)*\s?", re.ASCII)
-
-
-def _named(name: str) -> Json:
-    return {"document": {**PDF["document"], "name": name}}
-
-
-@book.rule(
-    "IMG-013",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/vercel/ai/issues/20365",
-        "https://github.com/simonw/llm-bedrock/issues/8",
-        "https://github.com/karthink/gptel/issues/1427",
-    ],
-    refusal=refused(
-        "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, "
-        "and square brackets. The name can't contain more than one consecutive whitespace character. Check that the "
-        "file name conforms to these restrictions and retry your request."
-    ),
-    examples=[
-        body(user(_named("Report 2026 (final) [v2]"), "Sum it up.")),
-        body(user(_named("report_1"), "Sum it up.")),
-    ],
-    counterexamples=[
-        body(user(_named("report.pdf"), "Sum it up.")),
-        body(user(_named("Report -  final"), "Sum it up.")),
-        body(user(_named("résumé"), "Sum it up.")),
-    ],
-)
-def document_names_are_plain(request: Request) -> Iterator[Finding]:
-    """The name of a document has only letters, digits, single spaces, `-`, `_`, brackets and parentheses.
-
-    Why: the name is for the model; it is not a file name. Fix: drop the extension and replace other characters.
-    """
-    for pointer, kind, media in media_of(request.body):
-        name, place = media.get("name"), f"{pointer}/{kind}/name"
-        if kind == "document" and isinstance(name, str) and name:
-            yield met(place) if _NAME.fullmatch(name) else broken(place, f"{name!r} is not a valid name")
-
-
-@book.rule(
-    "IMG-014",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/maximhq/bifrost/issues/7003",
-        "https://github.com/ag-ui-protocol/ag-ui/issues/2425",
-    ],
-    refusal=refused(
-        "Messages can't contain duplicate document names. Rename the document and retry your request."
-    ),
-    examples=[body(user(_named("one"), _named("two"), "Compare."))],
-    counterexamples=[
-        body(user(PDF, PDF, "Compare.")),
-        body(user(PDF, "Sum it up."), ASK, user(PDF, "Again.")),
-    ],
-)
-def document_names_are_unique(request: Request) -> Iterator[Finding]:
-    """Each document of a request has its own name, across all messages.
-
-    Fix: append a number.
-    """
-    seen: set[str] = set()
-    for pointer, kind, media in media_of(request.body):
-        name, place = media.get("name"), f"{pointer}/{kind}/name"
-        if kind == "document" and isinstance(name, str):
-            yield broken(place, f"{name!r} occurs twice") if name in seen else met(place)
-            seen.add(name)
-
-
-@book.rule(
-    "IMG-012",
-    MUST,
-    REJECT,
-    source=[MATRIX, "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html"],
-    refusal=refused(
-        "A text block must be included when using documents. Add a text block and retry your request."
-    ),
-    examples=[body(user(PDF, "Sum it up.")), loop(result("a", PDF))],
-    counterexamples=[body(user(PDF)), loop(result("a"), PDF)],
-)
-def documents_come_with_text(request: Request) -> Iterator[Finding]:
-    """A message with a document also has a text block. A document in a tool result does not need one.
-
-    Fix: add a short text, for example the document's name.
-    """
-    for pointer, message in messages(request.body):
-        kinds = {key for _, block in blocks(message, pointer) for key in block}
-        if "document" in kinds:
-            yield (
-                met(pointer) if "text" in kinds else broken(pointer, "the message has a document and no text")
-            )
 
 
 @book.rule(
@@ -223,69 +124,3 @@ def nova_results_have_images_at_most(request: Request) -> Iterator[Finding]:
         if inside:
             refused_ = kind == "video" or media.get("format") == "pdf"
             yield broken(pointer, f"a tool result has a {kind}", where=place) if refused_ else met(pointer)
-
-
-@book.rule(
-    "REQ-024",
-    MUST,
-    REJECT,
-    source="pydantic-ai, provider notes (verified live 2026-07)",
-    refusal=refused("This model doesn't support the status field. Remove status and try again."),
-    models=["*writer.palmyra*"],
-    examples=[loop(result("a"), model="us.writer.palmyra-x5-v1:0")],
-    counterexamples=[loop(result("a", status="success"), model="us.writer.palmyra-x5-v1:0")],
-)
-def palmyra_has_no_status(request: Request) -> Iterator[Finding]:
-    """A tool result for Palmyra has no `status`.
-
-    Fix: say in the text of the result that the tool failed.
-    """
-    for pointer, message in messages(request.body):
-        for place, block in blocks(message, pointer):
-            if isinstance(block.get("toolResult"), dict):
-                told = "status" in block["toolResult"]
-                yield (
-                    broken(f"{place}/toolResult/status", "the result has a `status`") if told else met(place)
-                )
-
-
-@book.rule(
-    "REQ-020",
-    MUST,
-    REJECT,
-    source="recorded refusal (llama3-2-3b)",
-    refusal=refused("This model doesn't support tool use."),
-    models=["*meta.llama3-2-1b*", "*meta.llama3-2-3b*"],
-    examples=[body(ASK, model="us.meta.llama3-2-3b-instruct-v1:0")],
-    counterexamples=[body(ASK, toolConfig=TOOLS, model="us.meta.llama3-2-3b-instruct-v1:0")],
-)
-def small_models_have_no_tools(request: Request) -> Iterator[Finding]:
-    """The smallest Llama models do not support tools."""
-    yield broken("/toolConfig", "tools") if request.body.get("toolConfig") else met("/messages")
-
-
-@book.rule(
-    "SCH-009",
-    MUST,
-    REJECT,
-    source=[
-        "https://github.com/strands-agents/harness-sdk/issues/1241",
-        "https://github.com/strands-agents/harness-sdk/pull/1981",
-    ],
-    refusal=refused(
-        "This model doesn't support the toolConfig.toolChoice.{choice} field. "
-        "Remove toolConfig.toolChoice.{choice} and try again."
-    ),
-    models=LLAMA,
-    examples=[body(ASK, toolConfig=TOOLS, model=MAVERICK)],
-    counterexamples=[body(ASK, toolConfig={**TOOLS, "toolChoice": {"any": {}}}, model=MAVERICK)],
-)
-def llama_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
-    """`toolChoice` does not force a tool on Llama models."""
-    config = request.body.get("toolConfig")
-    if isinstance(config, dict):
-        chosen = config.get("toolChoice")
-        choice = next(iter(chosen), "") if isinstance(chosen, dict) else ""
-        place = "/toolConfig/toolChoice"
-        forced = choice in {"any", "tool"}
-        yield broken(place, f"the choice is {choice!r}", choice=choice) if forced else met("/toolConfig")

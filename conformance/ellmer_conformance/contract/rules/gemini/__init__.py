@@ -10,6 +10,7 @@ for _part in (
     "body_structure",
     "schemas",
     "tools",
+    "media_and_options",
     "shape_faults",
     "models",
     "features",

@@ -5,7 +5,7 @@ from importlib import import_module
 from .. import common
 from ._rulebook import book
 
-for _part in ("body_structure", "shape_faults", "results"):
+for _part in ("body_structure", "models", "shape_faults", "results"):
     import_module(f".{_part}", __name__)
 common.enter(book)
 

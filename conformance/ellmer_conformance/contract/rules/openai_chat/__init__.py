@@ -8,15 +8,21 @@ from ._rulebook import book, conversation
 for _part in (
     "body_structure",
     "content",
-    "calls",
-    "tools",
+    "tools.calls",
+    "tools.definitions",
+    "response_format",
+    "tools.choice",
     "parameters",
     "shape_faults",
-    "reasoning",
-    "models",
+    "models.reasoning",
+    "models.system_prompt",
+    "models.audio_and_search",
+    "models.tools_and_images",
     "features",
     "media",
-    "order",
+    "missing_content",
+    "tools.result_ids",
+    "tools.result_order",
 ):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)

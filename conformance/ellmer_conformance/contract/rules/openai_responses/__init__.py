@@ -5,7 +5,18 @@ from importlib import import_module
 from .. import common
 from ._rulebook import book, conversation
 
-for _part in ("body_structure", "items", "tools", "parameters", "shape_faults", "features", "media", "order"):
+for _part in (
+    "body_structure",
+    "items",
+    "tool_definitions",
+    "response_format",
+    "hosted_tools",
+    "parameters",
+    "shape_faults",
+    "features",
+    "media",
+    "order",
+):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 

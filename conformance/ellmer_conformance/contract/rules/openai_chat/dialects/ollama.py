@@ -15,7 +15,7 @@ from ....readers.json_access import items_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
-from ...ollama.body_structure import TOOLLESS, tagged
+from ...ollama.models import TOOLLESS, tagged
 from .._features import functions
 from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result

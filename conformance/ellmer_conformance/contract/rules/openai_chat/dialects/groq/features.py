@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....exchange import Request
-from ....readers.json_access import object_of
-from ....readers.openai_chat import tools
-from ....rule import Finding, Refusal, broken, met
-from ....rulebook import RuleBook
-from ..._refused_features import Lack, enter
-from .._features import functions, option
-from .._rulebook import ASK, MUST, REJECT, TOOL, body
+from .....exchange import Request
+from .....readers.json_access import object_of
+from .....readers.openai_chat import tools
+from .....rule import Finding, broken, met
+from .....rulebook import RuleBook
+from ...._refused_features import Lack, enter
+from ..._features import functions, option
+from ..._rulebook import ASK, MUST, REJECT, TOOL, body
+from ._rulebook import refused
 
 #: Recorded by others, in public.
 _TESTS = (
     "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
     "groq/testdata/TestClient/Scoreboard/"
 )
-
 __all__ = ["add"]
-
 _KINDS = {"function", "mcp", "browser_search", "code_interpreter"}
-
-
-def _refused(message: str, param: str | None = None) -> Refusal:
-    return Refusal(message, type="invalid_request_error", param=param)
 
 
 def add(book: RuleBook) -> None:
@@ -38,10 +33,10 @@ def add(book: RuleBook) -> None:
             "recorded refusals (compound, compound-mini, gpt-oss-20b, gpt-oss-120b, llama-3.1-8b-instant)",
             f"{_TESTS}openai/gpt-oss-120b_thinking/GenSync-Tools-WebFetch.yaml",
         ),
-        refusal=_refused(
+        refusal=refused(
             "code=400, message=tools[{index}].type must be one of [function, mcp], type=invalid_request_error"
         ),
-        formerly=[_refused("tools[{index}].type must be one of [function, mcp]")],
+        formerly=[refused("tools[{index}].type must be one of [function, mcp]")],
         examples=[body(ASK, tools=[TOOL])],
         counterexamples=[body(ASK, tools=[{"type": "visit_website"}])],
     )(tools_are_of_a_known_kind)
@@ -74,7 +69,7 @@ _LACKS = [
         "STO-018",
         "A request has tools or a JSON response format, not both.",
         ("!groq/compound*",),
-        _refused("json mode cannot be combined with tool/function calling"),
+        refused("json mode cannot be combined with tool/function calling"),
         (
             "https://github.com/vercel/ai/pull/16540",
             "https://github.com/agno-agi/agno/issues/1065 (the earlier text)",
@@ -82,13 +77,13 @@ _LACKS = [
         _json_and_tools,
         body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL]),
         body(_ASKED, model="openai/gpt-oss-20b", tools=[TOOL], response_format=_JSON),
-        (_refused("response_format` json_object cannot be combined with tool/function calling"),),
+        (refused("response_format` json_object cannot be combined with tool/function calling"),),
     ),
     Lack(
         "REQ-063",
         "A reasoning effort is sent only to reasoning models.",
         ("llama-3.1-*", "llama-3.3-*", "llama3*", "meta-llama/llama-4*", "gemma*"),
-        _refused("`reasoning_effort` is not supported with this model"),
+        refused("`reasoning_effort` is not supported with this model"),
         (
             "https://github.com/iamsrikanthnani/pluely/issues/242 (llama-3.1-8b-instant)",
             "https://github.com/brendanlong/lion-reader/pull/1325 (llama-4-scout)",
@@ -101,7 +96,7 @@ _LACKS = [
         "REQ-064",
         "The effort of Qwen 3 is `none` or `default`.",
         ("qwen/qwen3*",),
-        _refused("`reasoning_effort` must be one of `none` or `default`"),
+        refused("`reasoning_effort` must be one of `none` or `default`"),
         ("https://github.com/earendil-works/pi/issues/1745 (qwen/qwen3-32b)",),
         option("reasoning_effort", "low", "medium", "high"),
         body(ASK, model="qwen/qwen3-32b", reasoning_effort="default"),
@@ -111,7 +106,7 @@ _LACKS = [
         "REQ-047",
         "Groq's compound systems do not accept functions.",
         ("groq/compound*",),
-        _refused("`tool calling` is not supported with this model", "tool calling"),
+        refused("`tool calling` is not supported with this model", "tool calling"),
         (
             "recorded refusal (groq/compound)",
             f"{_TESTS}groq/compound_thinking/GenSync-Tools-SquareRoot-1.yaml",

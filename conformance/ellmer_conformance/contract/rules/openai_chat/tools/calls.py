@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Json, Request
-from ...readers.openai_chat import messages
-from ...rule import Finding, broken, met
-from .._openai.refusals import TOO_LONG, path, refused, too_long, type_name
-from ._pairing import calls_of
-from ._rulebook import ASK, MUST, REJECT, body, book, call, result
+from ....exchange import Json, Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, broken, met
+from ..._openai.refusals import TOO_LONG, path, refused, too_long, type_name
+from .._pairing import calls_of
+from .._rulebook import ASK, MUST, REJECT, body, book, call, result
 
 SAYS: Json = {"role": "user", "content": "Never mind."}
 

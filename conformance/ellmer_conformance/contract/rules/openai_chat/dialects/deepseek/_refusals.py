@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ....exchange import Json
-from ....rule import Refusal
-from ..._openai.refusals import envelope
+from .....exchange import Json
+from .....rule import Refusal
+from ...._openai.refusals import envelope
 
 __all__ = ["column", "refused", "unknown_role", "wrap"]
 

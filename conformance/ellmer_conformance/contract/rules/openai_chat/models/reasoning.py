@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...exchange import Request
-from ...rule import Finding, Refusal, broken, met
-from .._openai.refusals import EFFORTS, REASONING, listed, refused, undated
-from ._rulebook import ASK, MUST, REJECT, TOOL, body, book
+from ....exchange import Request
+from ....rule import Finding, Refusal, broken, met
+from ..._openai.refusals import EFFORTS, REASONING, listed, refused, undated
+from .._rulebook import ASK, MUST, REJECT, TOOL, body, book
 
 NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason
 

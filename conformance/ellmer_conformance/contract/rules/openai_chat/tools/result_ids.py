@@ -1,0 +1,154 @@
+"""Results name their call: the ids of tool messages, and the names of function messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Json, Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, broken, met
+from ..._openai.refusals import refused
+from .._pairing import pairing
+from .._rulebook import ASK, MUST, REJECT, body, book, call, result
+
+_CALLED: Json = {"role": "assistant", "content": None, "function_call": {"name": "add", "arguments": "{}"}}
+
+
+@book.rule(
+    "PAIR-018",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/22600",
+        "https://github.com/MadcowD/ell/issues/325",
+    ],
+    refusal=refused(
+        "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), {"role": "tool", "content": "5"})],
+)
+def results_have_an_id(request: Request) -> Iterator[Finding]:
+    """A tool message has a `tool_call_id`.
+
+    Fix: store the id of the call with its result.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "tool":
+            given = message.get("tool_call_id") is not None
+            yield met(pointer) if given else broken(pointer, "no `tool_call_id`", index=index)
+
+
+@book.rule(
+    "PAIR-020",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/open-compass/T-Eval/issues/66 (gpt-4o)",
+        "https://github.com/langchain-ai/langchainjs/issues/6570",
+        "https://github.com/rsmeowry/chatgpt_rs/issues/75",
+    ],
+    refusal=refused(
+        "Missing parameter 'name': messages with role 'function' must have a 'name'.",
+        param="messages.[{index}].name",
+    ),
+    examples=[body(ASK, _CALLED, {"role": "function", "name": "add", "content": "5"})],
+    counterexamples=[body(ASK, _CALLED, {"role": "function", "content": "5"})],
+)
+def function_messages_are_named(request: Request) -> Iterator[Finding]:
+    """A `function` message has the `name` of the function.
+
+    Fix: send `name`, or use tools, whose results have the id of their call instead.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "function":
+            given = message.get("name") is not None
+            yield met(pointer) if given else broken(pointer, "no `name`", index=index)
+
+
+@book.rule(
+    "PAIR-002",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/miurla/morphic/issues/136",
+        "https://github.com/smarter-sh/smarter/issues/264",
+    ],
+    refusal=refused(
+        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+        param="messages.[{index}].role",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[
+        body(ASK, result("call_1")),
+        body(ASK, {"role": "assistant", "content": "5"}, result("call_1")),
+    ],
+)
+def results_follow_calls(request: Request) -> Iterator[Finding]:
+    """Every tool message answers an earlier tool call.
+
+    Why: the history was truncated between the two, or the call was dropped. Fix: keep a call and its result
+    together, or drop both.
+    """
+    for index, id in pairing(request).orphans:
+        yield broken(f"/messages/{index}", f"the result for {id!r} has no call before it", index=index)
+    for block in pairing(request).blocks:
+        for index, _ in block.answers:
+            yield met(f"/messages/{index}")
+
+
+@book.rule(
+    "PAIR-014",
+    MUST,
+    REJECT,
+    source="https://github.com/dapr/dapr-agents/issues/145",
+    refusal=refused(
+        "Invalid parameter: 'tool_call_id' of '{id}' not found in 'tool_calls' of previous message.",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), result("call_1"), result("call_2"))],
+)
+def results_name_their_call(request: Request) -> Iterator[Finding]:
+    """The `tool_call_id` of a tool message is the id of a call in the assistant message before it.
+
+    Fix: send the id back byte for byte.
+    """
+    for block in pairing(request).blocks:
+        for index, _ in block.answers:
+            yield met(f"/messages/{index}/tool_call_id")
+        for index, id in block.strangers:
+            problem = f"{id!r} is not the id of a call before it ({', '.join(block.ids)})"
+            yield broken(f"/messages/{index}/tool_call_id", problem, id=id, index=index)
+
+
+@book.rule(
+    "PAIR-013",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/agno-agi/agno/issues/5116",
+        "https://github.com/neuron-core/neuron-ai/issues/46",
+        "https://github.com/anomalyco/opencode/issues/1211",
+    ],
+    refusal=refused(
+        "Invalid parameter: Duplicate value for 'tool_call_id' of '{id}', "
+        "in messages[{first}] and messages[{index}].",
+        param="messages.[{index}].tool_call_id",
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1"))],
+    counterexamples=[body(ASK, call("call_1"), result("call_1"), result("call_1", "6"))],
+)
+def one_result_for_a_call(request: Request) -> Iterator[Finding]:
+    """Each tool call has exactly one result.
+
+    Fix: keep only the last result.
+    """
+    for block in pairing(request).blocks:
+        first: dict[str, int] = {}
+        for index, id in block.answers:
+            twice, facts = id in first, {"id": id, "first": first.get(id), "index": index}
+            place = f"/messages/{index}/tool_call_id"
+            yield broken(place, f"a second result for {id!r}", **facts) if twice else met(place)
+            first.setdefault(id, index)
