@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ellmer_core
-from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentText, ContentThinking
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+)
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.conversation.request.serialized_turn_cache import RequestCache, encoded
@@ -196,6 +202,16 @@ def test_what_is_no_longer_said_is_not_kept():
     written.request(wire, [UserTurn("Hi")], (), **HOW)
 
     assert len(written.turns) == len(written.texts) == 1
+
+
+def test_a_turn_that_cannot_be_written_is_refused_each_time():
+    wire, written = wire_of("openai-chat"), RequestCache()
+    bad = UserTurn([ContentUnknown("openai-chat", {"type": "text", "text": object()})])
+    for _ in range(2):
+        with pytest.raises(UsageError, match="cannot be written as JSON"):
+            written.request(wire, [UserTurn("Hi"), bad, UserTurn("And?")], (), **HOW)
+
+    assert json.loads(written.request(wire, [UserTurn("Ho")], (), **HOW)[1])["messages"][0]["content"] == "Ho"
 
 
 def test_what_is_not_json_is_refused():

@@ -97,7 +97,7 @@ class RequestCache:
             list(turns),
             counts[:same] + list(map(len, groups)),
             messages[:known] + new,
-            texts[:known] + [self.texts[id(one)] for one in new],
+            texts[:known] + list(map(self._text, new)),
         )
         return self.last.messages
 
@@ -147,11 +147,12 @@ class RequestCache:
         pieces[-1] += b"}"
         return b",".join(pieces)
 
+    def _text(self, item: Any) -> bytes:
+        return self.texts.get(id(item)) or encoded(item)
+
     def _items(self, items: list[Any]) -> list[bytes]:
         known = list(map(self.texts.get, map(id, items)))
-        if all(known):
-            return known  # type: ignore[return-value]  # mypy does not see what all() says
-        return [encoded(item) if text is None else text for text, item in zip(known, items, strict=True)]
+        return known if all(known) else list(map(self._text, items))  # type: ignore[return-value]  # mypy does not see what all() says
 
 
 def _same(before: Sequence[object], now: Sequence[object]) -> int:

@@ -13,7 +13,7 @@ from ._rulebook import LOSS, MUST, book, found
 def plays_can_be_judged(run: Run) -> Iterator[Finding]:
     """The case runs to its end: the session opens and closes, and its requests pass through the recorder.
 
-    Why: an adapter whose requests are not seen cannot break a rule. Fix: send requests through httpx (or
+    Why: an adapter whose requests are not seen would pass every rule. Fix: send requests through httpx (or
     httpx2) to the base URL of the session. Raise errors from `send`, not from `session`, `transcript` or
     `close`.
     """
