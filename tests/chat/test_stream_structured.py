@@ -5,14 +5,16 @@ import json
 from dataclasses import dataclass, field
 from datetime import date
 from enum import Enum
+from operator import is_
 from typing import Annotated
 
 import pytest
 from chat_answers import SSE, Book, calls, f, streamed
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+from pydantic_core import from_json
 from typing_extensions import TypedDict
 
-from ellmer_core._chat.structured_output.partial_data import partial_value
+from ellmer_core._chat.structured_output.partial_data import Known, partial_value
 from ellmer_core.errors import ConversionError
 from ellmer_core.schemas.type_functions import type_object, type_string
 
@@ -135,3 +137,37 @@ def test_a_stream_that_is_left_frees_the_chat(server, reply, make):
 )
 def test_what_is_there_of_a_value(data, type, value):
     assert partial_value(data, type) == value
+
+
+class Titled(BaseModel):
+    text: str = Field(alias="Text")
+    pages: list[Page] = []
+
+
+LONG = [
+    ({"name": "A", "books": [{"title": "It", "pages": 3}, {"title": "Us"}], "notes": ["x", "y"]}, Shelf),
+    ({"name": "A", "first": {"number": 3, "text": "z"}, "colour": "red", "built": "2026-01-02"}, Shelf),
+    ([{"pages": 3}, {"number": 3, "text": "It"}, {"pages": 3, "title": "It"}], list[Page | Book]),
+    ({"a": {"title": "It", "pages": 1}, "b": {"title": "Us", "pages": 22}}, dict[str, Book]),
+    ({"Text": "It", "pages": [{"number": 12}, {"number": 1, "text": "x"}]}, Titled),
+    ([["Ro", "Pa"], ["Be"]], list[list[str]]),
+]
+
+
+@pytest.mark.parametrize(("data", "type"), LONG)
+def test_growing_data_are_what_they_would_be_if_made_anew(data, type):
+    text, known = json.dumps(data), None
+    for end in range(1, len(text) + 1):
+        begun = from_json(text[:end], allow_partial="trailing-strings")
+        anew = partial_value(begun, type)
+        known = Known(begun, partial_value(begun, type, known))
+        assert known.value == anew
+
+
+def test_complete_parts_are_not_made_again():
+    items = [{"title": f"{n}", "pages": n} for n in range(3)]
+    first = partial_value(items, list[Book])
+    more = partial_value([*items, {"title": "It"}], list[Book], Known(items, first))
+
+    assert all(map(is_, more, first))
+    assert more[3] == Book("It", None)

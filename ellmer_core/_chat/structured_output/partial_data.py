@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, repeat
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ...contents.content import ContentText
 from ...contents.turns import AssistantTurn
@@ -23,7 +24,8 @@ class PartialData:
 
     def __init__(self, wanted: Structured, max_retries: int, paused: Callable[[AssistantTurn], bool]) -> None:
         self._wanted, self._left, self._paused = wanted, max_retries, paused
-        self._text, self._last = "", object()
+        self._text = ""
+        self._known: Known | None = None
 
     def pick(self, shown: Shown) -> Any:
         """Returns the data so far, or `None` if nothing changed. Raises `ConversionError` if the last answer does not
@@ -56,38 +58,79 @@ class PartialData:
             )
         except ValueError:  # a bracket in prose, or prose behind the data
             return None
-        if data is None or data == self._last or (self._wanted.wrapped and data == {}):
+        same = self._known is not None and data == self._known.data
+        if data is None or same or (self._wanted.wrapped and data == {}):
             return None
-        self._last = data
-        return partial_value(data, self._wanted.type)
+        self._known = Known(data, partial_value(data, self._wanted.type, self._known))
+        return self._known.value
 
 
-def partial_value(data: Any, type: Any) -> Any:  # noqa: PLR0911 - one return per kind of type
-    """Returns the known part of a value of a type. Missing fields of an object have their default, or are `None`."""
+ABSENT: Any = object()
+
+
+class Known(NamedTuple):
+    """The data so far, and the value that was made of them."""
+
+    data: Any
+    value: Any
+
+
+def partial_value(data: Any, type: Any, known: Known | None = None) -> Any:  # noqa: PLR0911 - one return per kind of type
+    """Returns the known part of a value of a type. Missing fields of an object have their default, or are `None`.
+
+    Parts that are equal to those of `known` are taken from there, because long data would otherwise be made anew for
+    each piece of a stream.
+    """
+    if known is not None and data == known.data:
+        return known.value
     if get_origin(type) is Annotated:
-        return partial_value(data, get_args(type)[0])
+        return partial_value(data, get_args(type)[0], known)
     origin, arguments = get_origin(type), get_args(type)
     match data:
         case _ if isinstance(type, Type):
             return data
         case _ if origin in {Union, UnionType}:
-            return _of_one(data, [option for option in arguments if option is not NoneType])
+            return _of_one(data, [option for option in arguments if option is not NoneType], known)
         case list() if arguments:
-            return [partial_value(item, arguments[0]) for item in data]
+            items = chain(_known_items(known), repeat(None))
+            return [
+                partial_value(item, arguments[0], before) for item, before in zip(data, items, strict=False)
+            ]
         case dict() if origin is not None and len(arguments) == 2:
-            return {name: partial_value(value, arguments[1]) for name, value in data.items()}
+            return {
+                name: partial_value(value, arguments[1], _known_field(known, name, name))
+                for name, value in data.items()
+            }
         case dict() if (fields := _fields(type)) is not None:
             return _object(
                 type,
-                {name: partial_value(data[key], kind) for name, (key, kind) in fields.items() if key in data},
+                {
+                    name: partial_value(data[key], kind, _known_field(known, key, name))
+                    for name, (key, kind) in fields.items()
+                    if key in data
+                },
             )
     return _leaf(data, type)
 
 
-def _of_one(data: Any, options: list[Any]) -> Any:
+def _known_items(known: Known | None) -> Iterable[Known]:
+    lists = known is not None and isinstance(known.data, list) and isinstance(known.value, list)
+    return map(Known, known.data, known.value) if known is not None and lists else ()
+
+
+def _known_field(known: Known | None, key: str, name: str) -> Known | None:
+    if known is None or not isinstance(known.data, dict) or key not in known.data:
+        return None
+    value = (
+        known.value.get(name, ABSENT) if isinstance(known.value, dict) else getattr(known.value, name, ABSENT)
+    )
+    return None if value is ABSENT else Known(known.data[key], value)
+
+
+def _of_one(data: Any, options: list[Any], known: Known | None) -> Any:
     """Returns a value of one of several types: the only one, or the first that has all fields so far."""
     if len(options) == 1:
-        return partial_value(data, options[0])
+        return partial_value(data, options[0], known)
     if isinstance(data, dict):
         for option in options:
             fields = _fields(option)
