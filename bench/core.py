@@ -12,7 +12,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
@@ -113,22 +113,16 @@ def conversations(url: str, times: int) -> Iterator[Row]:
 
 def with_tools(url: str, times: int) -> Row:
     """Measures a turn with registered tools, against a program that posts the same prepared bytes."""
-    client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
     chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
     for n in range(TOOLS):
         chat.register_tool(tool(weather, name=f"weather_{n}"))
-    body = chat.wire.request([UserTurn("Hi")], [*chat.get_tools().values()]).json
-    ready = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
-
-    def post() -> Any:
-        headers = {"content-type": "application/json"}
-        return client.post(path, content=ready, headers=headers).json()["choices"][0]
+    ready = as_bytes(chat.wire.request([UserTurn("Hi")], [*chat.get_tools().values()]).json)
 
     def turn() -> str:
         chat.set_turns([])
         return chat.chat("Hi")
 
-    theirs, mine = side_by_side([post, turn], 100 * times)
+    theirs, mine = side_by_side([posting(url, ready), turn], 100 * times)
     return Row(f"a turn with {TOOLS} tools", us(theirs), us(mine), mine / theirs, 1.3)
 
 
@@ -148,23 +142,29 @@ def weather(
 
 def histories(url: str, times: int) -> Iterator[Row]:
     """Yields the cost of one turn after many, against a program that posts the same prepared bytes."""
-    client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
     chat = chat_openai_completions(model="gpt-4.1", api_key="k", base_url=f"{url}/v1", echo="none")
     for count in (100, 1000):
         turns = said(count)
-        body = json.dumps(asked(chat, turns), separators=(",", ":"), ensure_ascii=False).encode()
-
-        def post(body: bytes = body) -> Any:
-            headers = {"content-type": "application/json"}
-            return client.post(path, content=body, headers=headers).json()["choices"][0]
+        body = as_bytes(asked(chat, turns))
 
         def turn(turns: list[Any] = turns) -> str:
             chat.set_turns(turns)
             return chat.chat("And now?")
 
-        theirs, mine = side_by_side([post, turn], 20 * times)
+        theirs, mine = side_by_side([posting(url, body), turn], 20 * times)
         size = f"{len(body) // 1024} KB, ready"
         yield Row(f"a turn after {count:,} others ({size})", us(theirs), us(mine), mine / theirs, 1.3)
+
+
+def posting(url: str, body: bytes) -> Callable[[], Any]:
+    """Returns a program that posts the same prepared bytes."""
+    client, path = httpx.Client(headers=HEADERS), f"{url}/v1/chat/completions"
+    headers = {"content-type": "application/json"}
+    return lambda: client.post(path, content=body, headers=headers).json()["choices"][0]
+
+
+def as_bytes(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def said(count: int) -> list[UserTurn | AssistantTurn]:

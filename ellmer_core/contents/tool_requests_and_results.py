@@ -85,15 +85,7 @@ class ContentToolResult(Content):
     @property
     def is_flat(self) -> bool:
         """Whether neither the value nor an item of it is a content, such as an image."""
-        value = self.value
-        items = (
-            value.values()
-            if isinstance(value, dict)
-            else value
-            if isinstance(value, list | tuple)
-            else (value,)
-        )
-        return not any(isinstance(item, Content) for item in items)
+        return not any(isinstance(item, Content) for item in result_items(self))
 
     @property
     def decision(self) -> str:
@@ -102,6 +94,13 @@ class ContentToolResult(Content):
         """
         decision = self.extra.get("decision")
         return decision if decision in {"approved", "edited", "denied"} else ""
+
+
+def result_items(result: ContentToolResult) -> list[Any]:
+    """Returns the parts of a result: the items of a list, the values of a dictionary, or its one value."""
+    if isinstance(result.value, dict):
+        return list(result.value.values())
+    return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

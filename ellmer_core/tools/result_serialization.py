@@ -61,13 +61,6 @@ def split(contents: Iterable[Content]) -> tuple[list[ContentToolResult], list[Co
     return results, [c for c in contents if not isinstance(c, ContentToolResult)]
 
 
-def result_items(result: ContentToolResult) -> list[Any]:
-    """Returns the parts of a result: the items of a list, the values of a dictionary, or its one value."""
-    if isinstance(result.value, dict):
-        return list(result.value.values())
-    return list(result.value) if isinstance(result.value, list | tuple) else [result.value]
-
-
 def result_text(result: ContentToolResult) -> str:
     """Returns the text of a result for the model: a string unchanged, other values as compact, exact JSON.
 

@@ -110,7 +110,7 @@ class BlockingDriver(HttpExchange):
     def events(self) -> list[Any] | None:
         try:
             chunk = next(self.chunks, None)
-        except Exception as error:
+        except Exception as error:  # as `with self.watch`, which costs more for each of many chunks
             self.watch.translate(error)
             raise
         return self.flushed() if chunk is None else self.fed(chunk)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
 from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any
 
@@ -52,8 +53,14 @@ class _Stacks:
 
 
 def _context(scheme: str, tls: Callable[[], SSLContext]) -> SSLContext:
-    """Returns the TLS context of a pool. One for HTTP trusts nobody, and is made without reading certificates."""
-    return tls() if scheme == "https" else SSLContext(PROTOCOL_TLS_CLIENT)
+    """Returns the TLS context of a pool."""
+    return tls() if scheme == "https" else _trusting_nobody()
+
+
+@cache
+def _trusting_nobody() -> SSLContext:
+    """Returns the context of the pools for HTTP. It is made without reading certificates."""
+    return SSLContext(PROTOCOL_TLS_CLIENT)
 
 
 class Pools(httpx.BaseTransport):

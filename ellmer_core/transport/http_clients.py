@@ -1,7 +1,7 @@
 """The HTTP clients of a chat: they are made when first needed, shared by its forks, and closed with it.
 
-One TLS context serves the process. It is made for the first HTTPS request, because that takes 20 ms and more. Each event loop has its own client, which is
-closed when the loop ends at the latest.
+One TLS context serves the process. It is made for the first HTTPS request, because that takes 20 ms and more. Each
+event loop has its own client, which is closed when the loop ends at the latest.
 """
 
 from __future__ import annotations

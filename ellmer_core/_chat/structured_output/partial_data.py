@@ -65,9 +65,6 @@ class PartialData:
         return self._known.value
 
 
-ABSENT: Any = object()
-
-
 class Known(NamedTuple):
     """The data so far, and the value that was made of them."""
 
@@ -114,17 +111,21 @@ def partial_value(data: Any, type: Any, known: Known | None = None) -> Any:  # n
 
 
 def _known_items(known: Known | None) -> Iterable[Known]:
-    lists = known is not None and isinstance(known.data, list) and isinstance(known.value, list)
-    return map(Known, known.data, known.value) if known is not None and lists else ()
+    match known:
+        case Known(list() as data, list() as values):
+            return map(Known, data, values)
+    return ()
 
 
 def _known_field(known: Known | None, key: str, name: str) -> Known | None:
-    if known is None or not isinstance(known.data, dict) or key not in known.data:
-        return None
-    value = (
-        known.value.get(name, ABSENT) if isinstance(known.value, dict) else getattr(known.value, name, ABSENT)
-    )
-    return None if value is ABSENT else Known(known.data[key], value)
+    match known:
+        case Known(dict() as data, dict() as values) if key in data and name in values:
+            return Known(data[key], values[name])
+        case Known(dict() as data, value) if (
+            key in data and hasattr(value, name) and not isinstance(value, dict)
+        ):
+            return Known(data[key], getattr(value, name))
+    return None
 
 
 def _of_one(data: Any, options: list[Any], known: Known | None) -> Any:

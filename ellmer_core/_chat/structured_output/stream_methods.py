@@ -57,7 +57,8 @@ class StructuredStreams(StructuredChat):
         """Works as `chat_structured()`, but yields the data while they arrive.
 
         Fields that have not arrived have their default, or `None`; lists and texts grow. Parts that are complete are the
-        same objects in the next data. The last object is complete and validated. When an answer is requested again, the data start anew. Nothing is sent before the first `next()`.
+        same objects in the next data. The last object is complete and validated. When an answer is requested again, the
+        data start anew. Nothing is sent before the first `next()`.
 
         Args:
             *inputs: As in `chat()`.

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...contents.content import Content, ContentImageInline, ContentImageRemote, replaced
-from ...contents.tool_requests_and_results import ContentToolResult
+from ...contents.tool_requests_and_results import ContentToolResult, result_items
 from ...contents.turns import Turn, UserTurn
-from ...tools.result_serialization import result_items
 from ...wire.base import Wire
 
 __all__ = ["inlined", "unfetched"]

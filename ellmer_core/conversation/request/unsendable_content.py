@@ -17,10 +17,10 @@ from ...contents.content import (
     ContentUploaded,
     is_media,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef, result_items
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ...errors import ContentError, UsageError
-from ...tools.result_serialization import described, result_items, result_text
+from ...tools.result_serialization import described, result_text
 from ...wire.base import Wire
 from ...wire.shared.json_bodies import json_text
 
