@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import ellmer_core as ec
-from ellmer_conformance.adapters.ellmer_core.vendors import Vendor, vendors
+from ellmer_conformance.adapters.ellmer_core.providers import Provider, providers
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_core.wire.base import Wire
 from ellmer_core.wire.model_profile import IMAGES
@@ -70,14 +70,14 @@ class Seen:
 def page() -> str:
     """Returns both tables."""
     told = report()
-    able = [line(vendor, seen(told).get(vendor.key, Seen())) for vendor in vendors()]
+    able = [line(provider, seen(told).get(provider.key, Seen())) for provider in providers()]
     settings = [
         [
-            f"`chat_{vendor.name}()`",
-            coded(vendor.wire.default_model),
-            ", ".join(map(coded, vendor.wire.key_vars)),
+            f"`chat_{provider.name}()`",
+            coded(provider.wire.default_model),
+            ", ".join(map(coded, provider.wire.key_vars)),
         ]
-        for vendor in vendors()
+        for provider in providers()
     ]
     heads = ["provider", "wire format", *(column.title for column in COLUMNS), "rules kept", "recorded"]
     return "\n\n".join([
@@ -86,16 +86,16 @@ def page() -> str:
         "## Models and keys",
         table(["provider", "default model", "key in"], settings),
         PROFILES.strip(),
-        table(["provider", "model", *PROFILE_COLUMNS], [profiled(vendor) for vendor in vendors()]),
+        table(["provider", "model", *PROFILE_COLUMNS], [profiled(provider) for provider in providers()]),
     ])  # fmt: skip
 
 
-def profiled(vendor: Vendor) -> list[str]:
+def profiled(provider: Provider) -> list[str]:
     """Returns the profile of a provider's default model as text."""
-    wire = ec.Chat(vendor.wire(model=vendor.place.model)).wire
+    wire = ec.Chat(provider.wire(model=provider.place.model)).wire
     return [
-        f"`chat_{vendor.name}()`",
-        coded(vendor.place.model),
+        f"`chat_{provider.name}()`",
+        coded(provider.place.model),
         *(cell(wire) or "–" for cell in PROFILE_COLUMNS.values()),
     ]
 
@@ -134,12 +134,12 @@ PROFILE_COLUMNS: Mapping[str, Callable[[Wire], str]] = {
 }
 
 
-def line(vendor: Vendor, seen: Seen) -> list[str]:
+def line(provider: Provider, seen: Seen) -> list[str]:
     """Returns a provider's line of the first table."""
     return [
-        f"`chat_{vendor.name}()`",
-        f"`{vendor.wire.name}`",
-        *(column.cell(vendor, seen.rows) for column in COLUMNS),
+        f"`chat_{provider.name}()`",
+        f"`{provider.wire.name}`",
+        *(column.cell(provider, seen.rows) for column in COLUMNS),
         rules_kept(seen.rows),
         " and ".join(sorted(seen.origins)).replace("strict-server", "strict server") or "–",
     ]
@@ -162,19 +162,19 @@ class Column:
     """A feature of a provider: its declaration, the rows of the report that show it, and its text."""
 
     title: str
-    declared: Callable[[Vendor], bool]
-    shown: Callable[[Vendor, Row], bool]
-    how: Callable[[Vendor], str] = lambda _: ""
+    declared: Callable[[Provider], bool]
+    shown: Callable[[Provider, Row], bool]
+    how: Callable[[Provider], str] = lambda _: ""
     refusable: bool = True  # an unsupported input is refused; an unsupported output is only missing
 
-    def cell(self, vendor: Vendor, rows: Iterable[Row]) -> str:
+    def cell(self, provider: Provider, rows: Iterable[Row]) -> str:
         """Returns the cell, which shows whether the rows agree with the declaration."""
-        verdicts = {row["verdict"] for row in rows if self.shown(vendor, row)}
+        verdicts = {row["verdict"] for row in rows if self.shown(provider, row)}
         if verdicts & FAILED:
             return "✗"
-        if not self.declared(vendor):
+        if not self.declared(provider):
             return "–" if "refused-as-declared" in verdicts or not self.refusable else "–?"
-        return f"{'✓' if 'pass' in verdicts else '?'} {self.how(vendor)}".strip()
+        return f"{'✓' if 'pass' in verdicts else '?'} {self.how(provider)}".strip()
 
 
 @cache
@@ -183,31 +183,31 @@ def needs_of(case: str) -> frozenset[str]:
     return all_cases()[case].needs
 
 
-def need(title: str, name: str, how: Callable[[Vendor], str] = lambda _: "") -> Column:
+def need(title: str, name: str, how: Callable[[Provider], str] = lambda _: "") -> Column:
     """Returns a column for a capability of cases. Its cases need no other refused capability."""
 
-    def shown(vendor: Vendor, row: Row) -> bool:
+    def shown(provider: Provider, row: Row) -> bool:
         needs = needs_of(row["case"])
-        return name in needs and set(vendor.capabilities.refused(needs)) <= {name}
+        return name in needs and set(provider.capabilities.refused(needs)) <= {name}
 
-    return Column(title, lambda vendor: not vendor.capabilities.refused([name]), shown, how)
+    return Column(title, lambda provider: not provider.capabilities.refused([name]), shown, how)
 
 
 def support(title: str, name: str, shows: Callable[[Row], bool]) -> Column:
     """Returns a column for a field of `Wire.supports` that is not a capability of a case."""
 
-    def shown(vendor: Vendor, row: Row) -> bool:
-        return shows(row) and not vendor.capabilities.refused(needs_of(row["case"]))
+    def shown(provider: Provider, row: Row) -> bool:
+        return shows(row) and not provider.capabilities.refused(needs_of(row["case"]))
 
-    return Column(title, lambda vendor: getattr(vendor.wire.supports, name), shown, refusable=False)
-
-
-def inside(vendor: Vendor) -> str:
-    return "or inside" if vendor.wire.supports.native_tool_media else ""
+    return Column(title, lambda provider: getattr(provider.wire.supports, name), shown, refusable=False)
 
 
-def asked_for(vendor: Vendor) -> str:
-    return "" if vendor.wire.supports.structured else "in words"
+def inside(provider: Provider) -> str:
+    return "or inside" if provider.wire.supports.native_tool_media else ""
+
+
+def asked_for(provider: Provider) -> str:
+    return "" if provider.wire.supports.structured else "in words"
 
 
 COLUMNS = (
@@ -244,10 +244,10 @@ def seen(told: Mapping[str, Any]) -> Mapping[Place, Seen]:
     found: dict[Place, Seen] = defaultdict(Seen)
     for row in told["results"]:
         if row["adapter"] == "ellmer-core" and row["verdict"] != "not-applicable":
-            found[row["wire"], row["vendor"]].rows.append(row)
+            found[row["wire"], row["provider"]].rows.append(row)
     for play in told["plays"]:
         if play["adapter"] == "ellmer-core" and play["recorded_from"]:
-            found[play["wire"], play["vendor"]].origins.add(play["recorded_from"])
+            found[play["wire"], play["provider"]].origins.add(play["recorded_from"])
     return found
 
 

@@ -232,7 +232,7 @@ def preamble(book: RuleBook) -> str:
     """Returns the introduction of the page."""
     if book is behaviour.book:
         return "These rules are about whole conversations, over any wire format. No single request can show them."
-    return f"These are the rules of the wire format `{book.wire}`, as {book.vendor} applies them."
+    return f"These are the rules of the wire format `{book.wire}`, as {book.provider} applies them."
 
 
 def title(book: RuleBook) -> str:

@@ -1,8 +1,8 @@
 """Chat with language models and let them call tools, from Python, on plain httpx.
 
 All public names are imported from here and are loaded on first use. Importing the package loads neither httpx nor
-pydantic. `chat("vendor/model")` makes a chat, and so does `chat_<vendor>()`, which is `chat_<vendor>` in
-`providers/<vendor>.py`. `models_<vendor>()` lists the models of a provider. (`providers/__init__.pyi` tells type
+pydantic. `chat("provider/model")` makes a chat, and so does `chat_<provider>()`, which is `chat_<provider>` in
+`providers/<provider>.py`. `models_<provider>()` lists the models of a provider. (`providers/__init__.pyi` tells type
 checkers the names; `python -m ellmer_core.providers._stub` writes it again.)
 """
 
@@ -230,23 +230,23 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
             value = getattr(next(module for module in modules if name in module.__all__), name)
         else:
-            value = _by_vendor(name)
+            value = _by_provider(name)
         globals()[name] = value
         return value
 
 
-def _by_vendor(name: str) -> Any:
-    """Returns `chat_<vendor>` or `models_<vendor>`."""
-    kind, _, vendor = name.partition("_")
-    vendor = import_module(".providers", __name__).ALIASES.get(vendor, vendor)
-    if kind not in {"chat", "models"} or not _is_vendor(vendor):
+def _by_provider(name: str) -> Any:
+    """Returns `chat_<provider>` or `models_<provider>`."""
+    kind, _, provider = name.partition("_")
+    provider = import_module(".providers", __name__).ALIASES.get(provider, provider)
+    if kind not in {"chat", "models"} or not _is_provider(provider):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if kind == "models":
-        return import_module(".providers._model_lists", __name__).lister(vendor)
-    return getattr(import_module(f".providers.{vendor}", __name__), f"chat_{vendor}")
+        return import_module(".providers._model_lists", __name__).lister(provider)
+    return getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
 
 
-def _is_vendor(name: str) -> bool:
+def _is_provider(name: str) -> bool:
     from importlib.util import find_spec  # noqa: PLC0415 - importing the package is to be fast
 
     known = name.isidentifier() and not name.startswith("_")
@@ -271,12 +271,12 @@ RENDERERS.update(
 
 
 def __dir__() -> list[str]:
-    vendors = [*_vendor_names(), *import_module(".providers", __name__).ALIASES]
-    by_vendor = [f"{kind}_{vendor}" for kind in ("chat", "models") for vendor in vendors]
-    return sorted({*__all__, *by_vendor, *globals()})
+    providers = [*_provider_names(), *import_module(".providers", __name__).ALIASES]
+    by_provider = [f"{kind}_{provider}" for kind in ("chat", "models") for provider in providers]
+    return sorted({*__all__, *by_provider, *globals()})
 
 
-def _vendor_names() -> list[str]:
+def _provider_names() -> list[str]:
     """Returns the providers' names (`openai` and so on) from the names of the files."""
     from pkgutil import iter_modules  # noqa: PLC0415 - takes as long as all the rest
 

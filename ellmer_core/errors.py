@@ -121,7 +121,7 @@ class ProviderError(EllmerError):
         529
     """
 
-    vendor: str = ""
+    provider: str = ""
     model: str = ""
     keys: tuple[str, ...] = ()
 
@@ -145,16 +145,16 @@ class ProviderError(EllmerError):
         self.retry_after = retry_after
         self.body = body
 
-    def at(self, vendor: str, model: str, keys: tuple[str, ...] = ()) -> Self:
+    def at(self, provider: str, model: str, keys: tuple[str, ...] = ()) -> Self:
         """Adds the provider and the model to the error, and returns it.
 
         Args:
-            vendor: Name of the provider.
+            provider: Name of the provider.
             model: Name of the model.
             keys: Environment variables that may hold the key.
         """
-        if not self.vendor:
-            self.vendor, self.model, self.keys = vendor, model, keys
+        if not self.provider:
+            self.provider, self.model, self.keys = provider, model, keys
         return self
 
     def what_to_do(self) -> str:
@@ -162,7 +162,7 @@ class ProviderError(EllmerError):
         return ""
 
     def __str__(self) -> str:
-        whose = f"{self.vendor}'s {self.model}".strip() if self.model else self.vendor
+        whose = f"{self.provider}'s {self.model}".strip() if self.model else self.provider
         status = f" (status {self.status})" if self.status else ""
         said = f"{whose}{status}: {self.message}" if whose else self.message
         return printable(f"{said}\n{advice}" if (advice := self.what_to_do()) else said)

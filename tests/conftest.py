@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from chat_answers import KEY
-from every_vendor import PLACES, WIRES
+from every_provider import PLACES, WIRES
 from http_talk import Async, Blocking
 from played_loop import ran
 
@@ -147,9 +147,9 @@ def make(server):
     """Makes a chat with the server; all are closed at the end."""
     made = []
 
-    def make(*args, vendor=chat_openai_compatible, **options):
+    def make(*args, provider=chat_openai_compatible, **options):
         options = {"base_url": server.url, "model": "m", "api_key": KEY, "max_tries": 1, **options}
-        made.append(vendor(*args, **options))
+        made.append(provider(*args, **options))
         return made[-1]
 
     yield make

@@ -55,21 +55,21 @@ def test_type_checkers_see_the_same_modules():
     assert starred == {*_MODULES, "providers", "contents.display"}
 
 
-def test_type_checkers_see_every_vendor():
+def test_type_checkers_see_every_provider():
     stub = PACKAGE / "providers" / "__init__.pyi"
 
     assert stub.read_text(encoding="utf-8") == _stub.stub(), "run `python -m ellmer_core.providers._stub`"
 
 
-def test_every_vendor_has_its_constructor():
-    vendors = [path.stem for path in PACKAGE.joinpath("providers").glob("[!_]*.py")]
+def test_every_provider_has_its_constructor():
+    providers = [path.stem for path in PACKAGE.joinpath("providers").glob("[!_]*.py")]
 
-    assert vendors
-    for vendor in vendors:
-        name = f"chat_{vendor}"
-        assert getattr(ellmer_core, name) is getattr(import_module(f"ellmer_core.providers.{vendor}"), name)
-        models = getattr(ellmer_core, f"models_{vendor}")
-        assert models.__name__ == f"models_{vendor}"
+    assert providers
+    for provider in providers:
+        name = f"chat_{provider}"
+        assert getattr(ellmer_core, name) is getattr(import_module(f"ellmer_core.providers.{provider}"), name)
+        models = getattr(ellmer_core, f"models_{provider}")
+        assert models.__name__ == f"models_{provider}"
         assert name in models.__doc__
         assert {name, models.__name__} <= set(dir(ellmer_core))
 

@@ -162,7 +162,7 @@ def cell(report: Report, row: Row, failing: Sequence[Row], refused: Mapping[str,
     follows = Counter(after).most_common(1)[0][0] if len(after) == len(failing) else ""
     return {
         "wire": row.wire,
-        "vendor": row.vendor,
+        "provider": row.provider,
         "rule": row.rule,
         "level": row.level,
         "kind": row.kind,

@@ -124,7 +124,7 @@ def judged(requests: Sequence[Request], root: Json, most: int, seed: int) -> Cou
 
 
 def _refused(request: Request, body: Json) -> Violation | None:
-    book = rules.book(request.wire, request.vendor)
+    book = rules.book(request.wire, request.provider)
     before = {v.rule.id for verdict in book.judge(request) for v in verdict.violations}
     found = objection(book.judge(replace(request, body=body, stream=bool(body.get("stream")))))
     return found if found and found.rule.id not in before else None

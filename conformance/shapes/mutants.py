@@ -106,7 +106,7 @@ def _count(count: Count, request: Request, mutant: Mutant) -> None:
     body = mutant.body
     named = body.get("model", "" if "model" in request.body else request.model)
     sent = replace(request, body=body, model=named if isinstance(named, str) else request.model)
-    violation = objection(rules.book(request.wire, request.vendor).judge(sent))
+    violation = objection(rules.book(request.wire, request.provider).judge(sent))
     if violation is None or violation.refusal is None:
         count.missed.append(mutant)
         return
@@ -122,9 +122,9 @@ def shape_of(request: Request) -> str:
         "anthropic": "anthropic",
         "gemini": "google",
     }
-    if request.vendor in {"groq", "cerebras", "vertex"}:
-        return request.vendor if request.wire in {"openai-chat", "gemini"} else ""
-    return request.wire if own.get(request.wire, request.vendor) == request.vendor else ""
+    if request.provider in {"groq", "cerebras", "vertex"}:
+        return request.provider if request.wire in {"openai-chat", "gemini"} else ""
+    return request.wire if own.get(request.wire, request.provider) == request.provider else ""
 
 
 def accepted(paths: Iterable[Path]) -> Iterator[Request]:

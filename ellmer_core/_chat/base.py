@@ -106,7 +106,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
         from .save_and_restore import recorded  # noqa: PLC0415 - only needed to save
 
-        return recorded(self._history, self.wire.vendor, self.wire.model)
+        return recorded(self._history, self.wire.provider, self.wire.model)
 
     def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
         """Continues a recorded conversation in this chat.
@@ -124,10 +124,10 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
         """
         from .save_and_restore import restored  # noqa: PLC0415 - only needed to save
 
-        history, vendor, model = restored(record, self._tools.values(), classes)
+        history, provider, model = restored(record, self._tools.values(), classes)
         with self._idle("restore()"):
             self._history.replace(history.turns, history.results)
-        if vendor == self.wire.vendor and not keep_model:
+        if provider == self.wire.provider and not keep_model:
             self.set_model(model)
 
     def __str__(self) -> str:
@@ -135,7 +135,7 @@ class ChatBase(ModelChoice, Memory, ToolRegistry, Uploading, Displayed):
 
         results = self._history.results
         unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
-        return format_chat(self.wire.vendor, self.wire.model, self._history.view(), unsent)
+        return format_chat(self.wire.provider, self.wire.model, self._history.view(), unsent)
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]

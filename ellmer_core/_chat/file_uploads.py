@@ -83,7 +83,7 @@ class Uploading:
     def _uploads(self) -> Uploads:
         if self.wire.uploads is None:
             raise UsageError(
-                f"{self.wire.vendor} does not store files over this API. Use content_file(), which sends the file with the request."
+                f"{self.wire.provider} does not store files over this API. Use content_file(), which sends the file with the request."
             )
         return self.wire.uploads
 
@@ -104,11 +104,11 @@ class Uploading:
             waited += PAUSE
             stored = uploads.polled((yield from asked(wire, look)))
         expires = stored.expires((yield Clock(wall=True)))
-        return ContentUploaded(stored.uri, content.type, wire.name, wire.vendor, expires, source=content)
+        return ContentUploaded(stored.uri, content.type, wire.name, wire.provider, expires, source=content)
 
     def _deleting(self, uploaded: ContentUploaded) -> Loop[None]:
         if not self.wire.holds(uploaded):
             raise UsageError(
-                f"The file was uploaded to {uploaded.vendor or uploaded.wire}, not to {self.wire.vendor}."
+                f"The file was uploaded to {uploaded.provider or uploaded.wire}, not to {self.wire.provider}."
             )
         yield from asked(self.wire, self._uploads().delete(self.wire, uploaded.uri))

@@ -17,10 +17,15 @@ VERSION = 1
 T = TypeVar("T")
 
 
-def recorded(history: History, vendor: str, model: str) -> dict[str, Any]:
+def recorded(history: History, provider: str, model: str) -> dict[str, Any]:
     """Returns the record of a chat, in the form of `contents_record()`."""
     results = {str(place): contents_record(result) for place, result in history.results.items()}
-    props = {"vendor": vendor, "model": model, "turns": contents_record(history.view()), "results": results}
+    props = {
+        "provider": provider,
+        "model": model,
+        "turns": contents_record(history.view()),
+        "results": results,
+    }
     return {"version": VERSION, "class": "Chat", "props": props}
 
 
@@ -40,7 +45,7 @@ def restored(record: Any, tools: Iterable[ToolDef], classes: Iterable[type]) -> 
     if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
         raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
     history.results |= {int(place): result for place, result in results.items()}
-    return history, props["vendor"], props["model"]
+    return history, props["provider"], props["model"]
 
 
 def _props(record: Any) -> dict[str, Any]:
@@ -56,10 +61,12 @@ def _props(record: Any) -> dict[str, Any]:
             raise UsageError(
                 "This is not a saved chat. A saved chat is an object with `version`, `class` and `props`."
             )
-    if missing := {"vendor", "model", "turns", "results"} - props.keys():
+    if "vendor" in props:  # what the provider was called until November 2026
+        props = {"provider": props["vendor"], **props}
+    if missing := {"provider", "model", "turns", "results"} - props.keys():
         raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
     match props:
-        case {"turns": list(), "results": dict(), "vendor": str(), "model": str()}:
+        case {"turns": list(), "results": dict(), "provider": str(), "model": str()}:
             return props
     raise UsageError(
         "This saved chat is damaged: `turns` must be a list, `results` an object, and all other fields text."

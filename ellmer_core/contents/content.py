@@ -227,7 +227,7 @@ class ContentUploaded(Content):
         uri: The provider's name for the file.
         type: Media type.
         wire: Name of the wire format.
-        vendor: Name of the provider.
+        provider: Name of the provider.
         expires_at: Unix time at which the provider deletes it; `None` (default) if it stays until it is deleted.
         source: The content itself, for other providers; `None` (default) if it is not known.
 
@@ -242,7 +242,7 @@ class ContentUploaded(Content):
     uri: str
     type: str
     wire: str
-    vendor: str = ""
+    provider: str = ""
     expires_at: float | None = None
     source: Content | None = field(default=None, repr=False, compare=False)
 

@@ -154,7 +154,7 @@ def with_retries(
             return (yield from read(history, settings, request, answer))
         except (ProviderError, ConnectError) as error:
             if isinstance(error, ProviderError):  # one inside an answer knows not yet whose it is
-                error.at(settings.wire.vendor, settings.wire.model, settings.wire.key_vars)
+                error.at(settings.wire.provider, settings.wire.model, settings.wire.key_vars)
             settings.controller.check()
             wait = retry.wait(error, answer.headers, answer.at, tries)
             if history.delivered or wait is None or tries >= settings.max_tries:

@@ -40,8 +40,8 @@ def _next(settings: Settings, error: EllmerError) -> Settings:
     following, *rest = settings.fallbacks
     logger.warning(
         "%s/%s: %s; continuing with %s/%s",
-        *(settings.wire.vendor, settings.wire.model, type(error).__name__),
-        *(following.wire.vendor, following.wire.model),
+        *(settings.wire.provider, settings.wire.model, type(error).__name__),
+        *(following.wire.provider, following.wire.model),
     )
     return replace(
         settings,

@@ -27,7 +27,7 @@ PARAMETERS = (
 
 @modelapi(name="ellmer")
 class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where types are checked
-    """The model `ellmer/VENDOR/MODEL`, which uses `chat("VENDOR/MODEL")`. Further arguments are options of `chat()`."""
+    """The model `ellmer/PROVIDER/MODEL`, which uses `chat("PROVIDER/MODEL")`. Further arguments are options of `chat()`."""
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ def chat_solver(chat: Chat) -> Any:
         )
         known = len(fork.get_turns())
         await fork.chat_async(*asked.contents)
-        model = f"ellmer/{fork.wire.vendor}/{fork.get_model()}"
+        model = f"ellmer/{fork.wire.provider}/{fork.get_model()}"
         state.messages += messages_of(fork.get_turns()[known + 1 :], model)
         answer = fork.last_turn("assistant")
         assert isinstance(answer, AssistantTurn)

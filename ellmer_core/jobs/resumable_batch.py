@@ -151,7 +151,7 @@ class Job:
         wire = self.chat.wire
         type = wire.schema(self.wanted.sent) if self.wanted else None
         return {
-            "provider": _hash([wire.name, wire.vendor, wire.model, wire.base_url]),
+            "provider": _hash([wire.name, wire.provider, wire.model, wire.base_url]),
             "parameters": _hash([dict(wire.params), dict(wire.api_args)]),
             "prompts": _hash(contents_record(self.users)),
             "history": _hash(contents_record(self.chat.get_turns(include_system_prompt=True))),
@@ -168,7 +168,7 @@ class Job:
 
 def _api(wire: Wire) -> Batches:
     if wire.batches is None:
-        raise UsageError(f"{wire.vendor} has no supported batch API. Use parallel_chat() instead.")
+        raise UsageError(f"{wire.provider} has no supported batch API. Use parallel_chat() instead.")
     return wire.batches
 
 

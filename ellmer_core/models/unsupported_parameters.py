@@ -45,7 +45,7 @@ def fitted(wire: Wire, asked: Asked) -> tuple[Wire, str]:
     fit = _Fit(profile, {name: value for name, value in asked.params.items() if value is not None}, wire)
     fit.all()
     notes = "; ".join(fit.notes)
-    warning = f"{wire.vendor}'s {wire.model}: {notes}." if notes else ""
+    warning = f"{wire.provider}'s {wire.model}: {notes}." if notes else ""
     return replace(wire, params=fit.params, profile=profile), warning
 
 

@@ -1,4 +1,4 @@
-"""Chats by name, `chat("openai/gpt-5.6-terra")`, and the common part of all `chat_<vendor>()`.
+"""Chats by name, `chat("openai/gpt-5.6-terra")`, and the common part of all `chat_<provider>()`.
 
 There is no registry. `chat("x/…")` calls `chat_x()` of `providers/x.py`. For providers of other packages, it calls
 the constructor of the entry point `x` in the group `ellmer_core.providers`.
@@ -110,8 +110,8 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
     """
     if not isinstance(name, str):
         raise UsageError(f'A chat is named "provider" or "provider/model", not {name!r}.')
-    vendor, _, model = name.partition("/")
-    make = constructor(vendor)
+    provider, _, model = name.partition("/")
+    make = constructor(provider)
     if options.get("echo") is None:
         options["echo"] = default_echo(2)
     if model:
@@ -120,7 +120,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
-    """Returns the chat for a `chat_<vendor>()`, which calls it directly. `fields` are further fields of its wire."""
+    """Returns the chat for a `chat_<provider>()`, which calls it directly. `fields` are further fields of its wire."""
     _check_names(options)
     echo = options.get("echo")
     given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
@@ -161,8 +161,8 @@ def _check_names(options: Options) -> None:
         raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
 
 
-def constructor(vendor: str) -> Callable[..., Chat]:
-    name = vendor.replace("-", "_")
+def constructor(provider: str) -> Callable[..., Chat]:
+    name = provider.replace("-", "_")
     name = providers.ALIASES.get(name, name)
     if name in own_providers():
         make: Callable[..., Chat] = getattr(import_module(f"{providers.__name__}.{name}"), f"chat_{name}")
@@ -170,11 +170,11 @@ def constructor(vendor: str) -> Callable[..., Chat]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - only needed for providers of others
 
     others = entry_points(group=GROUP)
-    if found := [entry for entry in others if entry.name == vendor]:
+    if found := [entry for entry in others if entry.name == provider]:
         loaded: Callable[..., Chat] = found[0].load()
         return loaded
     there = ", ".join(sorted({*own_providers(), *others.names}))
-    raise UsageError(f"There is no provider {vendor!r}. There are: {there}.")
+    raise UsageError(f"There is no provider {provider!r}. There are: {there}.")
 
 
 def own_providers() -> list[str]:
@@ -189,7 +189,7 @@ def _model(wire: type[Wire], model: str | None) -> str:
     if model:
         return model
     if not wire.default_model:
-        raise UsageError(f"{wire.vendor} has no default model: give model=.")
+        raise UsageError(f"{wire.provider} has no default model: give model=.")
     print(f'Using model = "{wire.default_model}".', file=sys.stderr)  # noqa: T201 - ellmer announces it so
     return wire.default_model
 
@@ -200,7 +200,7 @@ def _base_url(wire: type[Wire], base_url: str | None) -> str:
         set_url += wire.base_url_end
     url = base_url or set_url or wire.base_url
     if not url:
-        raise UsageError(f"{wire.vendor} needs base_url=, the URL of the server.")
+        raise UsageError(f"{wire.provider} needs base_url=, the URL of the server.")
     if "?" in url or "#" in url:
         start = url.partition("?")[0].partition("#")[0]
         raise UsageError(f"base_url= must end before the path of the endpoint and have no query: {start}")

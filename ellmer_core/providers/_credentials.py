@@ -30,7 +30,7 @@ def credentials_of(
         return _given_key(wire, api_key)
     if not wire.key_vars or (wire.key_optional and not any(map(variable, wire.key_vars))):
         return None
-    read = partial(_environment_key, wire.vendor, wire.key_vars)
+    read = partial(_environment_key, wire.provider, wire.key_vars)
     read()
     return read
 
@@ -41,7 +41,7 @@ def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
     if key := api_key.strip():
         return Key(key)
     if wire.key_vars and not wire.key_optional:
-        raise UsageError(f"api_key= is blank, but {wire.vendor} needs a key.")
+        raise UsageError(f"api_key= is blank, but {wire.provider} needs a key.")
     return None
 
 
@@ -56,10 +56,10 @@ def _key_of(credentials: Callable[[], Any]) -> Any:
     )
 
 
-def _environment_key(vendor: str, variables: Sequence[str]) -> str:
+def _environment_key(provider: str, variables: Sequence[str]) -> str:
     for name in variables:
         if key := variable(name):
             return key
     raise UsageError(
-        f"No key for {vendor}: set the environment variable {' or '.join(variables)}, or give api_key=."
+        f"No key for {provider}: set the environment variable {' or '.join(variables)}, or give api_key=."
     )

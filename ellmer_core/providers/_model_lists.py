@@ -22,22 +22,22 @@ NAMES = ("id", "modelId", "name")
 DATES = ("created", "created_at", "modified_at")
 
 
-def lister(vendor: str) -> Callable[..., list[dict[str, Any]]]:
-    """Returns the function `models_<vendor>`."""
+def lister(provider: str) -> Callable[..., list[dict[str, Any]]]:
+    """Returns the function `models_<provider>`."""
 
     def models(**options: Any) -> list[dict[str, Any]]:
-        chat = constructor(vendor)(**{"model": "-", "echo": "none", **options})
+        chat = constructor(provider)(**{"model": "-", "echo": "none", **options})
         with chat:
             asking = asked_json(chat.wire, chat.wire.models_request(), max_tries=chat.max_tries)
             answer = run(asking, chat._connection)  # noqa: SLF001 - of this package, like the chat
-        rows = [{"id": id, "created": day, **prices(chat.wire.vendor, id)} for id, day in listed(answer)]
+        rows = [{"id": id, "created": day, **prices(chat.wire.provider, id)} for id, day in listed(answer)]
         return sorted(rows, key=lambda row: row["created"] or date.min, reverse=True)
 
-    models.__name__ = models.__qualname__ = f"models_{vendor}"
-    models.__doc__ = f"""The models that `chat_{vendor}()` can name, newest first where their dates are known.
+    models.__name__ = models.__qualname__ = f"models_{provider}"
+    models.__doc__ = f"""The models that `chat_{provider}()` can name, newest first where their dates are known.
 
     One dict each: `id`, `created` (a date, or None), `input`, `output` and `cached` (US dollars per million
-    tokens, None where they are not known). Options as for `chat_{vendor}()`. Raises `UsageError` where the API
+    tokens, None where they are not known). Options as for `chat_{provider}()`. Raises `UsageError` where the API
     lists no models.
     """
     return models

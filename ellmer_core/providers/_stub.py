@@ -14,14 +14,16 @@ def stub() -> str:
     """Returns the text of `__init__.pyi`, which tells type checkers the names that `ellmer_core` derives from file
     names.
     """
-    names = {vendor: vendor for vendor in own_providers()} | providers.ALIASES
+    names = {provider: provider for provider in own_providers()} | providers.ALIASES
     lines = [
         "# Written by `python -m ellmer_core.providers._stub`.",
         "",
         "from collections.abc import Callable",
         "from typing import Any",
         "",
-        *sorted(f"from .{vendor} import chat_{vendor} as chat_{name}" for name, vendor in names.items()),
+        *sorted(
+            f"from .{provider} import chat_{provider} as chat_{name}" for name, provider in names.items()
+        ),
         "",
         *(f"models_{name}: Callable[..., list[dict[str, Any]]]" for name in sorted(names)),
         "",

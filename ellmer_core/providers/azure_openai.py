@@ -20,7 +20,7 @@ class AzureOpenAI(OpenAIChat):
     `entra` says that the credentials are tokens of Microsoft Entra ID.
     """
 
-    vendor: ClassVar[str] = "Azure/OpenAI"
+    provider: ClassVar[str] = "Azure/OpenAI"
     models_path: ClassVar[str] = ""
     key_vars: ClassVar[tuple[str, ...]] = ("AZURE_OPENAI_API_KEY",)
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, thinking=False)

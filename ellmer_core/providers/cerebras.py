@@ -17,7 +17,7 @@ __all__ = ["Cerebras", "chat_cerebras"]
 class Cerebras(ChatCompletions):
     """Cerebras accepts only text. Its errors are flat: `{message, type, param, code}`."""
 
-    vendor: ClassVar[str] = "Cerebras"
+    provider: ClassVar[str] = "Cerebras"
     default_model: ClassVar[str] = "gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("CEREBRAS_API_KEY",)
     supports: ClassVar[Supports] = Supports(images=False, pdfs=False, native_tool_media=False)

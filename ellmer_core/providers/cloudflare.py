@@ -19,7 +19,7 @@ _API = "https://api.cloudflare.com/client/v4/accounts"
 class Cloudflare(ChatCompletions):
     """Open models. Structured output is an object, not the text of one."""
 
-    vendor: ClassVar[str] = "Cloudflare"
+    provider: ClassVar[str] = "Cloudflare"
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "@cf/meta/llama-3.3-70b-instruct-fp8-fast"
     key_vars: ClassVar[tuple[str, ...]] = ("CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY")

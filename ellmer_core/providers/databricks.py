@@ -18,7 +18,7 @@ __all__ = ["Databricks", "chat_databricks"]
 class Databricks(ChatCompletions):
     """Models of a workspace. Every chunk of a stream has the usage."""
 
-    vendor: ClassVar[str] = "Databricks"
+    provider: ClassVar[str] = "Databricks"
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "databricks-claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("DATABRICKS_TOKEN",)

@@ -21,7 +21,7 @@ class DeepSeek(JsonMode):
     back, at least as an empty string (`The reasoning_content in the thinking mode must be passed back to the API.`).
     """
 
-    vendor: ClassVar[str] = "DeepSeek"
+    provider: ClassVar[str] = "DeepSeek"
     default_model: ClassVar[str] = "deepseek-v4-flash"
     key_vars: ClassVar[tuple[str, ...]] = ("DEEPSEEK_API_KEY",)
     supports: ClassVar[Supports] = Supports(

@@ -16,7 +16,7 @@ __all__ = ["Fireworks", "chat_fireworks"]
 class Fireworks(ChatCompletions):
     """Open models, which are named by their path."""
 
-    vendor: ClassVar[str] = "Fireworks AI"
+    provider: ClassVar[str] = "Fireworks AI"
     default_model: ClassVar[str] = "accounts/fireworks/models/gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("FIREWORKS_API_KEY",)
 

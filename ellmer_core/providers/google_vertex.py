@@ -28,7 +28,7 @@ class GoogleVertex(Gemini):
     'contents[1].parts[0].function_call': Cannot find field.` (vercel/ai#15664).
     """
 
-    vendor: ClassVar[str] = "Google/Vertex"
+    provider: ClassVar[str] = "Google/Vertex"
     default_model: ClassVar[str] = "gemini-3.5-flash"
     example_url: ClassVar[str] = (
         "https://us-central1-aiplatform.googleapis.com/v1beta1/projects/example-project/locations/us-central1"

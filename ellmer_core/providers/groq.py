@@ -23,7 +23,7 @@ class Groq(SchemaOrTools):
     must be a string`. `json mode cannot be combined with tool/function calling` (vercel/ai#16540).
     """
 
-    vendor: ClassVar[str] = "Groq"
+    provider: ClassVar[str] = "Groq"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
     key_vars: ClassVar[tuple[str, ...]] = ("GROQ_API_KEY",)

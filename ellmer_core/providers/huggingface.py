@@ -16,7 +16,7 @@ __all__ = ["HuggingFace", "chat_huggingface"]
 class HuggingFace(ChatCompletions):
     """A router. Errors and streams are those of the chosen host (`model:host` chooses one)."""
 
-    vendor: ClassVar[str] = "Hugging Face"
+    provider: ClassVar[str] = "Hugging Face"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("HF_TOKEN", "HUGGINGFACE_API_KEY")
 

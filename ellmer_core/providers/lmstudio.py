@@ -16,7 +16,7 @@ __all__ = ["LMStudio", "chat_lmstudio"]
 class LMStudio(Alternating):
     """LM Studio. The templates of some models require that user and assistant alternate."""
 
-    vendor: ClassVar[str] = "LM Studio"
+    provider: ClassVar[str] = "LM Studio"
     key_vars: ClassVar[tuple[str, ...]] = ("LMSTUDIO_API_KEY",)
     key_optional: ClassVar[bool] = True
     base_url_var: ClassVar[str] = "LMSTUDIO_BASE_URL"

@@ -21,7 +21,7 @@ class Moonshot(JsonMode):
     UNVERIFIED).
     """
 
-    vendor: ClassVar[str] = "Moonshot AI"
+    provider: ClassVar[str] = "Moonshot AI"
     default_model: ClassVar[str] = "kimi-k2.5"
     key_vars: ClassVar[tuple[str, ...]] = ("MOONSHOT_API_KEY",)
     base_url_var: ClassVar[str] = "MOONSHOT_BASE_URL"

@@ -24,7 +24,7 @@ class OpenAICompatible(ChatCompletions):
     of other providers are not read.
     """
 
-    vendor: ClassVar[str] = "OpenAI-compatible"
+    provider: ClassVar[str] = "OpenAI-compatible"
     supports: ClassVar[Supports] = Supports()
     example_url: ClassVar[str] = "http://localhost:8080/v1"
 

@@ -20,7 +20,7 @@ class OpenAICompletions(OpenAIChat):
     not see them.
     """
 
-    vendor: ClassVar[str] = "OpenAI"
+    provider: ClassVar[str] = "OpenAI"
     default_model: ClassVar[str] = "gpt-4.1"
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
     uploads: ClassVar[Uploads | None] = OpenAIUploads()

@@ -20,7 +20,7 @@ class OpenRouter(ChatCompletions):
     are passed on.
     """
 
-    vendor: ClassVar[str] = "OpenRouter"
+    provider: ClassVar[str] = "OpenRouter"
     default_model: ClassVar[str] = "openai/gpt-5.6-terra"
     key_vars: ClassVar[tuple[str, ...]] = ("OPENROUTER_API_KEY",)
     param_names: ClassVar[Mapping[str, str]] = {

@@ -23,7 +23,7 @@ class Perplexity(Alternating):
     That Perplexity accepts no tools is UNVERIFIED: there are no recordings.
     """
 
-    vendor: ClassVar[str] = "Perplexity"
+    provider: ClassVar[str] = "Perplexity"
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "sonar"
     key_vars: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
@@ -37,7 +37,9 @@ class Perplexity(Alternating):
         return [message for n, message in enumerate(said) if n >= user or message["role"] == "system"]
 
     def tool(self, tool: ToolDef) -> Json:
-        raise UsageError(f"{self.vendor}'s models do not support tools: do not register {tool.name!r} here.")
+        raise UsageError(
+            f"{self.provider}'s models do not support tools: do not register {tool.name!r} here."
+        )
 
 
 def chat_perplexity(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

@@ -16,7 +16,7 @@ __all__ = ["Portkey", "chat_portkey"]
 class Portkey(OpenAIChat):
     """Models are named `@provider/model`. Their features depend on the provider."""
 
-    vendor: ClassVar[str] = "Portkey"
+    provider: ClassVar[str] = "Portkey"
     key_vars: ClassVar[tuple[str, ...]] = ("PORTKEY_API_KEY",)
 
     base_url: str = "https://api.portkey.ai/v1"

@@ -23,7 +23,7 @@ GATEWAY = "https://gateway.posit.ai"
 class _Posit:
     """The part of the gateway that all models share."""
 
-    vendor: ClassVar[str] = "Posit"
+    provider: ClassVar[str] = "Posit"
     key_vars: ClassVar[tuple[str, ...]] = ("POSIT_AI_TOKEN",)
     models_path: ClassVar[str] = ""
 

@@ -17,7 +17,7 @@ __all__ = ["Qwen", "chat_qwen"]
 class Qwen(JsonMode):
     """The international endpoint. `DASHSCOPE_BASE_URL` is for other regions. Qwen enforces JSON, but no schema."""
 
-    vendor: ClassVar[str] = "Alibaba/Qwen"
+    provider: ClassVar[str] = "Alibaba/Qwen"
     default_model: ClassVar[str] = "qwen3-max"
     key_vars: ClassVar[tuple[str, ...]] = ("DASHSCOPE_API_KEY",)
     base_url_var: ClassVar[str] = "DASHSCOPE_BASE_URL"

@@ -20,7 +20,7 @@ __all__ = ["Snowflake", "chat_snowflake"]
 class Snowflake(ChatCompletions):
     """Models of many makers inside a Snowflake account. The key is a programmatic access token."""
 
-    vendor: ClassVar[str] = "Snowflake"
+    provider: ClassVar[str] = "Snowflake"
     models_path: ClassVar[str] = ""
     default_model: ClassVar[str] = "claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")

@@ -16,7 +16,7 @@ __all__ = ["Together", "chat_together"]
 class Together(ChatCompletions):
     """Open models."""
 
-    vendor: ClassVar[str] = "Together AI"
+    provider: ClassVar[str] = "Together AI"
     default_model: ClassVar[str] = "openai/gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("TOGETHER_API_KEY",)
 

@@ -17,7 +17,7 @@ __all__ = ["VLLM", "chat_vllm"]
 class VLLM(Alternating):
     """vLLM. Most models' templates raise: `Conversation roles must alternate user/assistant/user/assistant/...`."""
 
-    vendor: ClassVar[str] = "vLLM"
+    provider: ClassVar[str] = "vLLM"
     key_vars: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
     key_optional: ClassVar[bool] = True
     base_url_var: ClassVar[str] = "VLLM_BASE_URL"

@@ -16,7 +16,7 @@ __all__ = ["XAI", "chat_xai"]
 class XAI(ChatCompletions):
     """xAI counts reasoning tokens separately from completion tokens, and answers a wrong key with status 400."""
 
-    vendor: ClassVar[str] = "xAI"
+    provider: ClassVar[str] = "xAI"
     default_model: ClassVar[str] = "grok-4.3"
     key_vars: ClassVar[tuple[str, ...]] = ("XAI_API_KEY",)
 

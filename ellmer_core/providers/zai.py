@@ -18,7 +18,7 @@ __all__ = ["ZAI", "chat_zai"]
 class ZAI(JsonMode):
     """Z.ai enforces JSON, but no schema. `ZAI_BASE_URL` is for the endpoint of a coding plan."""
 
-    vendor: ClassVar[str] = "Z.ai"
+    provider: ClassVar[str] = "Z.ai"
     default_model: ClassVar[str] = "glm-4.7"
     key_vars: ClassVar[tuple[str, ...]] = ("ZAI_API_KEY",)
     base_url_var: ClassVar[str] = "ZAI_BASE_URL"

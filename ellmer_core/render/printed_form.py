@@ -59,14 +59,14 @@ def format_turn(turn: Turn) -> str:
     return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
 
 
-def format_chat(vendor: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
+def format_chat(provider: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
     """Returns a whole chat: the tokens in and out and, if known, US dollars; then each turn under its own rule.
 
     An answer's rule shows its output tokens. A user turn's rule shows its own input tokens: those of its answer minus
     those (in and out) of the previous answer. The number can be negative, because providers do not count reasoning
     and images again. `?` means unknown. `unsent` are the results that are sent with the next request.
     """
-    lines = [header(vendor, model, turns)]
+    lines = [header(provider, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
         lines += [_rule(label), *_lines(turn)]
     if unsent is not None:
@@ -162,13 +162,13 @@ def _complete(turn: Turn | None) -> TypeGuard[AssistantTurn]:
     return isinstance(turn, AssistantTurn) and not turn.lost
 
 
-def header(vendor: str, model: str, turns: Sequence[Turn]) -> str:
+def header(provider: str, model: str, turns: Sequence[Turn]) -> str:
     """Returns the first line of a printed chat."""
     answers = list(filter(_complete, turns))
     tokens = f"{_sum(a.tokens.input for a in answers)}/{_sum(a.tokens.output for a in answers)}"
     costs = [a.cost for a in answers if a.cost is not None]
     dollars = f" ${sum(costs):.2f}" if costs and len(costs) == len(answers) else ""
-    return f"<Chat {vendor}/{model} turns={len(turns)} tokens={tokens}{dollars}>"
+    return f"<Chat {provider}/{model} turns={len(turns)} tokens={tokens}{dollars}>"
 
 
 def labels(turns: Sequence[Turn]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def renderable(value: Any) -> RenderableType:
         case ToolDef():
             return Text.assemble((repr(value), "bold"), "\n", (safe(value.description), "dim"))
     turns = value.get_turns(include_system_prompt=True)
-    first = Text(safe(header(value.wire.vendor, value.wire.model, turns)), style="bold")
+    first = Text(safe(header(value.wire.provider, value.wire.model, turns)), style="bold")
     return Group(first, *map(_turn, turns, labels(turns)))
 
 

@@ -59,7 +59,7 @@ FINISH = {
 def of_request(wire: Wire) -> Json:
     """Returns the attributes of a request."""
     known = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
-    provider = PROVIDERS.get(wire.vendor) or wire.vendor.lower().replace(" ", "_")
+    provider = PROVIDERS.get(wire.provider) or wire.provider.lower().replace(" ", "_")
     return {
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": wire.model,

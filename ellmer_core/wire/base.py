@@ -57,7 +57,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     """
 
     name: ClassVar[str]  # "openai-chat": the wire format
-    vendor: ClassVar[str]  # "OpenAI": as printed
+    provider: ClassVar[str]  # "OpenAI": as printed
     default_model: ClassVar[str]
     key_vars: ClassVar[tuple[str, ...]] = ()  # environment variables that may hold the key, first one wins
     key_optional: ClassVar[bool] = False  # the server may do without one
@@ -97,7 +97,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
             raise UsageError(f'tool_media must be "pointer" or "native", not {self.tool_media!r}.')
         if self.tool_media == "native" and not self.supports.native_tool_media:
             raise UsageError(
-                f'{self.vendor} does not accept media inside tool results. Use tool_media="pointer".'
+                f'{self.provider} does not accept media inside tool results. Use tool_media="pointer".'
             )
 
     # ours → theirs ----------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
         """The issuer that can read this provider's signatures and encrypted reasoning. They are sent back to no
         other.
         """
-        return self.vendor
+        return self.provider
 
     def issued(self, extra: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Returns the data that this issuer attached to a content and requires back, or `None`."""
@@ -221,7 +221,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
         """Returns the request that counts the tokens of this input. Raises `UsageError` if the API does not count."""
-        raise UsageError(f"{self.vendor} cannot count tokens before a request. Use get_tokens() after it.")
+        raise UsageError(f"{self.provider} cannot count tokens before a request. Use get_tokens() after it.")
 
     def counted(self, response: Json) -> int:
         """Returns the number of tokens in the answer to it."""
@@ -230,7 +230,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     def models_request(self) -> Request:
         """Returns the request for the list of models. Raises `UsageError` if the API has none."""
         if not self.models_path:
-            raise UsageError(f"The API of {self.vendor} does not list its models; see its documentation.")
+            raise UsageError(f"The API of {self.provider} does not list its models; see its documentation.")
         return self.get(self.models_url())
 
     def models_url(self) -> str:
@@ -259,4 +259,4 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
 
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """Returns the typed error for an answer with an error status. The body may be anything, also HTML or empty."""
-        return error_of(status, headers, body).at(self.vendor, self.model, self.key_vars)
+        return error_of(status, headers, body).at(self.provider, self.model, self.key_vars)

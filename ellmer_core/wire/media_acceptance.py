@@ -32,7 +32,7 @@ class MediaAcceptance(ABC):
     """The part of `Wire` for images, PDFs and files in a user turn."""
 
     name: ClassVar[str]
-    vendor: ClassVar[str]
+    provider: ClassVar[str]
     supports: ClassVar[Supports]
     fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
     tool_media: Literal["pointer", "native"] = "pointer"
@@ -71,7 +71,7 @@ class MediaAcceptance(ABC):
 
     def holds(self, file: ContentUploaded) -> bool:
         """Tells whether a file is stored at this provider."""
-        return file.wire == self.name and file.vendor in {"", self.vendor}
+        return file.wire == self.name and file.provider in {"", self.provider}
 
     def refuses(self, value: object) -> bool:
         """Tells whether this is media of a kind that the provider or the model does not accept."""
@@ -79,7 +79,7 @@ class MediaAcceptance(ABC):
 
     def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
         """Returns the reason why the provider or the model does not accept this medium, or `""`."""
-        who, profile = f"{self.vendor}'s {self.model}", self.profile
+        who, profile = f"{self.provider}'s {self.model}", self.profile
         match value:
             case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
                 return f"{who} does not accept PDFs"
@@ -89,7 +89,7 @@ class MediaAcceptance(ABC):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} accepts"
             case ContentImageRemote(url=url) if not self.fetches_from(url):
-                return f"{self.vendor} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
+                return f"{self.provider} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
             case ContentFile(type=type, text=text) if not text and not self.file(value):
                 return f"{who} does not accept {type} over this API"
             case ContentUploaded(source=Content() as source) if not self.holds(value):

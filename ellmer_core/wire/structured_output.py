@@ -38,7 +38,7 @@ _ASKED = f"Give your answer by calling the tool `{STRUCTURED}`."
 class StructuredOutput(ABC):
     """The part of `Wire` that requests structured output."""
 
-    vendor: ClassVar[str]
+    provider: ClassVar[str]
     supports: ClassVar[Supports]
     model: str
     params: Mapping[str, Any]
@@ -89,10 +89,10 @@ class StructuredOutput(ABC):
         if native is None:
             return "native"
         if mode == "native":
-            raise UsageError(f'mode="native" does not work with {self.vendor} here: {native}.')
+            raise UsageError(f'mode="native" does not work with {self.provider} here: {native}.')
         call = self.call_problem(type, tools)
         if mode == "tool" and call is not None:
-            raise UsageError(f'mode="tool" does not work with {self.vendor} here: {call}.')
+            raise UsageError(f'mode="tool" does not work with {self.provider} here: {call}.')
         return "prompt" if call else "tool"
 
     def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter

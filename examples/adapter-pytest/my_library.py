@@ -95,7 +95,7 @@ class MyLibrary:
     name = "my-library"
     wires = {"openai-chat": ["openai"]}  # noqa: RUF012 - as short as can be
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. There is no async half. Documents, and histories with open calls, are refused
         with an error.
         """

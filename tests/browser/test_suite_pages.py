@@ -19,7 +19,7 @@ class Adapter:
     name = "forgetful"
     wires = {"openai-chat": ["openai"]}
 
-    def capabilities(self, wire, vendor):
+    def capabilities(self, wire, provider):
         return Capabilities(modes=("sync",), image_in_user="refused")
 
     def session(self, endpoint, **_):

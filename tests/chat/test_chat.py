@@ -137,7 +137,7 @@ def test_nothing_to_say_is_not_sent(make):
 
 def test_tokens_and_cost(server, reply, make, monkeypatch):
     monkeypatch.setattr(session_usage, "_used", {})
-    chat = make(vendor=chat_openai, model="gpt-4.1")
+    chat = make(provider=chat_openai, model="gpt-4.1")
     body = {
         "status": "completed",
         "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hello."}]}],
@@ -159,7 +159,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
         "preview": "Again",
     }
     [row] = session_usage.token_usage()
-    assert (row["vendor"], row["model"], row["input"], row["cost"]) == (
+    assert (row["provider"], row["model"], row["input"], row["cost"]) == (
         "OpenAI",
         "gpt-4.1",
         2000,

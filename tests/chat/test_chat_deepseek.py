@@ -10,7 +10,7 @@ from ellmer_core.providers.deepseek import chat_deepseek
 
 
 def test_deepseek_is_told_about_images_of_tools_and_refuses_those_of_users(server, reply, make):
-    chat = make(vendor=chat_deepseek)
+    chat = make(provider=chat_deepseek)
     chat.register_tool(named_tool(lambda: ["A cat:", IMAGE], "f"))
     server.answers(reply([calls("a")]), reply([answer()]))
     with pytest.warns(EllmerWarning, match="DeepSeek's m was not sent an image of a tool"):
@@ -27,7 +27,7 @@ def test_deepseek_is_told_about_images_of_tools_and_refuses_those_of_users(serve
 
 
 def test_deepseek_gets_its_reasoning_back(server, reply, make):
-    chat = make(vendor=chat_deepseek, params={"max_tokens": 9})
+    chat = make(provider=chat_deepseek, params={"max_tokens": 9})
     chat.register_tool(f)
     body = json.loads(calls("a"))
     body["choices"][0]["message"]["reasoning_content"] = "Hm."
@@ -39,7 +39,7 @@ def test_deepseek_gets_its_reasoning_back(server, reply, make):
 
 
 def test_deepseek_gets_the_schema_in_words(server, reply, make):
-    chat = make(vendor=chat_deepseek)
+    chat = make(provider=chat_deepseek)
     server.answers(reply([answer('{"title": "It", "pages": 1138}')]))
     assert chat.chat_structured("Which?", type=Book) == Book("It", 1138)
     sent = server.asked[0].json

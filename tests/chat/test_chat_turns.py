@@ -104,14 +104,14 @@ def test_a_saved_chat_goes_on_with_the_same_request(server, reply, make):
     assert ran == [1]
     assert "secret" not in json.dumps(saved)
     assert other.get_turns()[3].tool_requests[0].tool is chat.get_tools()["f"]
-    elsewhere = make(vendor=chat_deepseek, model="d")
+    elsewhere = make(provider=chat_deepseek, model="d")
     elsewhere.restore(saved)
     assert elsewhere.get_model() == "d"
     assert len(elsewhere.get_turns()) == 4
 
 
 def saved_chat(**props):
-    props = {"vendor": "v", "model": "m", "turns": [], "results": {}, **props}
+    props = {"provider": "v", "model": "m", "turns": [], "results": {}, **props}
     if isinstance(props["turns"], list):
         props["turns"] = contents_record(props["turns"])
     if isinstance(props["results"], dict):
@@ -124,7 +124,7 @@ def saved_chat(**props):
     [
         ({"version": 2, "class": "Chat", "props": {}}, "version 2"),
         ([], "not a saved chat"),
-        ({"version": 1, "class": "Chat", "props": {"turns": []}}, "lacks model, results, vendor"),
+        ({"version": 1, "class": "Chat", "props": {"turns": []}}, "lacks model, provider, results"),
         (saved_chat(turns={}), "`turns` must be a list"),
         (saved_chat(results=[]), "`results` an object"),
         (saved_chat(model=1), "all other fields text"),
@@ -138,6 +138,14 @@ def test_what_is_no_saved_chat_is_refused(make, saved, words):
     chat.set_turns(TURNS)
     with pytest.raises(UsageError, match=words):
         chat.restore(saved)
+    assert chat.get_turns() == TURNS
+
+
+def test_a_chat_saved_when_providers_were_called_vendors_is_restored(make):
+    saved = saved_chat(turns=TURNS)
+    saved["props"]["vendor"] = saved["props"].pop("provider")
+    chat = make()
+    chat.restore(saved)
     assert chat.get_turns() == TURNS
 
 

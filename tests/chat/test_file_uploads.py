@@ -41,8 +41,8 @@ def pdf(tmp_path):
 
 @pytest.fixture
 def chatting(server, monkeypatch):
-    def chatting(vendor, **options):
-        make = getattr(ec, f"chat_{vendor}")
+    def chatting(provider, **options):
+        make = getattr(ec, f"chat_{provider}")
         return make(base_url=server.url, api_key="k", model="m", echo="none", max_tries=1, **options)
 
     return chatting
@@ -52,12 +52,12 @@ def json_of(value):
     return [json.dumps(value).encode()]
 
 
-@pytest.mark.parametrize("vendor", STORED)
+@pytest.mark.parametrize("provider", STORED)
 @pytest.mark.parametrize("mode", ["blocking", "async"])
-def test_a_file_is_uploaded_asked_about_and_deleted(vendor, mode, server, reply, chatting, pdf):  # noqa: PLR0917 - fixtures
-    stored, uri, expires, path, deleted = STORED[vendor]
-    server.answers(reply(json_of(stored)), reply(json_of(ANSWERS[vendor])), reply(json_of({})))
-    chat = chatting(vendor)
+def test_a_file_is_uploaded_asked_about_and_deleted(provider, mode, server, reply, chatting, pdf):  # noqa: PLR0917 - fixtures
+    stored, uri, expires, path, deleted = STORED[provider]
+    server.answers(reply(json_of(stored)), reply(json_of(ANSWERS[provider])), reply(json_of({})))
+    chat = chatting(provider)
 
     if mode == "blocking":
         file = chat.upload(pdf)
@@ -77,11 +77,11 @@ def test_a_file_is_uploaded_asked_about_and_deleted(vendor, mode, server, reply,
     upload, question, deletion = server.asked
     assert (upload.method, upload.path) == ("POST", path)
     assert b"%PDF-1.4 cat" in upload.body
-    assert b'ca"t' not in upload.body.partition(b"%PDF")[0] or vendor == "google_gemini"
+    assert b'ca"t' not in upload.body.partition(b"%PDF")[0] or provider == "google_gemini"
     assert uri in json.dumps(question.json)
     assert "JVBERi" not in json.dumps(question.json)  # the bytes stay where they are
     assert (deletion.method, deletion.path) == ("DELETE", deleted)
-    if vendor == "anthropic":
+    if provider == "anthropic":
         assert all(one.headers["anthropic-beta"] == "files-api-2025-04-14" for one in server.asked)
 
 
@@ -93,24 +93,24 @@ def test_openai_is_told_when_to_delete_it(server, reply, chatting, pdf):
 
 
 @pytest.mark.parametrize(
-    ("vendor", "seconds"), [("openai", 60), ("anthropic", 3600), ("google_gemini", 3600)]
+    ("provider", "seconds"), [("openai", 60), ("anthropic", 3600), ("google_gemini", 3600)]
 )
 def test_an_expiry_that_the_provider_does_not_keep_is_refused_before_it_is_sent(
-    vendor, seconds, chatting, pdf, server
+    provider, seconds, chatting, pdf, server
 ):
     with pytest.raises(ec.UsageError, match="expires_in"):
-        chatting(vendor).upload(pdf, expires_in=seconds)
+        chatting(provider).upload(pdf, expires_in=seconds)
     assert len(server.asked) == 0
 
 
-@pytest.mark.parametrize("vendor", ["anthropic", "google_gemini"])
-def test_another_provider_is_sent_the_file_itself(vendor, server, reply, chatting, pdf):
+@pytest.mark.parametrize("provider", ["anthropic", "google_gemini"])
+def test_another_provider_is_sent_the_file_itself(provider, server, reply, chatting, pdf):
     server.answers(
         reply(json_of(STORED["openai"][0])),
         reply(json_of(ANSWERS["openai"])),
-        reply(json_of(ANSWERS[vendor])),
+        reply(json_of(ANSWERS[provider])),
     )
-    first, other = chatting("openai"), chatting(vendor)
+    first, other = chatting("openai"), chatting(provider)
     first.chat("What is it?", first.upload(pdf))
     saved = json.loads(json.dumps(first.record()))
     other.restore(saved)
@@ -155,12 +155,12 @@ def test_what_google_cannot_process_is_said(server, reply, chatting, pdf):
 
 
 @pytest.mark.parametrize("body", [b"no", b"[]", b'{"file": 3}', b'{"id": 3}'])
-@pytest.mark.parametrize("vendor", STORED)
-def test_an_answer_without_a_file_is_no_upload(vendor, body, server, reply, chatting, pdf):  # noqa: PLR0917 - fixtures
+@pytest.mark.parametrize("provider", STORED)
+def test_an_answer_without_a_file_is_no_upload(provider, body, server, reply, chatting, pdf):  # noqa: PLR0917 - fixtures
     server.answers(reply([body]))
 
     with pytest.raises(ec.ResponseError):
-        chatting(vendor).upload(pdf)
+        chatting(provider).upload(pdf)
 
 
 def test_who_keeps_no_files_says_so_and_nobody_deletes_for_others(chatting, pdf):

@@ -113,7 +113,7 @@ def test_a_fork_falls_back_too_and_each_call_begins_with_the_first(server):
 
     assert fork.chat("Hi") == "Here I am."
     assert chat.get_turns() == []
-    assert fork.wire.vendor == "Anthropic"
+    assert fork.wire.provider == "Anthropic"
 
 
 @pytest.mark.parametrize("wrong", [[], ["openai"], [None]])

@@ -44,7 +44,7 @@ def test_no_line_of_code_is_wider_than_a_page():
 
 
 def test_the_figures_of_the_readme_are_true():
-    from ellmer_conformance.adapters.ellmer_core.vendors import vendors
+    from ellmer_conformance.adapters.ellmer_core.providers import providers
     from ellmer_conformance.cli.list import all_rules
     from ellmer_conformance.recordings.corpus import pins
 
@@ -55,7 +55,8 @@ def test_the_figures_of_the_readme_are_true():
     assert f"in {len(found)} archives of {packages} published packages" in text
     assert f"| rules, over eight wire formats | {len(all_rules())} |" in text
     assert (
-        f"| providers that our own adapter is tested with | {len({one.name for one in vendors()})} |" in text
+        f"| providers that our own adapter is tested with | {len({one.name for one in providers()})} |"
+        in text
     )
 
 

@@ -67,7 +67,7 @@ def openai_that_says_hello():
 
         def do_GET(self):
             if self.path.endswith("/prices.json"):
-                return self.send({"vendors": {"OpenAI-compatible": [PRICE]}})
+                return self.send({"providers": {"OpenAI-compatible": [PRICE]}})
             return self.send({"data": [{"id": "gpt-4.1", "created": 1744316542}]})
 
         def do_DELETE(self):

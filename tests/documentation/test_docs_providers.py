@@ -8,7 +8,7 @@ import pytest
 import ellmer_core
 
 ROOT = Path(__file__).parents[2]
-VENDORS = sorted(path.stem for path in Path(ellmer_core.__file__).parent.glob("providers/[!_]*.py"))
+PROVIDERS = sorted(path.stem for path in Path(ellmer_core.__file__).parent.glob("providers/[!_]*.py"))
 
 
 @pytest.fixture
@@ -20,8 +20,14 @@ def providers(monkeypatch):
     return module
 
 
-def row(case, verdict="pass", rule="ORD-001", vendor="groq", mode="sync"):
-    place = {"adapter": "ellmer-core", "wire": "openai-chat", "vendor": vendor, "case": case, "mode": mode}
+def row(case, verdict="pass", rule="ORD-001", provider="groq", mode="sync"):
+    place = {
+        "adapter": "ellmer-core",
+        "wire": "openai-chat",
+        "provider": provider,
+        "case": case,
+        "mode": mode,
+    }
     return {**place, "rule": rule, "level": "MUST", "verdict": verdict}
 
 
@@ -34,11 +40,11 @@ def cells(providers, monkeypatch, *rows, name="groq"):
     return {head.strip(): cell.strip() for head, cell in zip(heads, found, strict=True)}
 
 
-def test_every_vendor_is_there(providers, monkeypatch):
+def test_every_provider_is_there(providers, monkeypatch):
     monkeypatch.setattr(providers, "report", lambda: {"results": [], "plays": []})
     listed = providers.page()
 
-    assert [name for name in VENDORS if f"`chat_{name}()`" not in listed] == ["github"]  # it is retired
+    assert [name for name in PROVIDERS if f"`chat_{name}()`" not in listed] == ["github"]  # it is retired
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_what_is_declared_stands_beside_what_was_seen(providers, monkeypatch, ro
 
 
 def test_how_it_is_taken(providers, monkeypatch):
-    found = cells(providers, monkeypatch, row("tool_returns_image", vendor="openrouter"), name="openrouter")
+    found = cells(providers, monkeypatch, row("tool_returns_image", provider="openrouter"), name="openrouter")
     assert found["images of tools"] == "✓ or inside"
-    found = cells(providers, monkeypatch, row("structured_answer", vendor="zai"), name="zai")
+    found = cells(providers, monkeypatch, row("structured_answer", provider="zai"), name="zai")
     assert found["structured output"] == "✓ in words"

@@ -39,14 +39,14 @@ def server():
 @pytest.fixture
 def ask(server, request):
     """Makes a chat with the default model of a provider, for a script."""
-    wire, vendor = request.param
-    known, place = adapter().vendors[wire, vendor], WHERE[wire, vendor]
+    wire, provider = request.param
+    known, place = adapter().providers[wire, provider], WHERE[wire, provider]
     given = {"api_key": "any-key"} if known.wire.key_vars else {"credentials": lambda: "any-key"}
     given |= {} if known.wire.default_model else {"model": place.model}
     made = []
 
     def chat(script, name, **options):
-        url = f"{server.url(script, f'{wire}-{vendor}-{name}')}@{vendor}{place.path}"
+        url = f"{server.url(script, f'{wire}-{provider}-{name}')}@{provider}{place.path}"
         made.append(known.construct(base_url=url, echo="none", max_tries=1, **given, **options))
         return made[-1]
 
@@ -56,7 +56,7 @@ def ask(server, request):
         one.close()
 
 
-EVERYONE = [key for key in WHERE if key in adapter().vendors]
+EVERYONE = [key for key in WHERE if key in adapter().providers]
 everyone = pytest.mark.parametrize("ask", EVERYONE, indirect=True, ids="/".join)
 
 

@@ -8,7 +8,7 @@ import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from every_vendor import PLACES
+from every_provider import PLACES
 
 import ellmer_core as ec
 from ellmer_core.errors import EllmerError
@@ -23,7 +23,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 KEY = "canary9f8e7d6c5b4a39281706f5e4d3"
 GOOD = {"choices": [{"message": {"role": "assistant", "content": "Hello"}, "finish_reason": "stop"}]}
-VENDORS = ["openai_completions", "anthropic", "google_gemini", "mistral", "cohere", "groq", "azure_openai"]
+PROVIDERS = ["openai_completions", "anthropic", "google_gemini", "mistral", "cohere", "groq", "azure_openai"]
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -98,12 +98,12 @@ def outputs(chat, folder):
             yield str(error)
 
 
-@pytest.mark.parametrize("vendor", VENDORS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
-def test_no_output_has_the_key(vendor, server, heard, tmp_path):
+def test_no_output_has_the_key(provider, server, heard, tmp_path):
     server.statuses = [401]
     url = f"http://127.0.0.1:{server.server_port}"
-    chat = getattr(ec, f"chat_{vendor}")(model="m", api_key=KEY, base_url=url, max_tries=1)
+    chat = getattr(ec, f"chat_{provider}")(model="m", api_key=KEY, base_url=url, max_tries=1)
     said = talk(chat)
     shown = [*said, *outputs(chat, tmp_path), *heard()]
     assert said, "the key was refused"

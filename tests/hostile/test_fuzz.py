@@ -88,7 +88,7 @@ STRANGE = [
 FIELDS, WORDS = {"REQ-004", "REQ-033", "REQ-101"}, {"REQ-104", "REQ-105"}
 #: Rules about the form of ids: a provider takes back its own; a recording may be of another provider of the format.
 IDS = {"PAIR-006", "PAIR-019"}
-#: The vendor that each format is at home with.
+#: The provider that each format is at home with.
 HOME = dict(reversed(WHERE))
 MODELS = {
     "gemini": "gemini-2.5-flash",

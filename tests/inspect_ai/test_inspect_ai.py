@@ -75,7 +75,7 @@ def test_a_chat_as_a_solver(server, reply, tmp_path):
     assert chat.get_turns() == [], "each sample has a fork"
 
 
-def test_a_vendor_of_ours_as_a_model(server, reply, tmp_path):
+def test_a_provider_of_ours_as_a_model(server, reply, tmp_path):
     @tool
     def add():
         async def execute(x: int, y: int) -> int:

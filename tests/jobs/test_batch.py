@@ -314,7 +314,7 @@ def test_answers_that_make_no_sense(server, say, path):
         path.unlink()
 
 
-def test_vendors_without_batches_say_so(path):
+def test_providers_without_batches_say_so(path):
     with pytest.raises(UsageError, match=r"DeepSeek has no supported batch API.*parallel_chat"):
         batch_chat(chat_deepseek(api_key="k", model="m"), PROMPTS, path)
     assert not batch_chat_completed(chat_anthropic(api_key="k", model="m"), PROMPTS, path)

@@ -26,8 +26,8 @@ def test_the_table_says_when_and_from_where_it_is():
 
 
 def test_the_rows_of_each_provider_are_found_without_reading_the_others():
-    vendors = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"]
-    assert {vendor: price_lookup._packaged(vendor) for vendor in vendors} == vendors
+    providers = json.loads(TABLE.read_text(encoding="utf-8"))["providers"]
+    assert {provider: price_lookup._packaged(provider) for provider in providers} == providers
     assert price_lookup._packaged("Nobody") == price_lookup._packaged("date") == []
 
 
@@ -77,18 +77,18 @@ def test_the_command_writes_the_same_table(tmp_path, monkeypatch):
     table_update.update()
     after = json.loads(table_update.TABLE.read_text(encoding="utf-8"))
     assert before.keys() == after.keys()
-    assert before["vendors"].keys() == after["vendors"].keys()
-    for vendor, rows in after["vendors"].items():
-        provider = next(p for p in data.providers if p.id == table_update.VENDORS[vendor])
-        matches = {model.id: model.match for model in provider.models}
+    assert before["providers"].keys() == after["providers"].keys()
+    for provider, rows in after["providers"].items():
+        source = next(p for p in data.providers if p.id == table_update.PROVIDERS[provider])
+        matches = {model.id: model.match for model in source.models}
         for row in rows:
             for name in (row["model"], f"{row['model']}-2026-01-01", f"{row['model']}x"):
                 assert bool(re.search(row["match"], name)) is matches[row["model"]].is_match(name)
 
 
-@pytest.mark.parametrize("vendor", table_update.VENDORS)
-def test_a_pattern_that_is_not_compiled_means_the_same(vendor):
-    rows = json.loads(TABLE.read_text(encoding="utf-8"))["vendors"][vendor]
+@pytest.mark.parametrize("provider", table_update.PROVIDERS)
+def test_a_pattern_that_is_not_compiled_means_the_same(provider):
+    rows = json.loads(TABLE.read_text(encoding="utf-8"))["providers"][provider]
     names = [row["model"].lower() for row in rows] + ["", "gpt-4.1-mini", "claude-opus-4-1@20250805"]
     patterns = [row["match"] for row in rows] + [
         "",

@@ -21,9 +21,9 @@ def packaged():
     refresh_prices(None)
 
 
-def table(tmp_path, **vendors):
+def table(tmp_path, **providers):
     path = tmp_path / "prices.json"
-    path.write_text(json.dumps({"vendors": vendors}))
+    path.write_text(json.dumps({"providers": providers}))
     return path
 
 
@@ -41,7 +41,7 @@ def test_prices_come_from_a_file_and_win(tmp_path):
 
 
 def test_prices_come_from_a_url(server, reply):
-    body = json.dumps({"vendors": {"OpenAI-compatible": [ROW]}}).encode()
+    body = json.dumps({"providers": {"OpenAI-compatible": [ROW]}}).encode()
     server.answers(reply([body]), reply([b"no"], status=404))
     assert refresh_prices(f"{server.url}/prices.json") == 1
     assert cost(OpenAICompatible(model="mine"), MILLION) == 6

@@ -10,7 +10,7 @@ from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
 from ellmer_core.transport.timeouts_and_limits import Timeouts
 
-VENDORS = {
+PROVIDERS = {
     "openai": ("OpenAI", "gpt-5.6-terra", "OPENAI_API_KEY", "api.openai.com/v1/responses"),
     "openai_completions": ("OpenAI", "gpt-4.1", "OPENAI_API_KEY", "api.openai.com/v1/chat/completions"),
     "anthropic": ("Anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY", "api.anthropic.com/v1/messages"),
@@ -22,7 +22,7 @@ VENDORS = {
     ),
     "deepseek": ("DeepSeek", "deepseek-v4-flash", "DEEPSEEK_API_KEY", "api.deepseek.com/chat/completions"),
 }
-KEYS = {variable for _, _, variable, _ in VENDORS.values()} | {"GEMINI_API_KEY"}
+KEYS = {variable for _, _, variable, _ in PROVIDERS.values()} | {"GEMINI_API_KEY"}
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def keys(monkeypatch):
     return monkeypatch
 
 
-@pytest.mark.parametrize("name", VENDORS)
-def test_vendors_by_name(keys, capsys, name):
-    vendor, model, variable, url = VENDORS[name]
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_providers_by_name(keys, capsys, name):
+    provider, model, variable, url = PROVIDERS[name]
     chat = chat_by_name(name)
     assert capsys.readouterr().err == f'Using model = "{model}".\n'
-    assert repr(chat).startswith(f"<Chat {vendor}/{model} turns=0")
+    assert repr(chat).startswith(f"<Chat {provider}/{model} turns=0")
     request = chat.wire.request([UserTurn("Hi")])
     assert request.url == f"https://{url}"
     sent = [value for value in request.headers.values() if "key-of-" in value]
@@ -60,14 +60,14 @@ def test_a_second_variable_will_do(monkeypatch):
     assert "second" in request.headers.values()
 
 
-def test_an_unknown_vendor_lists_the_known_ones():
+def test_an_unknown_provider_lists_the_known_ones():
     with pytest.raises(UsageError, match=r"'susan'.*anthropic, .*openai, openai_compatible"):
         chat_by_name("susan/m")
     with pytest.raises(UsageError, match="no provider"):
         chat_by_name("__init__")
 
 
-def test_vendors_of_other_packages_are_found(tmp_path, monkeypatch):
+def test_providers_of_other_packages_are_found(tmp_path, monkeypatch):
     info = tmp_path / "acme-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
@@ -151,7 +151,7 @@ def test_options_of_a_wrong_kind_say_which(keys, options, words):
         chat_openai(model="m", **options).wire.headers()
 
 
-def test_no_other_vendors_key_goes_to_a_server_of_somebodys(keys):
+def test_no_other_providers_key_goes_to_a_server_of_somebodys(keys):
     chat = chat_openai_compatible(base_url="http://localhost:1", model="m")
     assert "key-of" not in str(dict(chat.wire.request([UserTurn("Hi")]).headers))
 

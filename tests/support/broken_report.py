@@ -22,10 +22,10 @@ class Ours:
         return getattr(self.inner, name)
 
 
-def played(adapter, case, mode="sync", wire="openai-chat", vendor="openai"):
+def played(adapter, case, mode="sync", wire="openai-chat", provider="openai"):
     """Returns the result of one run against the strict server."""
     with StrictServer(scripts(), mode="observe") as server:
-        run = play_direct(adapter, wire, vendor, CASES[case], mode, server=server)
+        run = play_direct(adapter, wire, provider, CASES[case], mode, server=server)
     return judged(adapter.name, run, judge(run))
 
 

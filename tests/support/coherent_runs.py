@@ -71,7 +71,7 @@ def two_tools():
             steps=[ask(QUESTION, text="21C and 9C.")],
         ),
         wire="openai-chat",
-        vendor="openai",
+        provider="openai",
         mode="stream",
         exchanges=[
             exchange(ASKED, answer='"id": "c1" "id": "c2"'),

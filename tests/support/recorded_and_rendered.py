@@ -11,8 +11,8 @@ from recorded_traffic import FOLDERS, absent, interactions
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Think, Usage
-from ellmer_conformance.server.dialect_lookup import dialect_of
-from ellmer_conformance.server.dialects.base import Ticket
+from ellmer_conformance.server.chat_api_lookup import chat_api_of
+from ellmer_conformance.server.chat_apis.base import Ticket
 from ellmer_conformance.server.replies.rendering import render
 
 
@@ -20,7 +20,7 @@ class Format(NamedTuple):
     """A wire format at a provider, and its recordings."""
 
     wire: str
-    vendor: str
+    provider: str
     family: str
 
     @property
@@ -148,7 +148,7 @@ def recorded(name: str, *, own: bool) -> Iterator[dict]:
     own = own or form.wire != form.protocol == "openai-chat"  # others' Chat Completions are not Mistral's
     for where, interaction, _ in interactions():
         answered = interaction["response"]["status"] == 200
-        mine = not own or (interaction["provider"] == form.vendor and where.startswith(f"{form.family}/"))
+        mine = not own or (interaction["provider"] == form.provider and where.startswith(f"{form.family}/"))
         if answered and mine and interaction["protocol"] == form.protocol:
             yield interaction
 
@@ -201,9 +201,11 @@ def rendered(name: str, *, stream: bool) -> Iterator[tuple[str, list]]:
     """Yields the events of each stream, or each whole reply in a list, with its features."""
     form = FORMATS[name]
     for model, path, body in REQUESTS[name]:
-        request = Request(form.wire, form.vendor, body, f"http://127.0.0.1{path}", model=model, stream=stream)
-        dialect = dialect_of(Ticket(request, "case", 0))
+        request = Request(
+            form.wire, form.provider, body, f"http://127.0.0.1{path}", model=model, stream=stream
+        )
+        api = chat_api_of(Ticket(request, "case", 0))
         steps = ANSWERS | ({"failure": Failure("server-error", after=ANSWERS["text"])} if stream else {})
         for shown, step in steps.items():
-            reply = render(dialect, step).body
+            reply = render(api, step).body
             yield f"{model}: {shown}", events(reply) if stream else [json.loads(reply)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from ellmer_conformance.adapters.ellmer_core.vendors import Vendor, vendors
+from ellmer_conformance.adapters.ellmer_core.providers import Provider, providers
 from ellmer_conformance.contract.rules import book
 from ellmer_core.models.prices.price_lookup import known_models
 
@@ -22,12 +22,12 @@ __all__ = ["Cell", "combinations", "dimensions", "models", "places", "sample", "
 class Cell:
     """One request of the sweep: its provider, its model, and its unusual values by dimension."""
 
-    vendor: Vendor = field(repr=False)
+    provider: Provider = field(repr=False)
     model: str
     asked: Mapping[str, str]
 
     def __str__(self) -> str:
-        return f"{self.vendor.name}/{self.model} {dict(self.asked)}"
+        return f"{self.provider.name}/{self.model} {dict(self.asked)}"
 
 
 def dimensions() -> Mapping[str, Sequence[str]]:
@@ -44,40 +44,40 @@ def dimensions() -> Mapping[str, Sequence[str]]:
 
 
 @cache
-def places() -> tuple[Vendor, ...]:
+def places() -> tuple[Provider, ...]:
     """Returns every provider of the library."""
-    return tuple(vendor for vendor in vendors() if vendor.construct)
+    return tuple(provider for provider in providers() if provider.construct)
 
 
 @cache
-def models(vendor: Vendor) -> tuple[str, ...]:
+def models(provider: Provider) -> tuple[str, ...]:
     """Returns the models with prices in the library, and those in the rules of the suite."""
-    wire, name = vendor.key
+    wire, name = provider.key
     ruled = (model for rule in book(wire, name).rules.values() for model in rule.models)
     named = [model.replace("*", "").strip("-.") for model in ruled if model[:1] != "!"]
-    usual = vendor.wire.default_model or vendor.place.model
-    priced = [model for model in known_models(vendor.wire.vendor) if not _other(vendor, model)]
-    ruling = [model for model in named if len(model) > 1 and not _other(vendor, model)]
+    usual = provider.wire.default_model or provider.place.model
+    priced = [model for model in known_models(provider.wire.provider) if not _other(provider, model)]
+    ruling = [model for model in named if len(model) > 1 and not _other(provider, model)]
     return tuple(dict.fromkeys([usual, *priced, *ruling]))
 
 
 def singles() -> Iterator[Cell]:
     """Yields every provider, every model, and every unusual value alone."""
-    for vendor in places():
-        for model in models(vendor):
-            yield Cell(vendor, model, {})
+    for provider in places():
+        for model in models(provider):
+            yield Cell(provider, model, {})
             for dimension, names in dimensions().items():
                 for name in names[1:]:
-                    yield Cell(vendor, model, {dimension: name})
+                    yield Cell(provider, model, {dimension: name})
 
 
 def combinations(count: int, seed: int) -> Iterator[Cell]:
     """Yields seeded random combinations of unusual values: `count` for each model."""
-    for vendor in places():
-        for model in models(vendor):
-            draw = random.Random(f"{seed} {vendor.name} {model}")
+    for provider in places():
+        for model in models(provider):
+            draw = random.Random(f"{seed} {provider.name} {model}")
             for _ in range(count):
-                yield _drawn(vendor, model, draw)
+                yield _drawn(provider, model, draw)
 
 
 def sample(count: int, seed: int) -> list[Cell]:
@@ -85,19 +85,19 @@ def sample(count: int, seed: int) -> list[Cell]:
     draw = random.Random(seed)
     cells = []
     for n in range(count):
-        vendor = places()[n % len(places())]
-        cells.append(_drawn(vendor, draw.choice(models(vendor)), draw))
+        provider = places()[n % len(places())]
+        cells.append(_drawn(provider, draw.choice(models(provider)), draw))
     return cells
 
 
-def _drawn(vendor: Vendor, model: str, draw: random.Random) -> Cell:
+def _drawn(provider: Provider, model: str, draw: random.Random) -> Cell:
     chosen = draw.sample(sorted(dimensions()), draw.randint(1, 5))
-    return Cell(vendor, model, {name: draw.choice(dimensions()[name]) for name in chosen})
+    return Cell(provider, model, {name: draw.choice(dimensions()[name]) for name in chosen})
 
 
-def _other(vendor: Vendor, model: str) -> bool:
+def _other(provider: Provider, model: str) -> bool:
     """Tells whether a model is another provider's, has another format there, or does not chat in text."""
-    google, openai = vendor.wire.vendor.startswith("Google/"), "OpenAI" in vendor.wire.vendor
+    google, openai = provider.wire.provider.startswith("Google/"), "OpenAI" in provider.wire.provider
     foreign = not openai and re.match(r"(gpt-(?!oss)|o\d|codex|chatgpt)", model)
     silent = re.search(
         r"embed|audio|tts|whisper|deep-research|instruct$|davinci|babbage|^(ada|curie)$|moderation|image-gen",

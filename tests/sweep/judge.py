@@ -44,9 +44,9 @@ def judged(cell: Cell) -> Outcome:
         sent = _sent(cell)
     except ec.EllmerError as error:
         return Outcome(cell, declined=f"{type(error).__name__}: {error}")
-    wire, vendor = cell.vendor.key
-    request = read_request("POST", sent.request.url, sent.request.headers, sent.body, vendor)
-    broken = objection(book(wire, vendor).judge(request))
+    wire, provider = cell.provider.key
+    request = read_request("POST", sent.request.url, sent.request.headers, sent.body, provider)
+    broken = objection(book(wire, provider).judge(request))
     if broken is None:
         return Outcome(cell)
     return Outcome(cell, refused=f"{broken.rule.id} {broken.pointer}: {broken.message}")
@@ -56,7 +56,7 @@ def swept(cells: Iterable[Cell]) -> dict[str, Count]:
     """Returns the outcomes by provider."""
     found: dict[str, Count] = {}
     for cell in cells:
-        outcome, count = judged(cell), found.setdefault(cell.vendor.name, Count())
+        outcome, count = judged(cell), found.setdefault(cell.provider.name, Count())
         count.asked += 1
         if outcome.declined:
             count.declined[outcome.declined.partition(":")[0]] += 1
@@ -90,12 +90,12 @@ def _loop(cell: Cell):  # type: ignore[no-untyped-def]  # a generator of effects
 
 
 def _chat(cell: Cell) -> ec.Chat:
-    vendor = cell.vendor
-    key = {"api_key": "k"} if vendor.wire.key_vars else {"credentials": lambda: "k"}
+    provider = cell.provider
+    key = {"api_key": "k"} if provider.wire.key_vars else {"credentials": lambda: "k"}
     params = dict(named(values.PARAMS, cell, "params"))
     if (choice := params.get("tool_choice")) is not None:
-        params["tool_choice"] = _choice(vendor.wire.name, choice)
-    chat = vendor.construct(model=cell.model, base_url=vendor.url, echo="none", params=params, **key)
+        params["tool_choice"] = _choice(provider.wire.name, choice)
+    chat = provider.construct(model=cell.model, base_url=provider.url, echo="none", params=params, **key)
     tools = named(values.SCHEMAS, cell, "schema")
     chat.register_tools([one() if one is values.recursive else one for one in tools])
     turns = list(named(values.HISTORIES, cell, "history"))

@@ -312,11 +312,11 @@ def test_the_spans_around_are_parents(server, reply, chat, spans):
 
 @pytest.mark.parametrize("name", ["AWS/Bedrock", "Google/Gemini", "DeepSeek", "Together AI"])
 def test_providers_have_the_names_of_the_conventions(name):
-    class Vendor(ellmer_core.chat_openai(api_key="k").wire.__class__):
-        vendor = name
+    class Provider(ellmer_core.chat_openai(api_key="k").wire.__class__):
+        provider = name
 
     expected = {"AWS/Bedrock": "aws.bedrock", "Google/Gemini": "gcp.gemini", "DeepSeek": "deepseek"}
-    assert gen_ai_attributes.of_request(Vendor(model="m"))["gen_ai.provider.name"] == expected.get(
+    assert gen_ai_attributes.of_request(Provider(model="m"))["gen_ai.provider.name"] == expected.get(
         name, "together_ai"
     )
 

@@ -148,7 +148,7 @@ def test_an_answer_that_is_not_json(server, reply):
         lister("openai")(api_key="k", base_url=server.url)
 
 
-def test_vendors_without_a_list_say_so():
+def test_providers_without_a_list_say_so():
     with pytest.raises(UsageError, match="Perplexity does not list its models"):
         lister("perplexity")(api_key="k")
 

@@ -106,10 +106,10 @@ def test_an_answer_goes_back_as_it_came():
 
 
 class Elsewhere(CohereChat):
-    vendor = "Elsewhere"
+    provider = "Elsewhere"
 
 
-def test_another_vendor_gets_the_words_and_the_calls():
+def test_another_provider_gets_the_words_and_the_calls():
     turn = WIRE.turn(answer(MESSAGE, "TOOL_CALL"))
 
     assert Elsewhere(model="m").message(turn) == [

@@ -52,7 +52,7 @@ class Endpoint:
 
     Args:
         wire: Name of the wire format.
-        vendor: Name of the provider.
+        provider: Name of the provider.
         base_url: The base URL: the provider's own (`https://api.openai.com/v1`), or that of a server which stands for it.
         api_key: The key.
         model: Name of the model.
@@ -64,7 +64,7 @@ class Endpoint:
     """
 
     wire: str
-    vendor: str
+    provider: str
     base_url: str
     api_key: str
     model: str
@@ -225,7 +225,7 @@ class Adapter(Protocol):
         >>> class Echo:
         ...     name = "echo"
         ...     wires = {"openai-chat": ["openai"]}
-        ...     def capabilities(self, wire, vendor):
+        ...     def capabilities(self, wire, provider):
         ...         return Capabilities(tools="refused")
         ...     def session(self, endpoint, *, system=None, tools=(), history=()):
         ...         raise NotImplementedError
@@ -236,12 +236,12 @@ class Adapter(Protocol):
     name: str
     wires: Mapping[str, Sequence[str]]
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
         """Returns the library's features at a provider.
 
         Args:
             wire: Name of the wire format.
-            vendor: Name of the provider.
+            provider: Name of the provider.
         """
 
     def session(

@@ -149,7 +149,7 @@ class Anthropic(BridgeAdapter):
     sessions = Session
     wires: Mapping[str, Sequence[str]] = {"anthropic": ["anthropic"]}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results."""
         return Capabilities(structured="native", image_in_tool_result="native", pdf_in_tool_result="native")
 

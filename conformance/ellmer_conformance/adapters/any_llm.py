@@ -114,7 +114,7 @@ class AnyLLM(BridgeAdapter):
         "gemini": ["google"],
     }
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Messages are OpenAI's, so media come after the results."""
         return Capabilities(audio_in_user="native" if wire in HEARING else "refused")
 

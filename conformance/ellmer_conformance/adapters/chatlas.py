@@ -171,7 +171,7 @@ class Chatlas(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. chatlas moves media out of results."""
         return Capabilities()
 

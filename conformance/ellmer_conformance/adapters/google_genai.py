@@ -163,7 +163,7 @@ class GoogleGenAI(BridgeAdapter):
     sessions = Session
     wires: Mapping[str, Sequence[str]] = {"gemini": ["google"]}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media come after the results."""
         return Capabilities(structured="native", audio_in_user="native")
 

@@ -57,11 +57,11 @@ class Instructor(BridgeAdapter):
     name = "instructor"
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "anthropic": ["anthropic"]}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
         """Returns the capabilities of the SDK. A value is requested by a forced call, so no other tool can be called
         before.
         """
-        sdk = (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, vendor)
+        sdk = (openai.OpenAI if wire == "openai-chat" else anthropic.Anthropic)().capabilities(wire, provider)
         return replace(sdk, structured_with_tools="refused")
 
     def kind(self, endpoint: Endpoint) -> type[SDKSession]:

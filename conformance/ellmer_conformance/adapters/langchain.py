@@ -210,7 +210,7 @@ class LangChain(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Tool messages may contain media."""
         return Capabilities(image_in_tool_result="native", pdf_in_tool_result="native")
 

@@ -86,7 +86,7 @@ class LiteLLM(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Tool messages may contain media."""
         media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         audio: Ability = "native" if wire in HEARING else "refused"

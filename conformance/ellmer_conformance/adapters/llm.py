@@ -167,7 +167,7 @@ class LLM(BridgeAdapter):
         "anthropic": ["anthropic"],
     }
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Attachments come after the results. The library's async models are separate and
         not tested.
         """

@@ -33,7 +33,7 @@ class OpenAI(BridgeAdapter):
     name = "openai"
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Responses accepts media inside a result; Chat Completions does not."""
         media: Literal["native", "pointer"] = "native" if wire == "openai-responses" else "pointer"
         audio: Ability = "native" if wire == "openai-chat" else "refused"

@@ -195,7 +195,7 @@ class PydanticAI(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results, except in Chat Completions. A history with open calls
         is refused.
         """

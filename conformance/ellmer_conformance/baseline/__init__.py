@@ -4,7 +4,7 @@
 [[expect]]
 rule = "ORD-003"                 # each of these five may be a glob, or a list; what is left out is any
 wire = "openai-chat"
-vendor = "*"
+provider = "*"
 case = "dangling_call"
 mode = ["stream", "async-stream"]
 reason = "the user's text is sent before the results"      # obligatory

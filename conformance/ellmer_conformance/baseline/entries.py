@@ -14,7 +14,7 @@ from ..report.results import Row
 
 __all__ = ["FAILS", "NAMES", "NEW", "Baseline", "Entry", "stale_parts"]
 
-NAMES = ("rule", "wire", "vendor", "case", "mode")
+NAMES = ("rule", "wire", "provider", "case", "mode")
 FAILS = frozenset({"fail", "warn", "not-testable", "expected-fail"})
 NEW = frozenset({"fail", "not-testable"})  # unexpected failures
 _PASSES = frozenset({"pass", "refused-as-declared", "unexpected-pass"})

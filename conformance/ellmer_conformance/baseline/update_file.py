@@ -74,19 +74,19 @@ def _entries(rows: Sequence[Row], report: Report, reason: str, issue: str) -> It
     """Yields an entry for each rule and place. Cases and modes with equal failures are in one entry."""
     cases: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        cases[row.rule, row.wire, row.vendor, row.case].append(row)
+        cases[row.rule, row.wire, row.provider, row.case].append(row)
     alike: dict[tuple[str, str, str, tuple[str, ...], tuple[str, ...]], list[str]] = defaultdict(list)
-    for (rule, wire, vendor, case), mine in cases.items():
+    for (rule, wire, provider, case), mine in cases.items():
         modes = tuple(dict.fromkeys(row.mode for row in mine))
-        played = {p.mode for p in report.plays if (p.wire, p.vendor, p.case) == (wire, vendor, case)}
+        played = {p.mode for p in report.plays if (p.wire, p.provider, p.case) == (wire, provider, case)}
         prints = tuple(sorted({row.fingerprint for row in mine}))
-        alike[rule, wire, vendor, () if set(modes) == played else modes, prints].append(case)
+        alike[rule, wire, provider, () if set(modes) == played else modes, prints].append(case)
     sentences = {(text["wire"], text["id"]): text["sentence"] for text in report.rules}
-    for (rule, wire, vendor, modes, prints), names in alike.items():
+    for (rule, wire, provider, modes, prints), names in alike.items():
         value = {
             "rule": rule,
             "wire": wire,
-            "vendor": vendor,
+            "provider": provider,
             "case": _plain(names),
             **({"mode": _plain(modes)} if modes else {}),
             "reason": reason,
@@ -95,7 +95,7 @@ def _entries(rows: Sequence[Row], report: Report, reason: str, issue: str) -> It
         }
         yield (
             _table(sentences.get((wire, rule), ""), value),
-            f"added {rule} at {wire}/{vendor}: {', '.join(names)}",
+            f"added {rule} at {wire}/{provider}: {', '.join(names)}",
         )
 
 

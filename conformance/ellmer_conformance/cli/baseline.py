@@ -33,7 +33,7 @@ def command() -> None:
 
     \b
     [[expect]]
-    rule = "ORD-003"              # a glob or a list of globs; so are wire, vendor, case and mode
+    rule = "ORD-003"              # a glob or a list of globs; so are wire, provider, case and mode
     case = "dangling_call"
     reason = "the user's text is sent before the results"
     issue = "https://github.com/me/my-adapter/issues/123"

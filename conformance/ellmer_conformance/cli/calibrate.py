@@ -53,7 +53,7 @@ def _text(found: Calibration) -> str:
     lines = [
         *_table("wire", found.wires),
         "",
-        *_table("vendor", found.vendors),
+        *_table("provider", found.providers),
         "",
         *_table("rule", found.rules),
     ]
@@ -91,4 +91,4 @@ def _table(title: str, rows: dict[str, Tally]) -> list[str]:
 
 def _case(case: Case) -> str:
     rule = f" {case.rule} at {case.pointer}:" if case.rule else ""
-    return f"  {case.file} {case.place} [{case.wire}, {case.vendor}]{rule} {case.said[:200]}"
+    return f"  {case.file} {case.place} [{case.wire}, {case.provider}]{rule} {case.said[:200]}"

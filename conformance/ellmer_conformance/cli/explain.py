@@ -29,8 +29,10 @@ _MOST = 3  # rules for one error text
 @click.command("explain")
 @click.argument("what", metavar="RULE|TEXT")
 @click.option("--wire", help="Only this wire format.")
-@click.option("--vendor", default="", help="The dialect of this provider; needs --wire.")
-def command(what: str, wire: str | None, vendor: str) -> None:
+@click.option(
+    "--provider", "--vendor", "provider", default="", help="The rules of this provider; needs --wire."
+)
+def command(what: str, wire: str | None, provider: str) -> None:
     """Explain a rule (ORD-002), or find the rules behind the text of an error.
 
     The explanation has the reason for the rule, the smallest request that breaks it, the API's answer, the fix and the
@@ -39,7 +41,7 @@ def command(what: str, wire: str | None, vendor: str) -> None:
 
     conformance explain "tool_use ids were found without tool_result blocks"
     """
-    books = books_of(wire, vendor)
+    books = books_of(wire, provider)
     found = _by_id(what, [*books, behaviour.book, server_rules.book]) or _by_error(
         what, books if wire else _all_books()
     )
@@ -70,12 +72,12 @@ def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule
 def _all_books() -> Iterator[RuleBook]:
     """Yields the books of all providers; a format's own provider comes first."""
     yield from map(rules.book, rules.WIRES)
-    yield from (rules.book(wire, vendor) for wire, vendor in sorted(WHERE))
+    yield from (rules.book(wire, provider) for wire, provider in sorted(WHERE))
 
 
 def explained(book: RuleBook, rule: Rule) -> str:
     """Returns the text about one rule of one book."""
-    where = "any wire format" if book.wire == "*" else f"{book.wire}, as {book.vendor} has it"
+    where = "any wire format" if book.wire == "*" else f"{book.wire}, as {book.provider} has it"
     status = "preview: reported, but never a failure" if rule.preview else str(rule.kind)
     lines = [f"{rule.id}  {rule.level}, {status}  ({where})", "", rule.sentence]
     lines += ["", rule.explain] if rule.explain else []

@@ -23,11 +23,13 @@ VERSION = 1
 
 @click.command("list")
 @click.option("--wire", help="Only this wire format.")
-@click.option("--vendor", default="", help="The rules of this provider; needs --wire.")
+@click.option(
+    "--provider", "--vendor", "provider", default="", help="The rules of this provider; needs --wire."
+)
 @click.option("--servers", is_flag=True, help="Only the rules by which `conformance probe` judges a server.")
 @click.option("--cases", is_flag=True, help="For each rule, list the cases that can show it broken.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(wire: str | None, vendor: str, form: str, *, servers: bool, cases: bool) -> None:
+def command(wire: str | None, provider: str, form: str, *, servers: bool, cases: bool) -> None:
     """List every rule of a client: id, level, kind, wire formats and sentence.
 
     A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
@@ -39,7 +41,7 @@ def command(wire: str | None, vendor: str, form: str, *, servers: bool, cases: b
     if cases:
         catalogue(form)
         return
-    found = in_order([server_rules.book]) if servers else all_rules(wire, vendor)
+    found = in_order([server_rules.book]) if servers else all_rules(wire, provider)
     if form == "json":
         click.echo(json.dumps(as_data(found), indent=1, ensure_ascii=False))
         return
@@ -60,9 +62,9 @@ def catalogue(form: str) -> None:
         click.echo(f"{id:9} {level:6}  {cases}")
 
 
-def all_rules(wire: str | None = None, vendor: str = "") -> list[tuple[Rule, list[RuleBook]]]:
+def all_rules(wire: str | None = None, provider: str = "") -> list[tuple[Rule, list[RuleBook]]]:
     """Returns each rule of a client, by id, with the books that have it in the same words."""
-    return in_order([*books_of(wire, vendor), *([] if wire else [behaviour.book])])
+    return in_order([*books_of(wire, provider), *([] if wire else [behaviour.book])])
 
 
 def in_order(books: Iterable[RuleBook]) -> list[tuple[Rule, list[RuleBook]]]:

@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.option(
     "--base-url",
     default="",
-    help="Send requests to this base URL instead of the provider's. Requires exactly one --wire and one --vendor.",
+    help="Send requests to this base URL instead of the provider's. Requires exactly one --wire and one --provider.",
 )
 @click.option(
     "--report",
@@ -50,9 +50,9 @@ def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple
         plays = select(wanted["adapter"], {name: wanted[name] for name in FILTERS}, record=True, live=True)
     except UnknownChoice as error:
         raise click.UsageError(str(error)) from error
-    if base_url and len({(play.wire, play.vendor) for play in plays}) > 1:
+    if base_url and len({(play.wire, play.provider) for play in plays}) > 1:
         raise click.UsageError(
-            "--base-url requires exactly one --wire and one --vendor, because a URL belongs to one provider."
+            "--base-url requires exactly one --wire and one --provider, because a URL belongs to one provider."
         )
     checked = list(play_live(filter(lambda play: can_go_live(play.case), plays), cassettes, base_url))
     text = markdown(checked)

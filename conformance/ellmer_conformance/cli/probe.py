@@ -22,9 +22,11 @@ __all__ = ["command"]
 @click.option("--wire", required=True, help="The wire format that the server speaks.")
 @click.option("--model", required=True, help="A model that the server offers.")
 @click.option(
+    "--provider",
     "--vendor",
+    "provider",
     default="",
-    help="The provider whose dialect the server claims to speak [the format's own provider].",
+    help="The provider whose API the server claims to be [the format's own provider].",
 )
 @click.option("--name", default="", help="The name of the server in the report [the host].")
 @click.option(
@@ -52,7 +54,7 @@ def command(
     base_url: str,
     wire: str,
     model: str,
-    vendor: str,
+    provider: str,
     name: str,
     key_env: str | None,
     more: tuple[str, ...],
@@ -75,7 +77,7 @@ def command(
     from ..report import report_folder  # noqa: PLC0415 - likewise
     from ..report.formats.terminal import console, print_report  # noqa: PLC0415 - likewise
 
-    target = _target(base_url, wire, model, key_env, vendor=vendor, name=name, timeout=timeout)
+    target = _target(base_url, wire, model, key_env, provider=provider, name=name, timeout=timeout)
     target = replace(target, headers=tuple(_header(each) for each in more))
     found = probed(target, with_rules=with_rules)
     if baseline:

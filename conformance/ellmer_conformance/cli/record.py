@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.option(
     "--base-url",
     default="",
-    help="With --live: a base URL in place of the provider's own (a gateway, a region). Needs one --wire and --vendor.",
+    help="With --live: a base URL in place of the provider's own (a gateway, a region). Needs one --wire and --provider.",
 )
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def command(

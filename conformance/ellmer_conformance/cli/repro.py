@@ -21,7 +21,7 @@ def command(verdict: str, path: Path, form: str, *, with_adapter: bool) -> None:
     """Print a script of about 30 lines that reproduces the failure VERDICT.
 
     VERDICT is the id of a result, as the matrix and the HTML page show it:
-    adapter/wire/vendor/case[mode]/RULE. For a rule about requests, the script sends only the request to a
+    adapter/wire/provider/case[mode]/RULE. For a rule about requests, the script sends only the request to a
     strict server that it starts (with --format curl, to the server of `conformance serve`). For a rule about
     a whole conversation, the script runs the case with the adapter.
 

@@ -39,10 +39,10 @@ def command(id: str | None, other: str | None) -> None:
 
 
 def _levels(id: str) -> Mapping[str, Mapping[str, str]]:
-    from ..report.requirements import as_of_now, requirements, vendors  # noqa: PLC0415 - likewise
+    from ..report.requirements import as_of_now, providers, requirements  # noqa: PLC0415 - likewise
 
     if id == NOW:
-        found: Mapping[str, Mapping[str, str]] = as_of_now(NOW, "", vendors())["wires"]
+        found: Mapping[str, Mapping[str, str]] = as_of_now(NOW, "", providers())["wires"]
         return found
     try:
         return requirements(id).wires

@@ -20,16 +20,20 @@ F = TypeVar("F", bound=Callable[..., object])
 _REPEATED = {
     "adapter": "Installed adapter, or package.module:name [ellmer-core]. Repeatable.",
     "wire": "Only this wire format, at its own provider. This option and the next three are repeatable and accept `*` and `?`.",
-    "vendor": "Only this provider; with --wire, `*` means every provider of the format.",
+    "provider": "Only this provider; with --wire, `*` means every provider of the format.",
     "case": "Only this case.",
     "mode": "Only this mode: sync, async, stream, async-stream.",
 }
 
 
+#: Options that had another name.
+_OLD_NAMES = {"wire": ("--family",), "provider": ("--vendor",)}
+
+
 def filters(function: F) -> F:
     """Returns the options that select cases."""
     for name, text in reversed(_REPEATED.items()):
-        aliases = ["--family"] if name == "wire" else []
+        aliases = _OLD_NAMES.get(name, ())
         function = click.option(f"--{name}", *aliases, name, multiple=True, help=text)(function)
     return function
 
@@ -116,7 +120,7 @@ def _check_recordings(
     """Raises a usage error if an option does not work with recordings."""
     if driver or cassettes != Path("cassettes") or ruled or workers or shard:
         raise click.UsageError(
-            "--against recordings can be combined only with --adapter, --wire, --vendor, --case, --mode, --report and --baseline."
+            "--against recordings can be combined only with --adapter, --wire, --provider, --case, --mode, --report and --baseline."
         )
 
 

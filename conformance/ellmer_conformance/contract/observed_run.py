@@ -64,7 +64,7 @@ class Run:
 
     case: Case
     wire: str
-    vendor: str
+    provider: str
     mode: Mode
     exchanges: Sequence[Exchange] = ()
     replies: Sequence[Reply] = ()

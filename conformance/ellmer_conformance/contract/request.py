@@ -23,7 +23,7 @@ class Request:
 
     Args:
         wire: Name of the wire format.
-        vendor: Name of the provider that answers (`openai`, `groq`, `vertex`, …). It selects the dialect of the rules.
+        provider: Name of the provider that answers (`openai`, `groq`, `vertex`, …). It selects the provider's rules.
         body: The JSON body, parsed.
         url: The URL.
         method: The HTTP method.
@@ -38,7 +38,7 @@ class Request:
     """
 
     wire: str
-    vendor: str
+    provider: str
     body: Json
     url: str = ""
     method: str = "POST"

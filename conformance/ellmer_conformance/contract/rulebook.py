@@ -31,7 +31,7 @@ class RuleBook:
 
     Args:
         wire: Name of the wire format.
-        vendor: Name of the provider; empty (default) for the one whose own format it is.
+        provider: Name of the provider; empty (default) for the one whose own format it is.
         envelope: Function that makes the headers and the body of an error from a `Refusal`. Default: plain text.
         rules: The rules by ID.
 
@@ -46,7 +46,7 @@ class RuleBook:
     """
 
     wire: str
-    vendor: str = ""
+    provider: str = ""
     envelope: Envelope = field(default=_plain, repr=False)
     rules: dict[str, Rule] = field(default_factory=dict)
     _in_force: dict[tuple[str, date | None, int], list[Rule]] = field(
@@ -122,7 +122,7 @@ class RuleBook:
 
     def extend(
         self,
-        vendor: str,
+        provider: str,
         *,
         only: Sequence[str] | None = None,
         without: Sequence[str] = (),
@@ -130,16 +130,16 @@ class RuleBook:
         wire: str = "",
         **changed: Mapping[str, Any],
     ) -> RuleBook:
-        """Returns a provider's dialect: a copy without some rules, or with other wordings.
+        """Returns a provider's book: a copy without some rules, or with other wordings.
 
         Rules of the provider's own are added to the copy with `rule()`.
 
         Args:
-            vendor: Name of the provider.
+            provider: Name of the provider.
             only: IDs of the reject rules that are known to hold there; the other reject rules become previews. Default: all hold.
             without: IDs of the rules that do not hold there.
             envelope: The provider's envelope. Default: the one of this book.
-            wire: Name of a wire format that is a dialect of this one. Default: the same format.
+            wire: Name of a wire format that varies this one. Default: the same format.
             **changed: Fields of rules to change, by ID with an underscore: `ORD_002={"refusal": …}`.
         """
         wire = wire or self.wire
@@ -150,7 +150,7 @@ class RuleBook:
         if only is not None:
             doubted = {id for id, rule in rules.items() if rule.kind is Kind.REJECT} - set(only)
             rules |= {id: replace(rules[id], preview=True) for id in doubted}
-        return RuleBook(wire, vendor, envelope or self.envelope, rules)
+        return RuleBook(wire, provider, envelope or self.envelope, rules)
 
     def request(self, body: Json) -> Request:
         """Makes a request for a body such as those of the examples. Its model is the one that the body names.
@@ -159,7 +159,7 @@ class RuleBook:
             body: The JSON body.
         """
         return Request(
-            self.wire, self.vendor, body, model=str(body.get("model") or "").removeprefix("models/")
+            self.wire, self.provider, body, model=str(body.get("model") or "").removeprefix("models/")
         )
 
     def judge(self, request: Request) -> list[Verdict]:

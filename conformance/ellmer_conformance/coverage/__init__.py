@@ -42,7 +42,7 @@ def measured(cassettes: Path) -> Reached:
     """Returns the same from new runs: every case is played with ellmer_core at each wire format's own provider."""
     met: defaultdict[str, set[str]] = defaultdict(set)
     for play in _plays():
-        run = attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, cassettes=cassettes)
+        run = attempt(play.adapter, play.wire, play.provider, play.case, play.mode, cassettes=cassettes)
         assert not run.trouble, run.trouble
         for verdict in judge(run):
             if verdict.checked:
@@ -70,10 +70,10 @@ def table() -> Iterator[tuple[str, str, str]]:
 
 def _plays() -> Iterator[Play]:
     """Yields one run of each kind: streamed, whole, and async if there is no other."""
-    nothing: dict[str, list[Any]] = {"wire": [], "vendor": [], "case": []}
+    nothing: dict[str, list[Any]] = {"wire": [], "provider": [], "case": []}
     for play in select([OURS], nothing | {"mode": ["sync", "stream", "async"]}):
         only_async = not {"sync", "stream"} & {*play.case.modes} or len(play.case.speakers) > 1
-        if (play.wire, play.vendor) in WHERE and (play.mode != "async" or only_async):
+        if (play.wire, play.provider) in WHERE and (play.mode != "async" or only_async):
             yield play
 
 

@@ -21,7 +21,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
     )
     for name in FILTERS:
-        group.addoption(f"--{name}", action="append", default=[], help=f"only this {name} (glob, repeatable)")
+        old = ("--vendor",) if name == "provider" else ()
+        group.addoption(
+            f"--{name}",
+            *old,
+            action="append",
+            default=[],
+            dest=name,
+            help=f"only this {name} (glob, repeatable)",
+        )
     group.addoption(
         "--rule",
         action="append",

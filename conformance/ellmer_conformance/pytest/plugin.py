@@ -115,13 +115,13 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
 
 
 def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
-    return attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, cassettes=cassettes, **how)
+    return attempt(play.adapter, play.wire, play.provider, play.case, play.mode, cassettes=cassettes, **how)
 
 
 def _against(server: StrictServer, play: Play) -> Run:
     if isinstance(play.adapter, Driver):
-        return play.adapter.play(play.wire, play.vendor, play.case, play.mode, server=server)
-    return play_direct(play.adapter, play.wire, play.vendor, play.case, play.mode, server=server)
+        return play.adapter.play(play.wire, play.provider, play.case, play.mode, server=server)
+    return play_direct(play.adapter, play.wire, play.provider, play.case, play.mode, server=server)
 
 
 @pytest.fixture
@@ -133,8 +133,8 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
     def report(run: Run, verdicts: Sequence[Verdict]) -> list[Row]:
         found = judged(play.adapter.name, run, verdicts)
         found.named = {play.adapter.name: play.asked}
-        place = f"{play.adapter.name} {play.wire}/{play.vendor}"
-        found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.vendor))}
+        place = f"{play.adapter.name} {play.wire}/{play.provider}"
+        found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.provider))}
         found.rows = [row for row in found.rows if is_chosen(row.rule, config.getoption("rule"))]
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found

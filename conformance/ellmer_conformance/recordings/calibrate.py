@@ -53,7 +53,7 @@ class Case:
     file: str
     place: str
     wire: str
-    vendor: str
+    provider: str
     said: str
     rule: str = ""
     pointer: str = ""
@@ -66,7 +66,7 @@ class Calibration:
     """
 
     wires: dict[str, Tally] = field(default_factory=dict)
-    vendors: dict[str, Tally] = field(default_factory=dict)
+    providers: dict[str, Tally] = field(default_factory=dict)
     rules: dict[str, Tally] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     causes: Counter[str] = field(default_factory=Counter)
@@ -83,7 +83,9 @@ class Calibration:
 
     def tallies(self, request: Request) -> tuple[Tally, Tally]:
         """Returns the tallies of a request: those of its wire format and of its provider."""
-        return self.wires.setdefault(request.wire, Tally()), self.vendors.setdefault(request.vendor, Tally())
+        return self.wires.setdefault(request.wire, Tally()), self.providers.setdefault(
+            request.provider, Tally()
+        )
 
     def of(self, kind: str) -> list[Case]:
         """Returns the cases of a kind."""
@@ -118,7 +120,7 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         found.skipped["the same request was judged already"] += 1
     else:
         found.seen.add(same)
-        verdicts = rules.book(request.wire, request.vendor).judge(request)
+        verdicts = rules.book(request.wire, request.provider).judge(request)
         refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
         judged = _Judged(file, recording.place, request, refusing, late)
         if error := refusal(recording):
@@ -138,8 +140,8 @@ class _Judged:
     late: bool = False  # the error came behind a status of 200
 
     def case(self, kind: str, said: str, rule: str = "", pointer: str = "") -> Case:
-        wire, vendor = self.request.wire, self.request.vendor
-        return Case(kind, self.file, self.place, wire, vendor, said, rule, pointer)
+        wire, provider = self.request.wire, self.request.provider
+        return Case(kind, self.file, self.place, wire, provider, said, rule, pointer)
 
 
 def _accepted(found: Calibration, judged: _Judged) -> None:
@@ -210,7 +212,7 @@ def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:
     """Yields the provider's answers to a violation, now and formerly, also without headers, which some recorders do
     not store.
     """
-    book = rules.book(request.wire, request.vendor)
+    book = rules.book(request.wire, request.provider)
     for wording in (violation.rule.refusal, *violation.rule.formerly):
         status, headers, body = book.refuse(violation, wording)
         yield from {read_error(status, body, headers), read_error(status, body)}
@@ -221,7 +223,7 @@ def as_json(found: Calibration) -> dict[str, Any]:
     return {
         "version": 1,
         "wires": {name: vars(tally) for name, tally in sorted(found.wires.items())},
-        "vendors": {name: vars(tally) for name, tally in sorted(found.vendors.items())},
+        "providers": {name: vars(tally) for name, tally in sorted(found.providers.items())},
         "rules": {id: vars(tally) for id, tally in sorted(found.rules.items())},
         "recall": found.total.recall if found.wires else None,
         "causes": dict(sorted(found.causes.items())),

@@ -42,7 +42,7 @@ class Complaint:
     level: str
     kind: str
     wire: str
-    vendor: str
+    provider: str
     model: str
     place: str
     pointer: str
@@ -217,7 +217,7 @@ def _recorded(report: FileReport, recording: Recording) -> None:
     if isinstance(request, Skip):
         report.skipped[request.reason] += 1
     else:
-        book = rules.book(request.wire, request.vendor)
+        book = rules.book(request.wire, request.provider)
         _judge(report, book, request, recording.place, status_of(recording))
 
 
@@ -232,7 +232,7 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
             tally.violations += outcome == "violation"
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
-            where = (request.wire, request.vendor, request.model, place)
+            where = (request.wire, request.provider, request.model, place)
             report.complaints.append(_complaint(outcome, violation, where, status))
 
 
@@ -247,14 +247,14 @@ def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
 def _complaint(
     outcome: Outcome, violation: Violation, where: tuple[str, str, str, str], status: int | None
 ) -> Complaint:
-    rule, (wire, vendor, model, place) = violation.rule, where
+    rule, (wire, provider, model, place) = violation.rule, where
     return Complaint(
         outcome=outcome,
         rule=rule.id,
         level=str(rule.level),
         kind="preview" if rule.preview else str(rule.kind),
         wire=wire,
-        vendor=vendor,
+        provider=provider,
         model=model,
         place=place,
         pointer=violation.pointer,

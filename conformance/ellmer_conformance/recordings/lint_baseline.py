@@ -45,7 +45,7 @@ def apply_baseline(result: LintResult, baseline: Baseline) -> None:
 
 def _row(file: FileReport, c: Complaint) -> Row:
     found = fingerprint(c.rule, c.pointer, c.message)
-    row = Row("lint", c.wire, c.vendor, file.path, "sync", c.rule, c.level, c.kind, "fail", 1)
+    row = Row("lint", c.wire, c.provider, file.path, "sync", c.rule, c.level, c.kind, "fail", 1)
     return replace(row, pointer=c.pointer, message=c.message, fingerprint=found)
 
 

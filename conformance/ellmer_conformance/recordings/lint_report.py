@@ -160,7 +160,7 @@ def _complaint(c: Complaint) -> str:
     answered = f", answered {c.answered}" if c.answered else ""
     lines = [
         f"  {c.rule} {c.level} {c.kind} ({_LABELS[c.outcome]})",
-        f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.vendor}, {c.model or 'no model'}{answered}]",
+        f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.provider}, {c.model or 'no model'}{answered}]",
         f"    is   {c.message}",
         f"    rule {c.sentence}",
         *([f"    API  {_short(c.says)}"] if c.says else []),

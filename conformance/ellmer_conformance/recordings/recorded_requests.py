@@ -47,8 +47,8 @@ def _wire_of(recording: Recording) -> str | Skip:
         return Skip("the URL is malformed")
     if found is None:
         return Skip("not a chat request")
-    wire, vendor = found
-    known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or vendor == "cohere")
+    wire, provider = found
+    known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or provider == "cohere")
     return wire if known else Skip(f"there are no rules for {wire} yet")
 
 
@@ -75,5 +75,5 @@ def _truly(request: Request) -> Request:
 
     OpenAI has no model named `owner/model`. A server that answers for one under OpenAI's host is another server.
     """
-    foreign = request.vendor == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
-    return replace(request, vendor="compatible") if foreign else request
+    foreign = request.provider == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
+    return replace(request, provider="compatible") if foreign else request

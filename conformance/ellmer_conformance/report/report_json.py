@@ -36,22 +36,22 @@ def rescored(report: Report, version: str = LATEST) -> Report:
 def finished(report: Report, version: str = LATEST) -> Report:
     """Returns the report with the values that depend on all of it: the score, and the texts of the judged rules."""
     rescored(report, version)
-    asked = dict.fromkeys((row.wire, row.vendor, row.rule) for row in report.rows)
+    asked = dict.fromkeys((row.wire, row.provider, row.rule) for row in report.rows)
     report.rules = [found for key in asked if (found := _text(*key))]
     return report
 
 
-def _text(wire: str, vendor: str, id: str) -> dict[str, Any] | None:
-    found: Rule | None = rules.book(wire, vendor).rules.get(id) or behaviour.book.rules.get(id)
-    return rule_text(found, wire, vendor) if found else None
+def _text(wire: str, provider: str, id: str) -> dict[str, Any] | None:
+    found: Rule | None = rules.book(wire, provider).rules.get(id) or behaviour.book.rules.get(id)
+    return rule_text(found, wire, provider) if found else None
 
 
-def rule_text(rule: Rule, wire: str, vendor: str) -> dict[str, Any]:
+def rule_text(rule: Rule, wire: str, provider: str) -> dict[str, Any]:
     """Returns the text of a rule in a report."""
     return {
         "id": rule.id,
         "wire": wire,
-        "vendor": vendor,
+        "provider": provider,
         "level": rule.level.value,
         "kind": rule.kind.value,
         "preview": rule.preview,

@@ -22,7 +22,7 @@ __all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
 
 _HEADER = '''"""{rule} at {pointer}: {sentence}
 
-{adapter}, {wire} at {vendor}, case {case}[{mode}]: {message}
+{adapter}, {wire} at {provider}, case {case}[{mode}]: {message}
 Needs: pip install 'ellmer-core[conformance]'{also}
 """
 
@@ -52,7 +52,7 @@ _PLAY = """import sys
 
 from ellmer_conformance.runner.reproduction import play_again
 
-sys.exit(play_again({adapter!r}, {wire!r}, {vendor!r}, {case!r}, {mode!r}, rule={rule!r}))
+sys.exit(play_again({adapter!r}, {wire!r}, {provider!r}, {case!r}, {mode!r}, rule={rule!r}))
 """
 _SECRET = "conformance-key-0000"  # noqa: S105 - it opens nothing
 _KEYS = {
@@ -83,11 +83,11 @@ def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
     """
     if _is_probed(report, row):
         return _header(report, row, "") + probe_script.python(_exchange(report, row), row.case)
-    play = with_adapter or row.rule not in rules.book(row.wire, row.vendor).rules
+    play = with_adapter or row.rule not in rules.book(row.wire, row.provider).rules
     also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
     if play:
-        fields = {name: getattr(row, name) for name in ("wire", "vendor", "case", "mode", "rule")}
+        fields = {name: getattr(row, name) for name in ("wire", "provider", "case", "mode", "rule")}
         return head + _PLAY.format(adapter=report.named.get(row.adapter, row.adapter), **fields)
     exchange = _exchange(report, row)
     key, secret = _KEYS.get(row.wire, ("authorization", f"Bearer {_SECRET}"))
@@ -106,7 +106,7 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
     """
     if _is_probed(report, row):
         return probe_script.curl(_exchange(report, row), row.case)
-    if row.rule not in rules.book(row.wire, row.vendor).rules:
+    if row.rule not in rules.book(row.wire, row.provider).rules:
         raise NotReproducible(
             f"{row.rule} is about a whole conversation, which one request cannot show. Use --format python"
         )
@@ -128,7 +128,7 @@ def _is_probed(report: Report, row: Row) -> bool:
 
 def _header(report: Report, row: Row, also: str) -> str:
     texts = {(text["wire"], text["id"]): text["sentence"] for text in report.rules}
-    names = ("rule", "pointer", "adapter", "wire", "vendor", "case", "mode")
+    names = ("rule", "pointer", "adapter", "wire", "provider", "case", "mode")
     sentence, message = texts.get((row.wire, row.rule), ""), _first(row.message)
     values = {**{name: getattr(row, name) for name in names}, "sentence": sentence, "message": message}
     safe = {
@@ -157,7 +157,7 @@ def _path(exchange: dict[str, Any]) -> str:
 
 def _nonce(row: Row) -> str:
     """Returns a conversation's name that names the provider."""
-    return f"1@{row.vendor}"
+    return f"1@{row.provider}"
 
 
 def _first(message: str) -> str:

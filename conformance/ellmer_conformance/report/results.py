@@ -40,7 +40,7 @@ class Row:
 
     adapter: str
     wire: str
-    vendor: str
+    provider: str
     case: str
     mode: str
     rule: str
@@ -61,18 +61,18 @@ class Row:
 
     @property
     def id(self) -> str:
-        """`adapter/wire/vendor/case[mode]/RULE`, the argument of `conformance repro`."""
+        """`adapter/wire/provider/case[mode]/RULE`, the argument of `conformance repro`."""
         return f"{self.place}/{self.rule}"
 
     @property
     def place(self) -> str:
         """The id of its run."""
-        return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
+        return f"{self.adapter}/{self.wire}/{self.provider}/{self.case}[{self.mode}]"
 
     @property
     def explain_command(self) -> str:
         """The command that explains the rule and its fix."""
-        return f"conformance explain {self.rule} --wire {self.wire} --vendor {self.vendor}"
+        return f"conformance explain {self.rule} --wire {self.wire} --provider {self.provider}"
 
     def repro_command(self, folder: str) -> str:
         """Returns the command that writes a standalone script, from the report in the folder."""
@@ -92,7 +92,7 @@ class Play:
 
     adapter: str
     wire: str
-    vendor: str
+    provider: str
     case: str
     mode: str
     cassette: str = ""
@@ -103,7 +103,7 @@ class Play:
     @property
     def place(self) -> str:
         """The id of the run in its rows."""
-        return f"{self.adapter}/{self.wire}/{self.vendor}/{self.case}[{self.mode}]"
+        return f"{self.adapter}/{self.wire}/{self.provider}/{self.case}[{self.mode}]"
 
 
 @dataclass
@@ -123,7 +123,7 @@ class Report:
     tool: dict[str, str] = field(default_factory=dict)
     capabilities: dict[str, dict[str, str]] = field(
         default_factory=dict
-    )  # by "adapter wire/vendor", as declared
+    )  # by "adapter wire/provider", as declared
     real: dict[str, dict[str, int]] = field(default_factory=dict)  # by "adapter wire": recorded conversations
     named: dict[str, str] = field(default_factory=dict)  # how each adapter was asked for, by its name
 
@@ -168,7 +168,7 @@ class Report:
         way = next((play.way for play in self.plays if play.place == row.place), "cassette")
         adapter = shlex.quote(self.named.get(row.adapter, row.adapter))
         return (
-            f"conformance run --adapter {adapter} --wire {row.wire} --vendor {row.vendor} --case {row.case} "
+            f"conformance run --adapter {adapter} --wire {row.wire} --provider {row.provider} --case {row.case} "
             f"--mode {row.mode}{'' if way == 'cassette' else ' --against server'}"
         )
 

@@ -36,7 +36,7 @@ def judged(adapter: str, run: Run, verdicts: Iterable[Verdict]) -> Report:
         Play(
             adapter,
             run.wire,
-            run.vendor,
+            run.provider,
             run.case.name,
             run.mode,
             run.cassette,
@@ -59,7 +59,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
     outcome, message = _outcome(run, verdict)
     if outcome == "not-applicable":
         return None
-    place = (adapter, run.wire, run.vendor, run.case.name, run.mode)
+    place = (adapter, run.wire, run.provider, run.case.name, run.mode)
     row = Row(
         *place, rule.id, rule.level.value, rule.kind.value, outcome, verdict.checked, preview=rule.preview
     )
@@ -119,7 +119,7 @@ def _kept(report: Report, exchange: Exchange) -> str:
     request, response = exchange.request, exchange.response
     kept: dict[str, Any] = {
         "wire": request.wire,
-        "vendor": request.vendor,
+        "provider": request.provider,
         "method": request.method,
         "url": redacted(request.url),
         "stream": request.stream,

@@ -31,7 +31,7 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
     kept: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
     for row in rows:
         if row.verdict not in {"not-applicable", "harness-error"}:
-            level = None if row.preview else required.level(row.wire, row.vendor, row.rule)
+            level = None if row.preview else required.level(row.wire, row.provider, row.rule)
             rules = kept[f"{row.adapter} {row.wire}", level or "preview", row.wire]
             rules[row.rule] = rules.get(row.rule, True) and row.verdict in {*FINE, "unexpected-pass"}
     counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))

@@ -60,12 +60,12 @@ _numbers = count(1)
 class Conversation:
     """One case on the server: its URL and its exchanges."""
 
-    def __init__(self, server: StrictServer, adapter: Adapter, wire: str, vendor: str, case: Case) -> None:
-        self.server, self.wire, self.vendor, self.case = server, wire, vendor, case.at(vendor)
-        self.place = place_for(case, adapter, wire, vendor)
-        self.nonce = f"{next(_numbers)}@{vendor}"
+    def __init__(self, server: StrictServer, adapter: Adapter, wire: str, provider: str, case: Case) -> None:
+        self.server, self.wire, self.provider, self.case = server, wire, provider, case.at(provider)
+        self.place = place_for(case, adapter, wire, provider)
+        self.nonce = f"{next(_numbers)}@{provider}"
         url = server.url(case.name, self.nonce) + self.place.path
-        self.endpoint: Endpoint = replace(endpoint(self.place, wire, vendor), base_url=url)
+        self.endpoint: Endpoint = replace(endpoint(self.place, wire, provider), base_url=url)
 
     @property
     def entries(self) -> list[Entry]:
@@ -88,9 +88,9 @@ class Conversation:
         again.
         """
         found, request = entry.exchange, entry.request
-        if (request.wire, request.vendor) == (self.wire, self.vendor):
+        if (request.wire, request.provider) == (self.wire, self.provider):
             return replace(found, verdicts=entry.verdicts)
-        return replace(found, request=replace(request, wire=self.wire, vendor=self.vendor))
+        return replace(found, request=replace(request, wire=self.wire, provider=self.provider))
 
     def unheard(self, refused: Sequence[str], raised: Sequence[BaseException | None]) -> Trouble | None:
         """Returns the error that no request was sent, unless the case allows a refusal before any request."""
@@ -103,30 +103,30 @@ class Conversation:
 
 
 def play_direct(
-    adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer
+    adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode, *, server: StrictServer
 ) -> Run:
     """Returns one run of a case with one wire format and mode, against the server. Errors that prevent a judgement
     are part of the run.
     """
     try:
-        run = _play(adapter, Conversation(server, adapter, wire, vendor, case), mode)
+        run = _play(adapter, Conversation(server, adapter, wire, provider, case), mode)
         if run.trouble or run.refused:
             return run
         others = [one for one in run.variations if not one.timed]
-        talks = [Conversation(server, adapter, wire, vendor, under(case, one)) for one in others]
+        talks = [Conversation(server, adapter, wire, provider, under(case, one)) for one in others]
         plays = [_play(adapter, talk, mode) for talk in talks]
         return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
     except NotTestable as error:
-        own = place_of(adapter, wire, vendor).key_vars
+        own = place_of(adapter, wire, provider).key_vars
         trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)
-    return Run(case, wire, vendor, mode, trouble=trouble)
+    return Run(case, wire, provider, mode, trouble=trouble)
 
 
-def play_alone(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode) -> Run:
+def play_alone(adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode) -> Run:
     """Returns the same run, on a server of this process that is started once and stays."""
-    return play_direct(adapter, wire, vendor, case, mode, server=_own_server())
+    return play_direct(adapter, wire, provider, case, mode, server=_own_server())
 
 
 @cache
@@ -142,8 +142,8 @@ def under(case: Case, variation: Variation) -> Case:
 
 
 def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
-    wire, vendor, case = conversation.wire, conversation.vendor, conversation.case
-    refused = declared_refusals(adapter, wire, vendor, case)
+    wire, provider, case = conversation.wire, conversation.provider, conversation.case
+    refused = declared_refusals(adapter, wire, provider, case)
     left = list[bool]()
     case_run = CaseRun(
         case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left)
@@ -162,7 +162,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     return Run(
         case=case,
         wire=wire,
-        vendor=vendor,
+        provider=provider,
         mode=mode,
         exchanges=conversation.exchanges,
         replies=case_run.replies,
@@ -174,7 +174,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         altered=_altered(case, *given),
         waits=waits,
         leaks=case_run.leaks,
-        apart=takes_apart(adapter, wire, vendor),
+        apart=takes_apart(adapter, wire, provider),
         model=conversation.endpoint.model,
         left=left or None,
         blocking=blocking if "async" in mode else None,

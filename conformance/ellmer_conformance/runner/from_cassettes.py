@@ -38,16 +38,16 @@ from .sessions import (
 __all__ = ["attempt", "cassette_path", "observed", "play"]
 
 
-def cassette_path(wire: str, vendor: str, case: Case, mode: Mode) -> Path:
-    """Returns `<wire>/<vendor>/<case>.json`. Streamed answers differ, so they have their own file."""
+def cassette_path(wire: str, provider: str, case: Case, mode: Mode) -> Path:
+    """Returns `<wire>/<provider>/<case>.json`. Streamed answers differ, so they have their own file."""
     stream = ".stream" if "stream" in mode else ""
-    return Path(wire, vendor, f"{case.recorded_as}{stream}.json")
+    return Path(wire, provider, f"{case.recorded_as}{stream}.json")
 
 
 def play(
     adapter: Adapter,
     wire: str,
-    vendor: str,
+    provider: str,
     case: Case,
     mode: Mode,
     *,
@@ -62,9 +62,9 @@ def play(
     Raises NotTestable if the adapter is the reason that nothing can be judged. Other errors are the harness's.
     """
     cassette_play = _CassettePlay(
-        adapter, wire, vendor, case.at(vendor), mode, cassettes, record, server, live_url
+        adapter, wire, provider, case.at(provider), mode, cassettes, record, server, live_url
     )
-    path = cassettes / cassette_path(wire, vendor, case, mode)
+    path = cassettes / cassette_path(wire, provider, case, mode)
     before = path.read_bytes() if record and path.is_file() else None
     run = cassette_play.play_recorded()
     if run.recorded_from == "live":
@@ -81,7 +81,7 @@ class _CassettePlay:
 
     adapter: Adapter
     wire: str
-    vendor: str
+    provider: str
     case: Case
     mode: Mode
     cassettes: Path
@@ -91,15 +91,15 @@ class _CassettePlay:
 
     @property
     def _path(self) -> Path:
-        return cassette_path(self.wire, self.vendor, self.case, self.mode)
+        return cassette_path(self.wire, self.provider, self.case, self.mode)
 
     def play_recorded(self, variation: Variation | None = None) -> Run:
         """Returns one run of the case, with or without a variation."""
-        place = place_for(self.case, self.adapter, self.wire, self.vendor)
+        place = place_for(self.case, self.adapter, self.wire, self.provider)
         live = self.record and live_key(place) is not None
-        refused = declared_refusals(self.adapter, self.wire, self.vendor, self.case)
+        refused = declared_refusals(self.adapter, self.wire, self.provider, self.case)
         case_run = CaseRun(self.case, self.mode)
-        where = endpoint(place, self.wire, self.vendor, live=live)
+        where = endpoint(place, self.wire, self.provider, live=live)
         where = replace(where, max_retries=self.case.max_retries)
         sessions = opened(self.adapter, where, self.case, case_run.tools, self.case.history)
         with nullcontext() if live else without_waiting(self.adapter) as waits:
@@ -109,7 +109,7 @@ class _CassettePlay:
         return observed(
             case_run,
             self.wire,
-            self.vendor,
+            self.provider,
             recorded,
             refused=refused,
             replayed=not self.record,
@@ -118,7 +118,7 @@ class _CassettePlay:
             cassette=self._path.as_posix(),
             recorded_from=case_run.recorded_from,
             waits=waits,
-            apart=takes_apart(self.adapter, self.wire, self.vendor),
+            apart=takes_apart(self.adapter, self.wire, self.provider),
             model=place.model,
         )
 
@@ -126,25 +126,25 @@ class _CassettePlay:
         """Returns the route of the provider's host in a recording: to the strict server, or to `--base-url`."""
         if live:
             return {place.origin: _beside(place, self.live_url)} if self.live_url else None
-        return {place.origin: f"{self.server(self.case.name)}@{self.vendor}"} if self.server else None
+        return {place.origin: f"{self.server(self.case.name)}@{self.provider}"} if self.server else None
 
     def _tape(
         self, place: Place, variation: Variation | None, *, live: bool, may_idle: bool
     ) -> AbstractContextManager[Tape]:
         """Returns the cassette. Under a variation, the conversation may end before all of it is played."""
-        wire, vendor, case = self.wire, self.vendor, self.case
+        wire, provider, case = self.wire, self.provider, self.case
         return use_cassette(
             self.cassettes / self._path,
             mode="rewrite" if self.record else "replay",
             blobs=self.cassettes / "blobs",
             routes=self._routes(place, live=live),
             recorded_from="live" if live else "strict-server",
-            judge=lambda sent: [*complaints(wire, vendor, sent)],
+            judge=lambda sent: [*complaints(wire, provider, sent)],
             policies=[pytest_cassette_stale],
             allow_idle=may_idle or variation is not None,  # a refusal may come before any request
             allow_unused=variation is not None,
             framing=framing(variation, wire) if variation else None,
-            rerecord=f"conformance record --wire {wire} --vendor {vendor} --case {case.recorded_as}",
+            rerecord=f"conformance record --wire {wire} --provider {provider} --case {case.recorded_as}",
         )
 
 
@@ -153,16 +153,16 @@ def _beside(place: Place, url: str) -> str:
     return url.rstrip("/").removesuffix(place.path)
 
 
-def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recorded], **more: Any) -> Run:
+def observed(case_run: CaseRun, wire: str, provider: str, recorded: Sequence[Recorded], **more: Any) -> Run:
     """Returns a run as a value for the rules."""
     return Run(
         case=case_run.case,
         wire=wire,
-        vendor=vendor,
+        provider=provider,
         mode=case_run.mode,
         reloaded=case_run.reloaded,
         exchanges=[
-            exchange(wire, vendor, one)
+            exchange(wire, provider, one)
             for one in recorded
             if not readers.is_beside(one.sent.method, one.sent.url)
         ],
@@ -175,20 +175,20 @@ def observed(case_run: CaseRun, wire: str, vendor: str, recorded: Sequence[Recor
     )
 
 
-def attempt(adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, **where: Any) -> Run:
+def attempt(adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode, **where: Any) -> Run:
     """Works as `play()`, but errors that prevent a judgement become part of the run. A refused recording still
     raises.
     """
     if case.on_server:
         from .against_server import play_alone  # noqa: PLC0415 - replay needs no server
 
-        return play_alone(adapter, wire, vendor, case, mode)
+        return play_alone(adapter, wire, provider, case, mode)
     try:
-        return play(adapter, wire, vendor, case, mode, **where)
+        return play(adapter, wire, provider, case, mode, **where)
     except (Refused, SecretFound):
         raise
     except NotTestable as error:
         trouble = Trouble(str(error), ours=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and one play's
         trouble = our_trouble(error)
-    return Run(case, wire, vendor, mode, trouble=trouble)
+    return Run(case, wire, provider, mode, trouble=trouble)

@@ -24,7 +24,7 @@ def judge(run: Run) -> list[Verdict]:
     """
     if run.trouble:
         return [verdict(behaviour.book.rules["RUN-001"], run)]
-    book = rules.book(run.wire, run.vendor)
+    book = rules.book(run.wire, run.provider)
     found: dict[str, list[Verdict]] = defaultdict(list)
     for index, exchange in enumerate(run.exchanges):
         for one in exchange.verdicts or book.judge(exchange.request):
@@ -41,28 +41,28 @@ def _advised(found: Verdict) -> Verdict:
     return replace(found, rule=replace(found.rule, preview=True)) if found.violations else found
 
 
-def exchange(wire: str, vendor: str, recorded: Recorded) -> Exchange:
+def exchange(wire: str, provider: str, recorded: Recorded) -> Exchange:
     """Returns an exchange in the form for rules."""
     response = Response(
         recorded.status, dict(recorded.headers), recorded.content, ended=recorded.ended == "eof"
     )
-    return Exchange(_request(wire, vendor, recorded.sent), response if recorded.status else None)
+    return Exchange(_request(wire, provider, recorded.sent), response if recorded.status else None)
 
 
-def _request(wire: str, vendor: str, sent: Sent) -> Request:
+def _request(wire: str, provider: str, sent: Sent) -> Request:
     """Returns the request in the form for rules. A request to another endpoint is judged as an empty one."""
     try:
-        return readers.request(sent.method, sent.url, sent.headers, sent.body, vendor)
+        return readers.request(sent.method, sent.url, sent.headers, sent.body, provider)
     except ValueError:
-        return Request(wire, vendor, {}, sent.url, sent.method, sent.headers)
+        return Request(wire, provider, {}, sent.url, sent.method, sent.headers)
 
 
-def complaints(wire: str, vendor: str, sent: Sequence[Sent]) -> Iterator[str]:
+def complaints(wire: str, provider: str, sent: Sequence[Sent]) -> Iterator[str]:
     """Yields the MUST rules that a new recording breaks, so that the harness refuses it."""
     for number, one in enumerate(sent):
         if readers.is_beside(one.method, one.url):
             continue
-        for found in rules.book(wire, vendor).judge(_request(wire, vendor, one)):
+        for found in rules.book(wire, provider).judge(_request(wire, provider, one)):
             if found.outcome == "fail":
                 violation = found.violations[0]
                 yield f"request {number}: {found.rule.id} at {violation.pointer}: {violation.message}"

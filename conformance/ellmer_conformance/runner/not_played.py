@@ -13,7 +13,7 @@ __all__ = ["nothing_left", "why_not", "why_not_in"]
 _NAMED = 5  # cases by name, for each reason
 
 
-def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: bool) -> str:
+def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: bool) -> str:
     """Returns the reason why the adapter does not play the case there, or `""`. A command declares its supported
     features.
 
@@ -23,9 +23,9 @@ def why_not(adapter: Adapter, wire: str, vendor: str, case: Case, *, record: boo
         return f"it is played from the recordings of {case.recording}"
     if record and case.on_server:
         return "it is played only against the strict server, and never recorded"
-    if cannot := case.cannot(wire, vendor):
+    if cannot := case.cannot(wire, provider):
         return cannot
-    if not case.everywhere and (wire, vendor) not in WHERE:
+    if not case.everywhere and (wire, provider) not in WHERE:
         return "it is played only at the provider whose own format it is"
     own = getattr(adapter, "why_not", None)
     return own(case) if own else ""

@@ -29,12 +29,12 @@ class Replays:
     """The recording of a case, which can be played repeatedly inside the `with` block."""
 
     def __init__(
-        self, adapter: Adapter, wire: str, vendor: str, case: Case, mode: Mode, *, cassettes: Path
+        self, adapter: Adapter, wire: str, provider: str, case: Case, mode: Mode, *, cassettes: Path
     ) -> None:
-        self.adapter, self.wire, self.vendor, self.case, self.mode = adapter, wire, vendor, case, mode
+        self.adapter, self.wire, self.provider, self.case, self.mode = adapter, wire, provider, case, mode
         self._frame: Any = None
         self._tape = use_cassette(
-            cassettes / cassette_path(wire, vendor, case, mode),
+            cassettes / cassette_path(wire, provider, case, mode),
             mode="replay",
             blobs=cassettes / "blobs",
             framing=self._framed,
@@ -42,7 +42,7 @@ class Replays:
             allow_unused=True,
             allow_idle=True,
         )
-        self._endpoint = endpoint(place_for(case, adapter, wire, vendor), wire, vendor)
+        self._endpoint = endpoint(place_for(case, adapter, wire, provider), wire, provider)
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
@@ -70,7 +70,7 @@ class Replays:
             for session in sessions:
                 close(session)
         run = observed(
-            case_run, self.wire, self.vendor, tape.exchanges, misses=[str(miss) for miss in tape.misses]
+            case_run, self.wire, self.provider, tape.exchanges, misses=[str(miss) for miss in tape.misses]
         )
         _forget(tape)
         return run

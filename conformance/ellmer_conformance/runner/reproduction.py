@@ -19,14 +19,14 @@ __all__ = ["play_again"]
 _LONGEST = 2_000  # characters of a body
 
 
-def play_again(adapter: str, wire: str, vendor: str, case: str, mode: str, *, rule: str) -> int:
+def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, rule: str) -> int:
     """Plays it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again."""
     found, played = find_adapter(adapter), all_cases()[case]
     with StrictServer(scripts()) as server:
         if isinstance(found, Driver):
-            run = found.play(wire, vendor, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text
+            run = found.play(wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text
         else:
-            run = play_direct(found, wire, vendor, played, mode, server=server)  # type: ignore[arg-type]  # likewise
+            run = play_direct(found, wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # likewise
     broken = [v for verdict in judge(run) if verdict.rule.id == rule for v in verdict.violations]
     for line in _shown(run.play_at(broken[0].pointer) if broken else run):
         print(line)  # noqa: T201 - what a script is for

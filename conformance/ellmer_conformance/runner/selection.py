@@ -32,7 +32,7 @@ __all__ = [
     "select",
 ]
 
-FILTERS = ("wire", "vendor", "case", "mode")
+FILTERS = ("wire", "provider", "case", "mode")
 OURS = "ellmer-core"
 _PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
 
@@ -50,7 +50,7 @@ class Play:
 
     adapter: Adapter
     wire: str
-    vendor: str
+    provider: str
     case: Case
     mode: Mode
     frozen: bool
@@ -59,7 +59,7 @@ class Play:
     @property
     def id(self) -> str:
         """The test's id, which `-k` matches."""
-        return f"{self.adapter.name}/{self.wire}/{self.vendor}/{self.case.name}[{self.mode}]"
+        return f"{self.adapter.name}/{self.wire}/{self.provider}/{self.case.name}[{self.mode}]"
 
 
 def select(
@@ -189,32 +189,36 @@ def _plays(
     left: list[tuple[str, str]],
 ) -> Iterator[Play]:
     """Yields the runs of an adapter. Requested cases that are not played are added to `left` with the reason."""
-    for wire, vendor in [(wire, vendor) for wire, vendors in adapter.wires.items() for vendor in vendors]:
-        able = _modes(adapter.capabilities(wire, vendor), record=record)
+    for wire, provider in [
+        (wire, provider) for wire, providers in adapter.wires.items() for provider in providers
+    ]:
+        able = _modes(adapter.capabilities(wire, provider), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
         for case in all_cases().values():
-            if not _wanted(wanted, wire=wire, vendor=vendor, case=case.name):
+            if not _wanted(wanted, wire=wire, provider=provider, case=case.name):
                 continue
             modes = own(case) if own else able
-            never = why_not(adapter, wire, vendor, case, record=record)
+            never = why_not(adapter, wire, provider, case, record=record)
             for mode in dict.fromkeys([*modes, *MODES]):
                 if not _wanted(wanted, mode=mode):
                     continue
                 if reason := never or why_not_in(mode, modes, case, wire):
                     left.append((case.name, reason))
                 else:
-                    yield Play(adapter, wire, vendor, case, mode, asked == OURS, asked)
+                    yield Play(adapter, wire, provider, case, mode, asked == OURS, asked)
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
     """Returns the filters. A wire format without a provider gets its own provider, if an adapter has it."""
-    if not wanted.get("wire") or wanted.get("vendor"):
+    if not wanted.get("wire") or wanted.get("provider"):
         return wanted
-    spoken = {(wire, vendor) for each in adapters for wire, names in each.wires.items() for vendor in names}
+    spoken = {
+        (wire, provider) for each in adapters for wire, names in each.wires.items() for provider in names
+    }
     asked = {wire for wire, _ in spoken if _matches(wire, wanted["wire"])}
-    homes = [MODULES[wire].VENDOR for wire in asked if wire in MODULES]
-    at_home = all(any((wire, vendor) in spoken for vendor in homes) for wire in asked)
-    return {**wanted, "vendor": sorted(set(homes))} if at_home else wanted
+    homes = [MODULES[wire].PROVIDER for wire in asked if wire in MODULES]
+    at_home = all(any((wire, provider) in spoken for provider in homes) for wire in asked)
+    return {**wanted, "provider": sorted(set(homes))} if at_home else wanted
 
 
 def _wanted(wanted: Mapping[str, Sequence[str]], **place: str) -> bool:
@@ -234,7 +238,7 @@ def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
 def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapter]) -> None:
     known: dict[str, set[str]] = {
         "wire": {wire for adapter in adapters for wire in adapter.wires},
-        "vendor": {v for adapter in adapters for vendors in adapter.wires.values() for v in vendors},
+        "provider": {v for adapter in adapters for providers in adapter.wires.values() for v in providers},
         "case": set(all_cases()),
         "mode": set(MODES),
     }
@@ -248,9 +252,9 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
 
 def _check_keys(plays: Sequence[Play]) -> None:
     for play in plays:
-        place = place_of(play.adapter, play.wire, play.vendor)
+        place = place_of(play.adapter, play.wire, play.provider)
         if live_key(place) is None:
             variables = " or ".join(place.key_vars)
             raise UnknownChoice(
-                f"no key to record {play.wire} at {play.vendor} live: set {variables}, or record from the strict server without --live."
+                f"no key to record {play.wire} at {play.provider} live: set {variables}, or record from the strict server without --live."
             )

@@ -216,15 +216,15 @@ def without_waiting(adapter: Adapter) -> Iterator[list[float] | None]:
         yield waits
 
 
-def takes_apart(adapter: Adapter, wire: str, vendor: str) -> bool:
+def takes_apart(adapter: Adapter, wire: str, provider: str) -> bool:
     """Tells whether the adapter declares that its API has no order between texts and media."""
-    return getattr(adapter.capabilities(wire, vendor), "interleaved_parts", "native") == "refused"
+    return getattr(adapter.capabilities(wire, provider), "interleaved_parts", "native") == "refused"
 
 
-def declared_refusals(adapter: Adapter, wire: str, vendor: str, case: Case) -> list[str]:
+def declared_refusals(adapter: Adapter, wire: str, provider: str, case: Case) -> list[str]:
     """Returns the capabilities of the case that the adapter declares as refused."""
     with faults("capabilities"):
-        able = adapter.capabilities(wire, vendor)
+        able = adapter.capabilities(wire, provider)
         for need in case.needs:
             if getattr(able, need) not in {"native", "pointer", "refused"}:
                 raise NotTestable(

@@ -60,14 +60,14 @@ class Ask:
     compacted: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def at(self, vendor: str) -> Ask:
+    def at(self, provider: str) -> Ask:
         """Returns the turn with the provider's name of the model.
 
         Args:
-            vendor: Name of the provider.
+            provider: Name of the provider.
         """
         model = self.options.get("model")
-        named = {"model": model[vendor]} if isinstance(model, Mapping) and vendor in model else {}
+        named = {"model": model[provider]} if isinstance(model, Mapping) and provider in model else {}
         return replace(self, options={**self.options, **named}) if named else self
 
 
@@ -160,22 +160,22 @@ class Case:
             not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
         )
 
-    def cannot(self, wire: str, vendor: str) -> str:
+    def cannot(self, wire: str, provider: str) -> str:
         """Returns why the case cannot be expressed in a wire format or at a provider; empty if it can.
 
         Args:
             wire: Name of the wire format.
-            vendor: Name of the provider.
+            provider: Name of the provider.
         """
-        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{vendor}", "")
+        return self.inexpressible.get(wire) or self.inexpressible.get(f"{wire}/{provider}", "")
 
-    def at(self, vendor: str) -> Case:
+    def at(self, provider: str) -> Case:
         """Returns the case for a provider.
 
         Args:
-            vendor: Name of the provider.
+            provider: Name of the provider.
         """
-        steps = [step.at(vendor) for step in self.steps]
+        steps = [step.at(provider) for step in self.steps]
         return replace(self, steps=steps) if any(step.options for step in steps) else self
 
     @property

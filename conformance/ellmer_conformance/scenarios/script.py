@@ -1,4 +1,4 @@
-"""The model's side of a case, in neutral terms. The dialect of each wire format renders it as JSON or as a stream.
+"""The model's side of a case, in neutral terms. The strict server renders it as JSON or as a stream.
 
 A script is a list of steps. Each legal request of a conversation takes the next one; a request after the
 last step gets the last step again. A request that is refused takes none. The parts of an answer are in `answer.py`; their
@@ -39,7 +39,7 @@ __all__ = [
 #: before the body was announced to end; open and silent until the client leaves.
 Ending = Literal["end", "reset", "half-close", "stall"]
 
-#: Errors of a provider. Every dialect has its own status and text for each.
+#: Errors of a provider. Every provider has its own status and text for each.
 FailureKind = Literal["overloaded", "server-error", "rate-limit", "context-length"]
 
 _NOTHING_SEEN = Answer((Say("no image received"),))
@@ -72,7 +72,7 @@ class Failure:
     """An error of the provider: an error event within a stream, or an error status.
 
     Args:
-        kind: The kind of failure; each dialect has the provider's own status and words for it. `"overloaded"` (default) is 529 at
+        kind: The kind of failure; each chat API has the provider's own status and words for it. `"overloaded"` (default) is 529 at
             Anthropic and 503 at Gemini. `"context-length"` is never inside a stream.
         after: The answer whose text a stream sends before the error; `None` (default) for an error status.
 

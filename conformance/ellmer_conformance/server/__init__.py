@@ -3,7 +3,7 @@
     with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
         base_url = server.url("hello", "1")
 
-`http/` reads a request, `http/routes.py` finds its route, and `request_check.py` judges it. One of the `dialects/`
+`http/` reads a request, `http/routes.py` finds its route, and `request_check.py` judges it. One of the `chat_apis/`
 writes the next step of its script (`engine.py`) in a provider's own bytes, and `replies/` decides how the bytes are
 sent. Only `http/` and `strict_server.py` do I/O.
 """

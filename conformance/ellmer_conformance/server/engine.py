@@ -20,8 +20,8 @@ from ..contract.exchange import Request
 from ..contract.rule import Refusal
 from ..scenarios.script import Script
 from . import status_page
-from .dialect_lookup import dialect_of
-from .dialects.base import Dialect, Ticket
+from .chat_api_lookup import chat_api_of
+from .chat_apis.base import ChatApi, Ticket
 from .http.http_request import HttpRequest
 from .http.reply import Reply, is_short, plain
 from .http.routes import OPEN_CASE, Route, route
@@ -114,8 +114,8 @@ class Engine:
     def too_large(self, request: HttpRequest) -> Reply:
         """Returns the reply to a request with a body that is too large."""
         way = route(request.target, request.host)
-        dialect = self._dialect(way, Request(way.wire, way.vendor, {}))
-        return refuse(dialect, dialect.too_large())
+        api = self._api(way, Request(way.wire, way.provider, {}))
+        return refuse(api, api.too_large())
 
     def _serve(self, http: HttpRequest, way: Route) -> Reply | None:
         """Returns the reply of a service besides chat, if the path is one's."""
@@ -125,7 +125,7 @@ class Engine:
             else None
         )
         if reply:
-            request = Request("", way.vendor, {}, way.url, http.method, without_secrets(http.headers))
+            request = Request("", way.provider, {}, way.url, http.method, without_secrets(http.headers))
             self.enter(Entry(way.case, way.nonce or "", request, reply), len(http.body))
         return reply
 
@@ -143,7 +143,7 @@ class Engine:
         if way.case in self.scripts or not way.wire or http.method != "POST":
             return None
         known = ", ".join(status_page.named(self.scripts))
-        request = Request(way.wire, way.vendor, {}, way.url, http.method, without_secrets(http.headers))
+        request = Request(way.wire, way.provider, {}, way.url, http.method, without_secrets(http.headers))
         sentence = f"There is no case {way.case!r} here. The cases are: {known}."
         return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
@@ -153,17 +153,17 @@ class Engine:
 
     def _next(self, found: CheckedRequest, way: Route) -> Reply:
         """Returns the next reply of a conversation."""
-        dialect = self._dialect(way, found.request)
+        api = self._api(way, found.request)
         if found.refusal:
-            return refuse(dialect, found.refusal)
-        steps, number = self.scripts[way.case].steps, dialect.ticket.number
+            return refuse(api, found.refusal)
+        steps, number = self.scripts[way.case].steps, api.ticket.number
         if number >= len(steps) + _PATIENCE and way.case != OPEN_CASE:
-            return refuse(dialect, _ENDLESS)
+            return refuse(api, _ENDLESS)
         self._answered[way.case, way.nonce or ""] = number + 1
         if len(self._answered) > _CONVERSATIONS:
             del self._answered[next(iter(self._answered))]
-        return render(dialect, steps[min(number, len(steps) - 1)])
+        return render(api, steps[min(number, len(steps) - 1)])
 
-    def _dialect(self, way: Route, request: Request) -> Dialect:
+    def _api(self, way: Route, request: Request) -> ChatApi:
         number = self._answered.get((way.case, way.nonce or ""), 0)
-        return dialect_of(Ticket(request, way.case, number))
+        return chat_api_of(Ticket(request, way.case, number))

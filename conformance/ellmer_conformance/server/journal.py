@@ -81,7 +81,7 @@ class Entry:
             "at": self.at,
             "request": {
                 "wire": request.wire,
-                "vendor": request.vendor,
+                "provider": request.provider,
                 "model": request.model,
                 "stream": request.stream,
                 "method": request.method,

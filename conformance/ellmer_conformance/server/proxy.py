@@ -14,7 +14,7 @@ import httpx
 
 from ..contract.exchange import Request, Response
 from ..contract.verdict import Verdict
-from .dialects.base import compact, utf8
+from .chat_apis.base import compact, utf8
 from .engine import Engine
 from .http.http_request import HttpRequest
 from .http.reply import Broken, Relayed, Reply, plain
@@ -128,7 +128,7 @@ def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
             return examined(way, http.method, headers, http.body)
         except (ValueError, RecursionError):
             pass  # what the upstream says of it is what counts
-    return Request(way.wire, way.vendor, {}, way.url, http.method, headers), ()
+    return Request(way.wire, way.provider, {}, way.url, http.method, headers), ()
 
 
 def kept(headers: Iterable[tuple[str, str]], named: Mapping[str, str]) -> list[tuple[str, str]]:

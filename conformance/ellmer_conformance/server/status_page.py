@@ -9,7 +9,7 @@ from html import escape
 from importlib.resources import files
 from textwrap import fill
 
-from .dialects.base import WRONG_KEY, WRONG_MODEL
+from .chat_apis.base import WRONG_KEY, WRONG_MODEL
 from .http.reply import Reply, plain
 
 __all__ = ["greeting", "named", "page"]

@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).parents[3] / "tests" / "support"))
 from sixty_schemas import SCHEMAS
 
 ADAPTER = EllmerCore()
-PLACES = [(wire, vendor) for wire, vendors in ADAPTER.wires.items() for vendor in vendors]
+PLACES = [(wire, provider) for wire, providers in ADAPTER.wires.items() for provider in providers]
 NUMBERS = count(1)
 
 

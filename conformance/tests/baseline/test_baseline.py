@@ -57,7 +57,7 @@ def test_a_listed_failure_is_expected_and_says_why(tmp_path):
         {"rule": "ORD-*"},
         {"case": ["dang*", "other"]},
         {"mode": "sync"},
-        {"wire": "openai-*", "vendor": "openai"},
+        {"wire": "openai-*", "provider": "openai"},
     ],
 )
 def test_names_may_be_globs_and_lists(tmp_path, entry):
@@ -298,7 +298,7 @@ def conformance(folder, *arguments):
 
 
 def test_the_life_of_a_baseline(tmp_path):
-    choice = ("--wire", "openai-chat", "--vendor", "openai", "--case", "dangling_call", "--mode", "sync")
+    choice = ("--wire", "openai-chat", "--provider", "openai", "--case", "dangling_call", "--mode", "sync")
     play = ("run", "--adapter", "mine:Mine", "--against", "server", *choice, "--report", "out")
     report = ("--report", "out")
     mine = tmp_path / "mine.py"

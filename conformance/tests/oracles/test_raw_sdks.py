@@ -13,7 +13,9 @@ from ellmer_conformance.server import StrictServer
 CASES = all_cases()
 CALLED = ("openai-chat", "openai")
 ADAPTERS = {each.name: each for each in (openai.adapter(), anthropic.adapter(), google_genai.adapter())}
-PLACES = [(name, wire, vendors[0]) for name, each in ADAPTERS.items() for wire, vendors in each.wires.items()]
+PLACES = [
+    (name, wire, providers[0]) for name, each in ADAPTERS.items() for wire, providers in each.wires.items()
+]
 PLAYS = [
     ("tool_returns_mixed_list", "sync"),
     ("two_parallel_tools", "async"),
@@ -35,8 +37,8 @@ def server():
 @pytest.mark.parametrize(("case", "mode"), PLAYS)
 @pytest.mark.parametrize("place", PLACES, ids="/".join)
 def test_the_bridge_to_a_raw_sdk_leaves_nothing_to_be_desired(server, place, case, mode):
-    name, wire, vendor = place
-    run = play_direct(ADAPTERS[name], wire, vendor, CASES[case], mode, server=server)
+    name, wire, provider = place
+    run = play_direct(ADAPTERS[name], wire, provider, CASES[case], mode, server=server)
 
     assert [v.violations[0].message for v in judge(run) if v.outcome == "fail"] == []
     assert isinstance(ADAPTERS[name], Adapter)
@@ -44,8 +46,8 @@ def test_the_bridge_to_a_raw_sdk_leaves_nothing_to_be_desired(server, place, cas
 
 @pytest.mark.parametrize("place", [p for p in PLACES if p[1] != "openai-responses"], ids="/".join)
 def test_the_raw_sdks_take_a_cut_stream_for_whole(server, place):
-    name, wire, vendor = place
-    run = play_direct(ADAPTERS[name], wire, vendor, CASES["cut_before_the_end"], "stream", server=server)
+    name, wire, provider = place
+    run = play_direct(ADAPTERS[name], wire, provider, CASES["cut_before_the_end"], "stream", server=server)
 
     assert "STR-007" in {v.rule.id for v in judge(run) if v.outcome == "fail"}
 
@@ -60,8 +62,8 @@ def test_the_raw_sdks_take_a_cut_stream_for_whole(server, place):
     ],
 )
 def test_what_the_raw_sdks_say_of_a_value_that_the_limit_cut(server, name, wire, named):
-    vendor = ADAPTERS[name].wires[wire][0]
-    run = play_direct(ADAPTERS[name], wire, vendor, CASES["structured_too_short"], "sync", server=server)
+    provider = ADAPTERS[name].wires[wire][0]
+    run = play_direct(ADAPTERS[name], wire, provider, CASES["structured_too_short"], "sync", server=server)
 
     assert run.replies[0].error
     assert ("STO-004" not in {v.rule.id for v in judge(run) if v.outcome == "fail"}) == named

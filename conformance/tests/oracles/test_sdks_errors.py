@@ -8,7 +8,7 @@ from google.genai import types as google_types
 from sdk_clients import SDKS, Anthropic, Gemini, OpenAIChat, OpenAIResponses
 from sdk_replies import ANSWERS, FAILURES, serving
 
-from ellmer_conformance.server.dialects.base import WRONG_KEY
+from ellmer_conformance.server.chat_apis.base import WRONG_KEY
 
 
 @pytest.fixture(scope="module")

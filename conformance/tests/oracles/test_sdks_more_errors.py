@@ -9,7 +9,7 @@ from sdk_clients_more import SDKS, Bedrock, Cohere, Mistral, Ollama
 from sdk_replies import ANSWERS, FAILURES, serving
 
 from ellmer_conformance.scenarios.script import Answer, Failure, Say
-from ellmer_conformance.server.dialects.base import WRONG_KEY
+from ellmer_conformance.server.chat_apis.base import WRONG_KEY
 
 BROKEN = {"broken": Failure("overloaded", after=Answer((Say("One moment, please."),)))}
 

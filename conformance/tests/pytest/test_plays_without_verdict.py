@@ -22,7 +22,7 @@ from ellmer_conformance.scenarios.messages import Reply
 class Plain:
     name = "plain"
     wires = {"openai-chat": ["openai", "deepseek"]}
-    def capabilities(self, wire, vendor):
+    def capabilities(self, wire, provider):
         return Capabilities(modes=("sync",))
     def session(self, endpoint, **_):
         self.endpoint = endpoint
@@ -65,11 +65,11 @@ def test_half_a_character_passes_between_workers(run, tmp_path):
     assert done.returncode == 1, done.stdout + done.stderr
     report = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     assert {row["rule"] for row in report["results"] if row["verdict"] == "fail"} == {"UNI-002"}
-    assert {play["vendor"] for play in report["plays"]} == {"openai", "deepseek"}
+    assert {play["provider"] for play in report["plays"]} == {"openai", "deepseek"}
 
 
 def test_a_worker_that_dies_is_named_and_exits_with_2(run, tmp_path):
-    done = run(*HALF, "--vendor=openai", "-n", "2", DIES="1")
+    done = run(*HALF, "--provider=openai", "-n", "2", DIES="1")
 
     assert done.returncode == 2
     named = "plain/openai-chat/openai/half_a_character[sync]"
@@ -79,7 +79,7 @@ def test_a_worker_that_dies_is_named_and_exits_with_2(run, tmp_path):
 
 def test_every_form_of_the_report_is_written_and_points_at_files_that_are_there(tmp_path):
     (tmp_path / "plain.py").write_text(PLAIN, "utf-8")
-    assert run_in(tmp_path, *HALF, "--vendor=openai").exit_code == 1
+    assert run_in(tmp_path, *HALF, "--provider=openai").exit_code == 1
 
     document = json.loads((tmp_path / "out" / "conformance.sarif").read_text("utf-8"))
     places = [
@@ -117,7 +117,7 @@ def test_a_command_may_say_half_a_character(tmp_path):
 
     assert done.exit_code == 0, done.output
     plays = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))["plays"]
-    assert [play["vendor"] for play in plays] == ["openai", "openai"]
+    assert [play["provider"] for play in plays] == ["openai", "openai"]
 
 
 def test_other_tests_are_no_plays():
@@ -133,18 +133,18 @@ def test_a_report_that_lost_plays_is_never_green():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "vendors"),
+    ("wanted", "providers"),
     [
         ({"wire": ["openai-chat"]}, {"openai"}),
         ({"wire": ["gemini"]}, {"google"}),
-        ({"wire": ["gemini"], "vendor": ["*"]}, {"google", "vertex"}),
-        ({"wire": ["openai-chat"], "vendor": ["deepseek"]}, {"deepseek"}),
+        ({"wire": ["gemini"], "provider": ["*"]}, {"google", "vertex"}),
+        ({"wire": ["openai-chat"], "provider": ["deepseek"]}, {"deepseek"}),
     ],
 )
-def test_a_wire_format_is_played_at_its_own_provider_unless_more_are_asked_for(wanted, vendors):
-    found = {play.vendor for play in select(["ellmer-core"], wanted | {"case": ["plain_text"]})}
+def test_a_wire_format_is_played_at_its_own_provider_unless_more_are_asked_for(wanted, providers):
+    found = {play.provider for play in select(["ellmer-core"], wanted | {"case": ["plain_text"]})}
 
-    assert found == vendors
+    assert found == providers
 
 
 def test_a_run_of_which_nothing_is_left_names_each_case_with_what_leaves_it_out(tmp_path):

@@ -17,7 +17,7 @@ CASES = [
     "plain_text",
     "--case",
     "two_parallel_tools",
-    "--vendor",
+    "--provider",
     "anthropic",
 ]
 

@@ -96,9 +96,9 @@ def test_list_and_explain():
 
 @pytest.mark.parametrize("arguments", [["list"], ["explain", "ORD-002"]])
 def test_a_provider_without_a_wire_format_is_refused(arguments):
-    outcome = run(*arguments, "--vendor", "openai")
+    outcome = run(*arguments, "--provider", "openai")
     assert outcome.exit_code == 2
-    assert "--vendor openai needs --wire" in outcome.output
+    assert "--provider openai needs --wire" in outcome.output
 
 
 def test_rules_about_servers_have_no_wire_format():

@@ -155,7 +155,7 @@ def test_every_form_of_a_captured_conversation_is_judged(judged, form):
     assert [complaint.rule for _, complaint in fine.complaints] == []
     ((_, complaint),) = dangling.complaints
     assert (complaint.rule, complaint.pointer) == ("PAIR-001", "/messages/1/parts/0")
-    assert (complaint.vendor, complaint.model) == ("openai", "gpt-5.4")
+    assert (complaint.provider, complaint.model) == ("openai", "gpt-5.4")
     assert "call_1" in complaint.message
 
 

@@ -204,7 +204,7 @@ def test_all_forms_are_written_and_ci_gets_its_summary(report, tmp_path, monkeyp
 
 def test_the_matrix_is_whole_where_nobody_looks(report, tmp_path):
     many = [
-        replace(r, wire=wire, vendor=f"vendor-{n}")
+        replace(r, wire=wire, provider=f"provider-{n}")
         for n, wire in enumerate(["openai-chat", "openai-responses", "anthropic", "gemini", "bedrock"] * 2)
         for r in report.rows[:60]
     ]
@@ -214,7 +214,7 @@ def test_the_matrix_is_whole_where_nobody_looks(report, tmp_path):
         file.seek(0)
         lines = file.read().splitlines()
 
-    assert sum("vendor-" in line and "✗" in line for line in lines) == 10
+    assert sum("provider-" in line and "✗" in line for line in lines) == 10
 
 
 def test_a_merge_keeps_every_play_once(report):

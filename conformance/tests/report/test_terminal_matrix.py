@@ -21,12 +21,12 @@ HOMES = [
     ("anthropic", "anthropic"),
     ("gemini", "google"),
 ]
-OTHERS = [("openai-chat", f"vendor_{n}") for n in range(20)] + [("gemini", "vertex")]
+OTHERS = [("openai-chat", f"provider_{n}") for n in range(20)] + [("gemini", "vertex")]
 
 
-def row(wire, vendor, case, mode):
-    verdict = "refused-as-declared" if (vendor, case) == ("vendor_3", "tool_returns_image") else "pass"
-    return Row("ellmer-core", wire, vendor, case, mode, "ORD-001", "MUST", "reject", verdict, 1)
+def row(wire, provider, case, mode):
+    verdict = "refused-as-declared" if (provider, case) == ("provider_3", "tool_returns_image") else "pass"
+    return Row("ellmer-core", wire, provider, case, mode, "ORD-001", "MUST", "reject", verdict, 1)
 
 
 def printed(rows, width):
@@ -36,7 +36,7 @@ def printed(rows, width):
 
 
 def report_of(rows):
-    return Report(rows=rows, plays=[Play(r.adapter, r.wire, r.vendor, r.case, r.mode) for r in rows])
+    return Report(rows=rows, plays=[Play(r.adapter, r.wire, r.provider, r.case, r.mode) for r in rows])
 
 
 ROWS = [row(*place, case, mode) for place in HOMES for case in HOME for mode in MODES]
@@ -52,15 +52,20 @@ def test_nothing_is_cut_and_every_play_has_its_mark(width):
     assert len(re.findall(r"[✓-]{4}(?=\s|$)", text)) == len(HOMES) * len(HOME) + len(OTHERS) * len(EVERYWHERE)
 
 
-def test_vendors_of_whom_little_is_played_are_lines_of_a_table_of_their_own():
+def test_providers_of_whom_little_is_played_are_lines_of_a_table_of_their_own():
     lines = printed(ROWS, 120).splitlines()
 
-    assert next(line for line in lines if "vendor_3 " in line).split() == ["vendor_3", "✓✓✓✓", "✓✓✓✓", "----"]
+    assert next(line for line in lines if "provider_3 " in line).split() == [
+        "provider_3",
+        "✓✓✓✓",
+        "✓✓✓✓",
+        "----",
+    ]
     assert next(line for line in lines if "vertex" in line).split()[:2] == ["vertex", "(gemini)"]
     assert [line.split() for line in lines if "dangling_call" in line] == [["dangling_call", *["✓✓✓✓"] * 4]]
 
 
-def test_one_case_at_many_vendors_has_a_line_for_each():
+def test_one_case_at_many_providers_has_a_line_for_each():
     lines = printed([r for r in ROWS if r.case == "one_tool"], 80).splitlines()
 
     assert sum("✓✓✓✓" in line for line in lines) == len(HOMES) + len(OTHERS)
@@ -93,7 +98,7 @@ def test_what_to_type_next_can_be_typed():
 EVIL = "[bold]a[/bold]:smile:\x1b[31m\x9b2J\x07"
 
 
-@pytest.mark.parametrize("places", [1, 9], ids=["cases by vendors", "vendors by cases"])
+@pytest.mark.parametrize("places", [1, 9], ids=["cases by providers", "providers by cases"])
 def test_names_that_others_wrote_are_neither_markup_nor_control(places):
     rows = [
         replace(row(EVIL, f"{EVIL}{n}", EVIL, mode), adapter=EVIL, verdict="fail", message=EVIL, pointer=EVIL)

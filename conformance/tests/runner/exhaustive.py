@@ -25,25 +25,25 @@ from ellmer_conformance.scenarios.variations import VARIATIONS, variation
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 ADAPTER = find_adapter("ellmer-core")
 RECORDED = [
-    (wire, vendor, case)
-    for (wire, vendor) in WHERE
+    (wire, provider, case)
+    for (wire, provider) in WHERE
     for case in all_cases().values()
-    if not case.recording and (CASSETTES / wire / vendor / f"{case.name}.stream.json").exists()
+    if not case.recording and (CASSETTES / wire / provider / f"{case.name}.stream.json").exists()
 ]
 WHOLE = [place for place in RECORDED if not place[2].streamed_apart]  # the others break off by themselves
 SEEDS = range(200)
 
 
 def named(place):
-    wire, vendor, case = place
-    return f"{wire}-{vendor}-{case.name}"
+    wire, provider, case = place
+    return f"{wire}-{provider}-{case.name}"
 
 
 def opened(place, steps=None):
     """A recorded stream that can be played repeatedly."""
-    wire, vendor, case = place
+    wire, provider, case = place
     case = replace(case, steps=case.steps[:steps])
-    return Replays(ADAPTER, wire, vendor, case, "stream", cassettes=CASSETTES)
+    return Replays(ADAPTER, wire, provider, case, "stream", cassettes=CASSETTES)
 
 
 def bodies(run: Run) -> list[bytes]:
@@ -84,6 +84,6 @@ def unnoticed(replays):
     everywhere = replace(plain, case=replace(plain.case, variations=["cut:*"])).variations
     cuts = [varied for varied, _ in differences(replays, everywhere)]
 
-    whole = Run(plain.case, plain.wire, plain.vendor, plain.mode, varied=cuts)
+    whole = Run(plain.case, plain.wire, plain.provider, plain.mode, varied=cuts)
     rules = (cut_answers_are_not_complete, cut_calls_are_not_run)
     return [finding for rule in rules for finding in rule(whole) if finding.problem]

@@ -31,11 +31,11 @@ def on_stage(tmp_path, strict_server, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     numbers = iter(range(100))
 
-    def act(wire, vendor, name, mode="sync", *, record=False):
+    def act(wire, provider, name, mode="sync", *, record=False):
         return play(
             find_adapter("ellmer-core"),
             wire,
-            vendor,
+            provider,
             CASES[name],
             mode,
             cassettes=tmp_path,

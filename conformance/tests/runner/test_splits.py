@@ -16,7 +16,7 @@ from ellmer_conformance.scenarios.variations import variation
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 #: Longer streams are cut at every so many bytes; `nox -s exhaustive` cuts them at all.
 MOST = 200
-HOMES = sorted({wire: (wire, vendor) for wire, vendor in WHERE}.values())
+HOMES = sorted({wire: (wire, provider) for wire, provider in WHERE}.values())
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +26,10 @@ def one_word():
     return replace(case, steps=case.steps[:1])
 
 
-@pytest.mark.parametrize(("wire", "vendor"), HOMES)
-def test_a_short_stream_may_be_cut_anywhere(wire, vendor, one_word):
+@pytest.mark.parametrize(("wire", "provider"), HOMES)
+def test_a_short_stream_may_be_cut_anywhere(wire, provider, one_word):
     with Replays(
-        find_adapter("ellmer-core"), wire, vendor, one_word, "stream", cassettes=CASSETTES
+        find_adapter("ellmer-core"), wire, provider, one_word, "stream", cassettes=CASSETTES
     ) as replays:
         size = len(replays.play().exchanges[0].response.body)
         places = [variation(f"split:{place}") for place in range(1, size, max(1, size // MOST))]

@@ -1,4 +1,4 @@
-"""A script that no dialect can express is refused when it is made, not when a client sends a request."""
+"""A script that no wire format can express is refused when it is made, not when a client sends a request."""
 
 import pytest
 

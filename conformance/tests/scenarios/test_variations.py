@@ -14,14 +14,14 @@ from ellmer_conformance.scenarios.variations import VARIATIONS, VariedAnswer, na
 from ellmer_conformance.scenarios.variations.event_rewriting import sizes
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
-HOMES = sorted({wire: (wire, vendor) for wire, vendor in reversed(WHERE)}.values())
+HOMES = sorted({wire: (wire, provider) for wire, provider in reversed(WHERE)}.values())
 VARIED = [case for case in all_cases().values() if case.variations]
 CHUNKED = [name for name, one in VARIATIONS.items() if one.rule in {"STR-001", "STR-002"}]
 
 
-def answers(case, wire, vendor, mode):
+def answers(case, wire, provider, mode):
     """Returns the answers of a recording as they were sent, with each event as a write."""
-    with Replays(find_adapter("ellmer-core"), wire, vendor, case, mode, cassettes=CASSETTES) as replays:
+    with Replays(find_adapter("ellmer-core"), wire, provider, case, mode, cassettes=CASSETTES) as replays:
         responses = [exchange.response for exchange in replays.play().exchanges]
     whole = [VariedAnswer(wire, one.status, one.headers, (one.body,)) for one in responses]
     return [answer.cut(*sizes(answer)) for answer in whole]
@@ -32,13 +32,13 @@ def changes(one, found):
 
 
 @pytest.mark.parametrize("mode", ["sync", "stream"])
-@pytest.mark.parametrize(("wire", "vendor"), HOMES)
-def test_each_changes_an_answer_of_its_case(wire, vendor, mode):
+@pytest.mark.parametrize(("wire", "provider"), HOMES)
+def test_each_changes_an_answer_of_its_case(wire, provider, mode):
     idle = []
     for case in VARIED:
         named_so = named(name.replace("*", "1") for name in case.variations)
         ways = [one for one in named_so if one.befalls(wire, streamed=mode == "stream")]
-        found = answers(case, wire, vendor, mode) if ways and wire not in case.inexpressible else []
+        found = answers(case, wire, provider, mode) if ways and wire not in case.inexpressible else []
         idle += [(case.name, one.name) for one in ways if found and not changes(one, found)]
 
     assert not idle

@@ -7,8 +7,8 @@ from recorded_and_rendered import events
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
-from ellmer_conformance.server.dialect_lookup import dialect_of
-from ellmer_conformance.server.dialects.base import Ticket
+from ellmer_conformance.server.chat_api_lookup import chat_api_of
+from ellmer_conformance.server.chat_apis.base import Ticket
 
 SAID = Answer((Say("Rain all day."),))
 PIECES = ["Rain all", " day."]
@@ -16,18 +16,18 @@ CALLED = Answer((Call("get_weather", {"city": "Oslo"}),))
 THOUGHT = Answer((Think("It is autumn."), Say("Rain.")))
 
 
-def dialect(wire, vendor, body, *, stream=False):
+def api(wire, provider, body, *, stream=False):
     url = "http://127.0.0.1/x?alt=sse"
     model = body.get("model") or "gemini-2.5-flash"
-    return dialect_of(Ticket(Request(wire, vendor, body, url, model=model, stream=stream), "case", 0))
+    return chat_api_of(Ticket(Request(wire, provider, body, url, model=model, stream=stream), "case", 0))
 
 
-def whole(wire, vendor, body, answer=SAID):
-    return json.loads(dialect(wire, vendor, body).body(answer))
+def whole(wire, provider, body, answer=SAID):
+    return json.loads(api(wire, provider, body).body(answer))
 
 
-def streamed(wire, vendor, body, answer=SAID):
-    frames = dialect(wire, vendor, body, stream=True).frames(answer)
+def streamed(wire, provider, body, answer=SAID):
+    frames = api(wire, provider, body, stream=True).frames(answer)
     return [each for each in events(b"".join(frame.data for frame in frames)) if isinstance(each, dict)]
 
 
@@ -38,22 +38,24 @@ def tokens(probabilities):
 # log probabilities ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("vendor", ["openai", "deepseek", "xai", "openrouter", "cerebras", "together"])
-def test_chat_completions_measure_each_token(vendor):
+@pytest.mark.parametrize("provider", ["openai", "deepseek", "xai", "openrouter", "cerebras", "together"])
+def test_chat_completions_measure_each_token(provider):
     asked = {"model": "gpt-4.1", "logprobs": True, "top_logprobs": 2}
-    (choice,) = whole("openai-chat", vendor, asked)["choices"]
+    (choice,) = whole("openai-chat", provider, asked)["choices"]
     assert tokens(choice["logprobs"]["content"]) == PIECES
     assert [len(each["top_logprobs"]) for each in choice["logprobs"]["content"]] == [2, 2]
-    chunks = [each for chunk in streamed("openai-chat", vendor, asked) for each in chunk["choices"]]
+    chunks = [each for chunk in streamed("openai-chat", provider, asked) for each in chunk["choices"]]
     measured = [each["logprobs"]["content"] for each in chunks if each.get("logprobs")]
     assert [tokens(each) for each in measured] == [[piece] for piece in PIECES]
 
 
-@pytest.mark.parametrize("vendor", ["deepseek", "xai", "openrouter", "cerebras", "together"])
-def test_nothing_is_measured_unasked(vendor):
-    (choice,) = whole("openai-chat", vendor, {"model": "gpt-4.1"})["choices"]
+@pytest.mark.parametrize("provider", ["deepseek", "xai", "openrouter", "cerebras", "together"])
+def test_nothing_is_measured_unasked(provider):
+    (choice,) = whole("openai-chat", provider, {"model": "gpt-4.1"})["choices"]
     assert choice.get("logprobs") is None
-    chunks = [each for chunk in streamed("openai-chat", vendor, {"model": "m"}) for each in chunk["choices"]]
+    chunks = [
+        each for chunk in streamed("openai-chat", provider, {"model": "m"}) for each in chunk["choices"]
+    ]
     assert not any(each.get("logprobs") for each in chunks)
 
 
@@ -66,15 +68,15 @@ def test_deepseek_measures_the_reasoning_apart():
     }
 
 
-@pytest.mark.parametrize("vendor", ["google", "vertex"])
-def test_gemini_measures_each_token(vendor):
+@pytest.mark.parametrize("provider", ["google", "vertex"])
+def test_gemini_measures_each_token(provider):
     asked = {"generationConfig": {"responseLogprobs": True, "logprobs": 2}}
-    (candidate,) = whole("gemini", vendor, asked)["candidates"]
+    (candidate,) = whole("gemini", provider, asked)["candidates"]
     found = candidate["logprobsResult"]
     assert tokens(found["chosenCandidates"]) == PIECES
     assert [len(each["candidates"]) for each in found["topCandidates"]] == [2, 2]
     assert candidate["avgLogprobs"] < 0
-    chunks = [chunk["candidates"][0] for chunk in streamed("gemini", vendor, asked)]
+    chunks = [chunk["candidates"][0] for chunk in streamed("gemini", provider, asked)]
     measured = [chunk["logprobsResult"]["chosenCandidates"] for chunk in chunks if "logprobsResult" in chunk]
     assert [tokens(each) for each in measured] == [[piece] for piece in PIECES]
 
@@ -101,14 +103,14 @@ def test_cohere_measures_each_token():
 
 
 @pytest.mark.parametrize(
-    ("wire", "vendor"),
+    ("wire", "provider"),
     [("openai-chat", "openai"), ("openai-chat", "together"), ("openai-chat", "xai"), ("mistral", "mistral")],
 )
-def test_each_of_several_choices_is_whole(wire, vendor):
+def test_each_of_several_choices_is_whole(wire, provider):
     asked = {"model": "m", "n": 3}
-    assert [choice["index"] for choice in whole(wire, vendor, asked)["choices"]] == [0, 1, 2]
+    assert [choice["index"] for choice in whole(wire, provider, asked)["choices"]] == [0, 1, 2]
     said, ends = ["", "", ""], set()
-    for chunk in streamed(wire, vendor, asked):
+    for chunk in streamed(wire, provider, asked):
         for choice in chunk["choices"]:
             said[choice["index"]] += choice["delta"].get("content") or ""
             ends |= {choice["index"]} if choice.get("finish_reason") else set()

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Sees, Think
-from ellmer_conformance.server.dialects.base import pretty
+from ellmer_conformance.server.chat_apis.base import pretty
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.http_request import HttpRequest
 from ellmer_conformance.server.journal import Journal

@@ -36,9 +36,9 @@ def failures(adapter, place, case, mode, server):
 
 
 NATIVE = [
-    (wire, vendor.key[1])
-    for (wire, _), vendor in EllmerCore().vendors.items()
-    if vendor.wire.supports.native_tool_media and vendor.key in WHERE
+    (wire, provider.key[1])
+    for (wire, _), provider in EllmerCore().providers.items()
+    if provider.wire.supports.native_tool_media and provider.key in WHERE
 ]
 
 
@@ -55,20 +55,20 @@ def test_most_formats_carry_media_in_results():
 
 @pytest.mark.parametrize("mode", ["sync", "stream"])
 @pytest.mark.parametrize("case", MEDIA)
-@pytest.mark.parametrize(("wire", "vendor"), NATIVE)
-def test_media_inside_results_arrive_whole_and_in_order(wire, vendor, case, mode, server):
-    if EllmerCore().capabilities(wire, vendor).refused(CASES[case].needs):
+@pytest.mark.parametrize(("wire", "provider"), NATIVE)
+def test_media_inside_results_arrive_whole_and_in_order(wire, provider, case, mode, server):
+    if EllmerCore().capabilities(wire, provider).refused(CASES[case].needs):
         pytest.skip("it does not take them at all")
-    run, broken = failures(With(tool_media="native"), (wire, vendor), case, mode, server)
+    run, broken = failures(With(tool_media="native"), (wire, provider), case, mode, server)
 
     assert broken == {}
     assert [reply.text for reply in run.replies] == [step.text for step in CASES[case].steps]
 
 
 @pytest.mark.parametrize("case", ["plain_text", "system_prompt", "two_parallel_tools", "thinking_with_tools"])
-@pytest.mark.parametrize(("wire", "vendor"), [("anthropic", "anthropic"), ("bedrock", "bedrock")])
-def test_marks_for_caches_break_nothing(wire, vendor, case, server):
-    run, broken = failures(With(cache="5m"), (wire, vendor), case, "sync", server)
+@pytest.mark.parametrize(("wire", "provider"), [("anthropic", "anthropic"), ("bedrock", "bedrock")])
+def test_marks_for_caches_break_nothing(wire, provider, case, server):
+    run, broken = failures(With(cache="5m"), (wire, provider), case, "sync", server)
 
     assert broken == {}
     assert any(mark in str(run.exchanges[-1].request.body) for mark in ("cache_control", "cachePoint"))

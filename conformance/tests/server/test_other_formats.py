@@ -12,8 +12,8 @@ from botocore.credentials import Credentials
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Say, Script, Think
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialect_lookup import DIALECTS
-from ellmer_conformance.server.dialects.base import WRONG_KEY, WRONG_MODEL, FailureKind, Ticket
+from ellmer_conformance.server.chat_api_lookup import CHAT_APIS
+from ellmer_conformance.server.chat_apis.base import WRONG_KEY, WRONG_MODEL, FailureKind, Ticket
 
 SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 THINKING = {"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}}
@@ -89,10 +89,10 @@ def test_a_model_that_is_not_there(client, server, wire, status, words):
     assert (reply.status_code, words in reply.text) == (status, True), reply.text
 
 
-@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.__name__)
-def test_every_dialect_has_words_for_every_trouble(dialect):
-    writer = dialect(Ticket(Request(dialect.wire, dialect.vendor, {}), "any", 0))
-    assert set(dialect.failures) == set(get_args(FailureKind))
+@pytest.mark.parametrize("api", CHAT_APIS.values(), ids=lambda api: api.__name__)
+def test_every_api_has_words_for_every_trouble(api):
+    writer = api(Ticket(Request(api.wire, api.provider, {}), "any", 0))
+    assert set(api.failures) == set(get_args(FailureKind))
     assert writer.no_model("gpt-5.6-terra") is None
     assert writer.no_model("gpt-nonexistent").status in {400, 404}
 
@@ -246,7 +246,7 @@ def test_a_cut_stream_ends_inside_the_arguments(client, server, wire):
     assert not text.rstrip().endswith(("[DONE]", '"done":true}'))
 
 
-# vendors that speak Chat Completions ----------------------------------------------------------------------
+# providers that speak Chat Completions ----------------------------------------------------------------------
 
 BAD_MODEL = {"model": WRONG_MODEL, "messages": [HELLO]}
 
@@ -305,7 +305,7 @@ BAD_MODEL = {"model": WRONG_MODEL, "messages": [HELLO]}
         ),
     ],
 )
-def test_vendors_have_errors_of_their_own(client, server, asked, status, answer):
+def test_providers_have_errors_of_their_own(client, server, asked, status, answer):
     host, key, body = asked
     headers = {"authorization": f"Bearer {key}", "x-forwarded-host": host}
     reply = client.post(server.url("any", "1") + "/v1/chat/completions", json=body, headers=headers)

@@ -11,7 +11,7 @@ import pytest
 
 from ellmer_conformance.scenarios.script import Answer, Delivery, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialects.base import WRONG_KEY
+from ellmer_conformance.server.chat_apis.base import WRONG_KEY
 
 LONG = Answer((Say("one two three four five six seven eight nine ten"),))
 SCRIPTS = {

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from recorded_traffic import absent, by_family, interactions, judge
 
-from ellmer_conformance.contract.readers import vendor_of
+from ellmer_conformance.contract.readers import provider_of
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.http_request import HttpRequest
 
@@ -25,7 +25,7 @@ def accepted():
         answered = this["protocol"] in PROTOCOLS and this["response"]["status"] == 200
         refused = str(this["response"].get("text")).startswith('data: {"error"')
         host = urlsplit(this["request"]["url"]).netloc
-        played = vendor_of(host) != host  # no dialect of the server is that of a vendor whom nobody knows
+        played = provider_of(host) != host  # no api of the server is that of a provider whom nobody knows
         body = this["request"].get("body") or {}
         played = played and host.partition(":")[0] not in {"localhost", "127.0.0.1"}  # the server's own names
         played = played and not (host == "api.openai.com" and "/" in body.get("model", ""))  # vLLM

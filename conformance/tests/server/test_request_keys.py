@@ -4,7 +4,7 @@ import pytest
 from questions_to_the_server import CHAT, MESSAGES, NONCES, PROVIDERS, SCRIPTS, Provider
 
 from ellmer_conformance.server import StrictServer
-from ellmer_conformance.server.dialects.base import WRONG_KEY
+from ellmer_conformance.server.chat_apis.base import WRONG_KEY
 
 
 @pytest.mark.parametrize(

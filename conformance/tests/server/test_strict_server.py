@@ -42,7 +42,7 @@ def test_messages_without_a_version(server, client):
 
 
 @pytest.mark.parametrize("header", ["host", "x-forwarded-host"])
-def test_the_vendor_is_the_one_that_the_client_meant(post, header):
+def test_the_provider_is_the_one_that_the_client_meant(post, header):
     reply = post(CHAT, "two", chat(USER, model="deepseek-v4-flash"), **{header: "api.deepseek.com"})
     assert reply.json()["model"] == "deepseek-v4-flash"
     assert "prompt_cache_hit_tokens" in reply.json()["usage"]

@@ -6,9 +6,9 @@ import pytest
 
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think
-from ellmer_conformance.server.dialects.anthropic import Anthropic
-from ellmer_conformance.server.dialects.base import Ticket
-from ellmer_conformance.server.dialects.bedrock import Bedrock
+from ellmer_conformance.server.chat_apis.anthropic import Anthropic
+from ellmer_conformance.server.chat_apis.base import Ticket
+from ellmer_conformance.server.chat_apis.bedrock import Bedrock
 
 BETA = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
 TOOL = {"name": "get_weather", "input_schema": {"type": "object", "properties": {}}}
@@ -21,7 +21,7 @@ REFUSAL = (
 )
 
 
-def dialect(body, beta=False, model="claude-fable-5-1"):
+def api(body, beta=False, model="claude-fable-5-1"):
     headers = BETA if beta else {}
     request = Request("anthropic", "anthropic", {"model": model, **body}, headers=headers, model=model)
     return Anthropic(Ticket(request, "a case", 0))
@@ -29,7 +29,7 @@ def dialect(body, beta=False, model="claude-fable-5-1"):
 
 def answered(body, *parts, model="claude-fable-5-1"):
     """The message with which a request is answered."""
-    blocks = [whole for _, _, whole in dialect(body, model=model).blocks(Answer(parts))]
+    blocks = [whole for _, _, whole in api(body, model=model).blocks(Answer(parts))]
     return {"role": "assistant", "content": blocks}
 
 
@@ -100,13 +100,13 @@ FINE = {
 
 @pytest.mark.parametrize(("change", "place", "differs"), EDITS.values(), ids=EDITS)
 def test_thoughts_behind_another_prefix_are_refused(change, place, differs):
-    refusal = dialect(change(held()), beta=True).forged(strict=True)
+    refusal = api(change(held()), beta=True).forged(strict=True)
     assert (refusal.status, refusal.type) == (400, "invalid_request_error")
     assert refusal.message.startswith(f"{place}: {REFUSAL} {differs}")
 
 
 def test_the_refusal_names_the_header_that_was_not_sent():
-    refusal = dialect(held() | {"system": "Be long."}).forged(strict=True)
+    refusal = api(held() | {"system": "Be long."}).forged(strict=True)
     assert refusal.message == (
         f"messages.1.content.0: {REFUSAL} That setting requires the `thinking-binding-controls-2026-08-01` value in the "
         "`anthropic-beta` header. The `system` prompt differs from the one this block was created with."
@@ -115,7 +115,7 @@ def test_the_refusal_names_the_header_that_was_not_sent():
 
 @pytest.mark.parametrize("change", FINE.values(), ids=FINE)
 def test_what_is_no_edit_is_taken(change):
-    one = dialect(change(held()), beta=True)
+    one = api(change(held()), beta=True)
     assert one.forged(strict=True) is None
     assert one.conversation.transformations() == []
 
@@ -125,13 +125,13 @@ def test_a_gap_between_thoughts_is_refused():
     third = answered(body, Think("Bye."), Say("Bye."))
     gap = without_thought(body | {"messages": [*body["messages"], third, ASK]}, 3)
     said = "The `thinking` block that preceded this one when it was created is missing from this request."
-    assert dialect(gap, beta=True).forged(strict=True).message == f"messages.5.content.0: {REFUSAL} {said}"
+    assert api(gap, beta=True).forged(strict=True).message == f"messages.5.content.0: {REFUSAL} {said}"
 
 
 def test_who_has_them_dropped_is_answered_and_told():
     binding = {"block_binding": {"prefix_mismatch_behavior": "drop_block"}}
     changed = with_message(held(), 2, THANKS) | {"thinking": {"type": "adaptive", **binding}}
-    one = dialect(changed, beta=True)
+    one = api(changed, beta=True)
     assert one.forged(strict=True) is None
     assert one.conversation.transformations() == [
         {"type": "thinking_dropped", "path": "messages.3.content.0", "reason": "prefix_binding_mismatch"}
@@ -140,7 +140,7 @@ def test_who_has_them_dropped_is_answered_and_told():
 
 def test_older_models_do_not_check():
     changed = held("claude-sonnet-5") | {"system": "Be long."}
-    one = dialect(changed, beta=True, model="claude-sonnet-5")
+    one = api(changed, beta=True, model="claude-sonnet-5")
     assert (one.forged(strict=True), one.conversation.transformations()) == (None, [])
 
 
@@ -156,7 +156,7 @@ def test_older_models_do_not_check():
     ],
 )
 def test_a_thought_that_the_model_cannot_read_is_left_out(author, reader, read):
-    one = dialect(held(author), beta=True, model=reader)
+    one = api(held(author), beta=True, model=reader)
     assert one.forged(strict=True) is None
     reasons = [entry["reason"] for entry in one.conversation.transformations()]
     assert reasons == ([] if read else ["model_binding_mismatch"] * 2)

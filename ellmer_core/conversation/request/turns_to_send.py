@@ -72,5 +72,5 @@ def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
     if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
         settings.told.update(new)
         warn(
-            f"{settings.wire.vendor}'s {settings.wire.model} was not sent {', '.join(new)}; a description was sent instead."
+            f"{settings.wire.provider}'s {settings.wire.model} was not sent {', '.join(new)}; a description was sent instead."
         )

@@ -45,7 +45,7 @@ def sendable_to(
     if tools and not wire.profile.tools:
         names = ", ".join(tool.name for tool in tools)
         raise UsageError(
-            f"{wire.vendor}'s {wire.model} does not support tools: do not register {names} here."
+            f"{wire.provider}'s {wire.model} does not support tools: do not register {names} here."
         )
     replaced: list[str] = []
     sent = list(turns)

@@ -24,7 +24,7 @@ def cost(wire: Wire, tokens: Tokens) -> float | None:
     """
     if tokens.input is None or tokens.output is None:
         return None
-    price = _price(wire.vendor, wire.model, tokens.input)
+    price = _price(wire.provider, wire.model, tokens.input)
     if price is None:
         return None
     cached, written = tokens.cached or 0, tokens.cache_write or 0
@@ -37,9 +37,9 @@ def cost(wire: Wire, tokens: Tokens) -> float | None:
     return spent / 1e6
 
 
-def prices(vendor: str, model: str) -> dict[str, float | None]:
+def prices(provider: str, model: str) -> dict[str, float | None]:
     """Returns `input`, `output` and `cached`: US dollars per million tokens of a short input, or `None` if not known."""
-    price = _price(vendor, model, 0)
+    price = _price(provider, model, 0)
     return {name: getattr(price, name, None) for name in ("input", "output", "cached")}
 
 
@@ -52,16 +52,16 @@ class _Price(NamedTuple):
     cache_write: float
 
 
-def known_models(vendor: str) -> list[str]:
+def known_models(provider: str) -> list[str]:
     """Returns the models of a provider that have a price in the table."""
-    return [row["model"] for row in _rows(vendor)]
+    return [row["model"] for row in _rows(provider)]
 
 
-def _price(vendor: str, model: str, tokens: int) -> _Price | None:
+def _price(provider: str, model: str, tokens: int) -> _Price | None:
     """Returns the price of a model for an input of this length. Above a threshold, some models cost more for the
     whole input.
     """
-    rows = _thresholds(vendor, model)
+    rows = _thresholds(provider, model)
     if not rows:
         return None
     *_, (_, input, output, cached, write) = (p for p in rows if tokens > p[0] or not p[0])
@@ -69,9 +69,9 @@ def _price(vendor: str, model: str, tokens: int) -> _Price | None:
 
 
 @lru_cache
-def _thresholds(vendor: str, model: str) -> list[list[float]]:
+def _thresholds(provider: str, model: str) -> list[list[float]]:
     """Returns the table's rows for a model, one for each threshold."""
-    found = (row["prices"] for row in _rows(vendor) if _matches(row["match"], model.lower()))
+    found = (row["prices"] for row in _rows(provider) if _matches(row["match"], model.lower()))
     return next(found, [])
 
 
@@ -103,19 +103,19 @@ def _has(model: str, choice: str) -> bool:
 
 
 @cache
-def _packaged(vendor: str) -> list[dict[str, Any]]:
+def _packaged(provider: str) -> list[dict[str, Any]]:
     """Returns the package's rows of one provider. It decodes no other rows, because all of them take long."""
-    _, _, vendors = TABLE.read_text(encoding="utf-8").partition('"vendors": {')
-    _, found, rows = vendors.partition(f"\n{json.dumps(vendor)}: ")
+    _, _, providers = TABLE.read_text(encoding="utf-8").partition('"providers": {')
+    _, found, rows = providers.partition(f"\n{json.dumps(provider)}: ")
     return json.JSONDecoder().raw_decode(rows)[0] if found else []
 
 
 _refreshed: Table = {}
 
 
-def _rows(vendor: str) -> list[dict[str, Any]]:
+def _rows(provider: str) -> list[dict[str, Any]]:
     """Returns the rows of a provider, with the refreshed rows first."""
-    return [*_refreshed.get(vendor, ()), *_packaged(vendor)]
+    return [*_refreshed.get(provider, ()), *_packaged(provider)]
 
 
 def refresh_prices(source: str | Path | None, *, max_bytes: int = 10_000_000) -> int:

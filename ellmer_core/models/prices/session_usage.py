@@ -18,8 +18,15 @@ def log_usage(wire: Wire, tokens: Tokens, dollars: float | None) -> None:
     """Adds one answer to the session's account."""
     with _lock:
         row = _used.setdefault(
-            (wire.vendor, wire.model),
-            {"vendor": wire.vendor, "model": wire.model, "input": 0, "output": 0, "cached": 0, "cost": 0.0},
+            (wire.provider, wire.model),
+            {
+                "provider": wire.provider,
+                "model": wire.model,
+                "input": 0,
+                "output": 0,
+                "cached": 0,
+                "cost": 0.0,
+            },
         )
         for name in ("input", "output", "cached"):
             row[name] += getattr(tokens, name) or 0
@@ -35,7 +42,7 @@ def token_usage() -> list[dict[str, Any]]:
 
     Examples:
         >>> _ = chat_openai().chat("Hi")
-        >>> "OpenAI" in [row["vendor"] for row in token_usage()]
+        >>> "OpenAI" in [row["provider"] for row in token_usage()]
         True
     """
     with _lock:

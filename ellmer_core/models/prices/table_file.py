@@ -22,8 +22,8 @@ def read_table(source: str | Path, max_bytes: int) -> Table:
     """
     try:
         table = json.loads(_content(source, max_bytes))
-        vendors = table["vendors"]
-        return {str(vendor): [_row(row) for row in rows] for vendor, rows in vendors.items()}
+        providers = table["providers"]
+        return {str(provider): [_row(row) for row in rows] for provider, rows in providers.items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error) as error:
         raise UsageError(
             f"{source} is not a table of prices: {error!r}. See prices.json of this package."

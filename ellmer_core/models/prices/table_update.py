@@ -13,11 +13,11 @@ from typing import Any
 
 from .price_lookup import TABLE
 
-__all__ = ["VENDORS", "update"]
+__all__ = ["PROVIDERS", "update"]
 
 #: Providers as printed, and their names at genai-prices. (OpenRouter says itself what an answer costs; Perplexity
 #: charges for requests, not only for tokens.)
-VENDORS = {
+PROVIDERS = {
     "AWS/Bedrock": "aws",
     "Anthropic": "anthropic",
     "Azure/OpenAI": "azure",
@@ -51,17 +51,17 @@ def update() -> None:
 
     today = datetime.now(UTC)
     models = {provider.id: provider.models for provider in data.providers}
-    vendors = {name: list(_rows(models[id], today)) for name, id in VENDORS.items()}
-    lines = [f"{json.dumps(name)}: [\n{_lines(rows)}\n]" for name, rows in vendors.items()]
+    providers = {name: list(_rows(models[id], today)) for name, id in PROVIDERS.items()}
+    lines = [f"{json.dumps(name)}: [\n{_lines(rows)}\n]" for name, rows in providers.items()]
     facts = {
         "date": today.date().isoformat(),
         "source": f"genai-prices {version('genai-prices')}",
         "unit": "US dollars per million tokens: [from this many input tokens, input, output, cache read, cache write]",
     }
     head = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in facts.items())
-    text = f'{{\n{head},\n"vendors": {{\n' + ",\n".join(lines) + "\n}\n}\n"
+    text = f'{{\n{head},\n"providers": {{\n' + ",\n".join(lines) + "\n}\n}\n"
     TABLE.write_text(text, encoding="utf-8")
-    print(f"{TABLE}: {sum(map(len, vendors.values()))} models as of {facts['date']}")  # noqa: T201
+    print(f"{TABLE}: {sum(map(len, providers.values()))} models as of {facts['date']}")  # noqa: T201
 
 
 def _lines(rows: list[dict[str, Any]]) -> str:

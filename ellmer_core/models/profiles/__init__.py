@@ -24,13 +24,13 @@ FILES = (anthropic, bedrock, google, groq, hosts, openai, others)
 
 def profile_of(wire: Wire) -> Profile:
     """Returns the tables' profile of the wire's model."""
-    return _profile(wire.vendor, wire.name, wire.model)
+    return _profile(wire.provider, wire.name, wire.model)
 
 
 @cache
-def rows(vendor: str = "") -> tuple[dict[str, Any], ...]:
+def rows(provider: str = "") -> tuple[dict[str, Any], ...]:
     """Returns all rows, file by file, or those that name the provider."""
-    found = [row for file in FILES for row in file.ROWS if not vendor or vendor in row["provider"]]
+    found = [row for file in FILES for row in file.ROWS if not provider or provider in row["provider"]]
     for row in found:
         if wrong := row.keys() - _KEYS - {"provider", "format", "model", "source"}:
             raise UsageError(f"A profile has no {', '.join(sorted(wrong))}: {row['source']}")
@@ -38,11 +38,11 @@ def rows(vendor: str = "") -> tuple[dict[str, Any], ...]:
 
 
 @cache
-def _profile(vendor: str, format: str, model: str) -> Profile:
+def _profile(provider: str, format: str, model: str) -> Profile:
     said: dict[str, Any] = {}
     sources: list[str] = []
-    for row in rows(vendor):
-        here = vendor in row["provider"] and row.get("format", format) == format
+    for row in rows(provider):
+        here = provider in row["provider"] and row.get("format", format) == format
         if here and re.search(row["model"], model, re.IGNORECASE):
             said |= {key: _frozen(value) for key, value in row.items() if key in _KEYS}
             sources.append(row["source"])

@@ -60,7 +60,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     """The format itself. It requires `max_tokens`: see `limit()`."""
 
     name: ClassVar[str] = "anthropic"
-    vendor: ClassVar[str] = "Anthropic"
+    provider: ClassVar[str] = "Anthropic"
     default_model: ClassVar[str] = ""
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "temperature",

@@ -46,7 +46,7 @@ class Bedrock(BedrockContent, BedrockResponse):
     """The format itself."""
 
     name: ClassVar[str] = "bedrock"
-    vendor: ClassVar[str] = "AWS/Bedrock"
+    provider: ClassVar[str] = "AWS/Bedrock"
     default_model: ClassVar[str] = ""
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "inferenceConfig.temperature",

@@ -35,7 +35,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
     """The format itself."""
 
     name: ClassVar[str] = "cohere"
-    vendor: ClassVar[str] = "Cohere"
+    provider: ClassVar[str] = "Cohere"
     default_model: ClassVar[str] = ""
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "temperature",

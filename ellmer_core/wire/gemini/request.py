@@ -41,7 +41,7 @@ class Gemini(GeminiContent, GeminiResponse):
     """The format itself. Media inside results need Gemini 3 (`function_response.parts` is refused before)."""
 
     name: ClassVar[str] = "gemini"
-    vendor: ClassVar[str] = "Google/Gemini"
+    provider: ClassVar[str] = "Google/Gemini"
     default_model: ClassVar[str] = ""
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "generationConfig.temperature",

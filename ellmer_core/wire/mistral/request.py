@@ -26,7 +26,7 @@ class MistralChat(MistralContent, OpenAIChat):
     """
 
     name: ClassVar[str] = "mistral"
-    vendor: ClassVar[str] = "Mistral"
+    provider: ClassVar[str] = "Mistral"
     param_names: ClassVar[Mapping[str, str]] = {
         **{
             name: name

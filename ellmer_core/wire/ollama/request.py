@@ -33,7 +33,7 @@ class OllamaChat(OllamaContent, OllamaResponse):
     """The format itself."""
 
     name: ClassVar[str] = "ollama"
-    vendor: ClassVar[str] = "Ollama"
+    provider: ClassVar[str] = "Ollama"
     default_model: ClassVar[str] = ""
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "options.temperature",

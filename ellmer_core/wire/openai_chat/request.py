@@ -33,7 +33,7 @@ class OpenAIChat(OpenAIChatContent, OpenAIChatResponse):
     """The format itself, for any server that has it."""
 
     name: ClassVar[str] = "openai-chat"
-    vendor: ClassVar[str] = "OpenAI-compatible"
+    provider: ClassVar[str] = "OpenAI-compatible"
     default_model: ClassVar[str] = ""
     #: What separates several texts of a user turn in one string. `None` sends them as a list of parts.
     text_separator: ClassVar[str | None] = None

@@ -49,7 +49,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
     """The format itself, for any server that has it. Nothing is stored there (`store: false`)."""
 
     name: ClassVar[str] = "openai-responses"
-    vendor: ClassVar[str] = "OpenAI"
+    provider: ClassVar[str] = "OpenAI"
     default_model: ClassVar[str] = ""
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "temperature",

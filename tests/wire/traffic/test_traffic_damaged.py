@@ -135,10 +135,10 @@ def never_spoils_the_chat(name, wire, answer):
             cost(wire, turn.tokens)
         except EllmerError:
             pass
-        saved = json.loads(json.dumps(recorded(history, wire.vendor, wire.model)))
+        saved = json.loads(json.dumps(recorded(history, wire.provider, wire.model)))
         back, *_ = restored(saved, [], [])
         assert back.turns == history.turns
-        format_chat(wire.vendor, wire.model, history.turns).encode("utf-8", "surrogatepass")
+        format_chat(wire.provider, wire.model, history.turns).encode("utf-8", "surrogatepass")
         following = sendable(
             [*history.turns, history.reply([]) if history.open_requests else UserTurn("Go on")]
         )

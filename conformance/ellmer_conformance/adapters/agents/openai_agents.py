@@ -150,7 +150,7 @@ class OpenAIAgents(BridgeAdapter):
     sessions = Session
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"], "openai-responses": ["openai"]}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results. Chat Completions has no place for them there, and the
         library does not move them.
         """

@@ -100,7 +100,7 @@ class SmolAgents(BridgeAdapter):
     sessions = Session
     wires: Mapping[str, Sequence[str]] = {"openai-chat": ["openai"]}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Only blocking calls are supported."""
         return Capabilities(modes=("sync", "stream"), audio_in_user="native")
 

@@ -170,7 +170,7 @@ class Strands(BridgeAdapter):
     sessions = Session
     wires = FOUR_WIRES
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities. Media are inside results, except in Chat Completions."""
         media: Literal["native", "pointer"] = "pointer" if wire == "openai-chat" else "native"
         return Capabilities(structured="native", image_in_tool_result=media, pdf_in_tool_result=media)

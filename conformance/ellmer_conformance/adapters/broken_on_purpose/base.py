@@ -52,9 +52,9 @@ class BrokenAdapter(EllmerCore):
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
         """The wire formats, each with its own provider."""
-        return {wire: vendors[:1] for wire, vendors in super().wires.items() if wire in self.on}
+        return {wire: providers[:1] for wire, providers in super().wires.items() if wire in self.on}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns the capabilities: blocking calls and streams."""
         able = dict.fromkeys(("audio_in_user", "structured", "approval", "citations", "uploads"), "native")
         return Capabilities(modes=[self.mode], **able)  # type: ignore[arg-type]  # the names are its fields

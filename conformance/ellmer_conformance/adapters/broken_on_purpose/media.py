@@ -110,8 +110,8 @@ class RefusesInSilence(BrokenAdapter):
 
     case, caught_by = "tool_returns_image", ("TRM-010",)
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        able = super().capabilities(wire, vendor)
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
+        able = super().capabilities(wire, provider)
         return replace(able, image_in_tool_result="refused")
 
     def body(self, body: Json) -> Json:

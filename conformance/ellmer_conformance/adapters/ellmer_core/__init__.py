@@ -1,6 +1,6 @@
 """Adapter for ellmer_core. It uses the public API, as any outside library would.
 
-The package has the adapter and its sessions. `messages` converts the cases' messages, and `vendors` finds the
+The package has the adapter and its sessions. `messages` converts the cases' messages, and `providers` finds the
 providers.
 """
 
@@ -32,7 +32,7 @@ from .. import Capabilities, Endpoint, Place
 from ..shared.retry_waits import patience
 from ..shared.turn_options import turn_params
 from .messages import content, requests, tool_of, turns_of, type_of
-from .vendors import Vendor, vendors_by_key
+from .providers import Provider, providers_by_key
 
 __all__ = ["EllmerCore", "Options", "Session", "adapter"]
 
@@ -48,23 +48,23 @@ class EllmerCore:
     name = "ellmer-core"
 
     @property
-    def vendors(self) -> Mapping[tuple[str, str], Vendor]:
+    def providers(self) -> Mapping[tuple[str, str], Provider]:
         """The providers by wire format and name. A format's own provider comes first."""
-        return vendors_by_key()
+        return providers_by_key()
 
     @property
     def wires(self) -> Mapping[str, Sequence[str]]:
         """The providers of each wire format."""
-        return {wire: [v for w, v in self.vendors if w == wire] for wire, _ in self.vendors}
+        return {wire: [v for w, v in self.providers if w == wire] for wire, _ in self.providers}
 
     @cached_property
     def places(self) -> Mapping[tuple[str, str], Place]:
         """The places of its providers."""
-        return {key: vendor.place for key, vendor in self.vendors.items()}
+        return {key: provider.place for key, provider in self.providers.items()}
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
         """Returns the capabilities that the provider's module declares."""
-        return self.vendors[wire, vendor].capabilities
+        return self.providers[wire, provider].capabilities
 
     def session(
         self,
@@ -75,13 +75,13 @@ class EllmerCore:
         history: Sequence[Turn] = (),
     ) -> Session:
         """Returns a session with a chat from the provider's own constructor."""
-        vendor = self.vendors[endpoint.wire, endpoint.vendor]
+        provider = self.providers[endpoint.wire, endpoint.provider]
         key = (
             {"api_key": endpoint.api_key}
-            if vendor.wire.key_vars
+            if provider.wire.key_vars
             else {"credentials": lambda: endpoint.api_key}
         )
-        chat = vendor.construct(
+        chat = provider.construct(
             system,
             model=endpoint.model,
             base_url=endpoint.base_url,

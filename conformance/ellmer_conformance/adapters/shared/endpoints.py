@@ -50,28 +50,28 @@ WHERE: Mapping[tuple[str, str], Place] = {
 }
 
 
-def place_for(case: Case, adapter: Adapter, wire: str, vendor: str) -> Place:
+def place_for(case: Case, adapter: Adapter, wire: str, provider: str) -> Place:
     """Returns the place for a case at a provider, with the case's model.
 
     A model for media is used only with media. An adapter that refuses them uses the provider's usual model.
     """
-    place = place_of(adapter, wire, vendor)
-    refused = adapter.capabilities(wire, vendor).refused(case.needs) if wire in case.models else ()
+    place = place_of(adapter, wire, provider)
+    refused = adapter.capabilities(wire, provider).refused(case.needs) if wire in case.models else ()
     if wire not in case.models or any(need.endswith("_in_user") for need in refused):
         return place
     return replace(place, model=case.models[wire])
 
 
-def place_of(adapter: Adapter, wire: str, vendor: str) -> Place:
+def place_of(adapter: Adapter, wire: str, provider: str) -> Place:
     """Returns the place of a provider, from the suite or else from the adapter. Raises LookupError for an unknown
     provider.
     """
     places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
-    if (wire, vendor) not in places:
+    if (wire, provider) not in places:
         raise LookupError(
-            f"{adapter.name} speaks {wire} at {vendor!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, provider) to `ellmer_conformance.adapters.Place`."
+            f"{adapter.name} speaks {wire} at {provider!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, provider) to `ellmer_conformance.adapters.Place`."
         )
-    return places[wire, vendor]
+    return places[wire, provider]
 
 
 def live_key(place: Place) -> str | None:
@@ -79,7 +79,7 @@ def live_key(place: Place) -> str | None:
     return next((os.environ[v] for v in place.key_vars if os.environ.get(v)), None)
 
 
-def endpoint(place: Place, wire: str, vendor: str, *, live: bool = False) -> Endpoint:
+def endpoint(place: Place, wire: str, provider: str, *, live: bool = False) -> Endpoint:
     """Returns the endpoint for a session. Its key is the canary, except in live recordings."""
     key = live_key(place) if live else None
-    return Endpoint(wire, vendor, place.base_url, key or CANARY, place.model)
+    return Endpoint(wire, provider, place.base_url, key or CANARY, place.model)

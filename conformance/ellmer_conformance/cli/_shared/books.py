@@ -1,4 +1,4 @@
-"""Finds the rules for the options `--wire` and `--vendor`."""
+"""Finds the rules for the options `--wire` and `--provider`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ...contract.rulebook import RuleBook
 __all__ = ["books_of"]
 
 
-def books_of(wire: str | None, vendor: str) -> list[RuleBook]:
+def books_of(wire: str | None, provider: str) -> list[RuleBook]:
     """Returns the book of a wire format at a provider. Without a wire format, returns the provider's or all books.
 
     Raises UsageError for an unknown wire format, and for a provider without a wire format.
     """
-    if vendor and not wire:
+    if provider and not wire:
         raise click.UsageError(
-            f"--vendor {vendor} needs --wire, because a provider may have several wire formats."
+            f"--provider {provider} needs --wire, because a provider may have several wire formats."
         )
     try:
-        return [rules.book(name, vendor) for name in ([wire] if wire else rules.WIRES)]
+        return [rules.book(name, provider) for name in ([wire] if wire else rules.WIRES)]
     except LookupError as error:
         raise click.UsageError(str(error).capitalize() + ".") from error

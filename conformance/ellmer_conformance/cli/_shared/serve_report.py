@@ -34,13 +34,13 @@ def observed(entries: Iterable[Entry], way: Literal["server", "observe", "proxy"
         request = entry.exchange.request
         if request.wire:
             mode: Mode = "stream" if request.stream else "sync"
-            talks[entry.case, request.wire, request.vendor, mode].append(entry.exchange)
+            talks[entry.case, request.wire, request.provider, mode].append(entry.exchange)
     return finished(Report.joined(_judged(place, talk, way) for place, talk in talks.items()))
 
 
 def _judged(place: Place, exchanges: list[Exchange], way: Literal["server", "observe", "proxy"]) -> Report:
-    name, wire, vendor, mode = place
+    name, wire, provider, mode = place
     case = all_cases().get(name) or Case(script=(), steps=(), name=name)
     unseen = dict.fromkeys(behaviour.book.rules, _WHY)
-    run = Run(case, wire, vendor, mode, exchanges, way=way, unseen=unseen)
+    run = Run(case, wire, provider, mode, exchanges, way=way, unseen=unseen)
     return judged(CLIENT, run, judge(run))

@@ -1,6 +1,6 @@
 """Readers convert the requests of each wire format to neutral `Item`s. There is one module for each wire format.
 
-Each module has `WIRE` (its name), `VENDOR` (the service whose format it is), `paths` (patterns of its URL paths) and
+Each module has `WIRE` (its name), `PROVIDER` (the service whose format it is), `paths` (patterns of its URL paths) and
 `read(request) -> list[Item]`, in the order in which the provider reads. A malformed body is read as far as possible,
 because the rules judge it. `detect()` finds the wire and the provider of a recorded URL, and `request()` makes the
 value that rules judge.
@@ -22,10 +22,10 @@ from pydantic_core import from_json
 from ..exchange import Item, Request
 from ..json_depth import bounded
 from . import anthropic, bedrock, cohere, gemini, gen_ai_span, mistral, ollama, openai_chat, openai_responses
-from .provider_hosts import vendor_of
+from .provider_hosts import provider_of
 from .read_cache import once_per_request
 
-__all__ = ["MODULES", "detect", "is_beside", "parsed", "read", "request", "request_of", "vendor_of"]
+__all__ = ["MODULES", "detect", "is_beside", "parsed", "provider_of", "read", "request", "request_of"]
 
 MODULES: Mapping[str, ModuleType] = {
     module.WIRE: module
@@ -72,16 +72,16 @@ def _detected(url: str, host: str) -> tuple[str, str] | None:
     wire = _wire_of(_CASE.sub("", parts.path))
     if wire is None:
         return None
-    vendor = vendor_of(parts.netloc.rpartition("@")[2])
+    provider = provider_of(parts.netloc.rpartition("@")[2])
     if _CASE.match(parts.path) and (parts.hostname or "") in _LOCAL:
         named = host.partition(":")[0]
-        own = MODULES[wire].VENDOR if wire in MODULES else wire
-        vendor = own if named in _LOCAL else vendor_of(named)
+        own = MODULES[wire].PROVIDER if wire in MODULES else wire
+        provider = own if named in _LOCAL else provider_of(named)
     if wire == "gemini" and re.search("/publishers/google/|/endpoints/", parts.path):
-        vendor = "vertex"
+        provider = "vertex"
     if wire == "ollama":
-        vendor = wire  # the host does not matter
-    return _spoken(wire, vendor), vendor
+        provider = wire  # the host does not matter
+    return _spoken(wire, provider), provider
 
 
 def is_beside(method: str, url: str) -> bool:
@@ -94,7 +94,7 @@ def request(
     url: str,
     headers: Mapping[str, str],
     body: bytes,
-    vendor: str | None = None,
+    provider: str | None = None,
     *,
     when: date | None = None,
 ) -> Request:
@@ -103,7 +103,7 @@ def request(
     Raises ValueError, with a sentence, if the URL is not a chat endpoint of a known wire format or the body is not a
     JSON object.
     """
-    return request_of(method, url, headers, parsed(body), vendor, when=when)
+    return request_of(method, url, headers, parsed(body), provider, when=when)
 
 
 def request_of(
@@ -111,21 +111,21 @@ def request_of(
     url: str,
     headers: Mapping[str, str],
     value: Any,
-    vendor: str | None = None,
+    provider: str | None = None,
     *,
     when: date | None = None,
 ) -> Request:
     """Returns the same of a body that is parsed."""
     if not isinstance(value, dict):
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
-    place = _endpoint(url, _header(headers, "host") or "", vendor)
+    place = _endpoint(url, _header(headers, "host") or "", provider)
     if place is None:
         known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
         raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({known})")
     model = value.get("model")
     named = model.removeprefix("models/") if isinstance(model, str) and model else place.model
     stream = place.streams or value.get("stream", place.streams_by_default) is True
-    return Request(place.wire, place.vendor, value, url, method, headers, named, stream, when)
+    return Request(place.wire, place.provider, value, url, method, headers, named, stream, when)
 
 
 @once_per_request
@@ -139,18 +139,18 @@ class _Endpoint(NamedTuple):
     """The requests that a URL accepts."""
 
     wire: str
-    vendor: str
+    provider: str
     model: str
     streams: bool
     streams_by_default: bool
 
 
 @lru_cache(1024)
-def _endpoint(url: str, host: str, vendor: str | None) -> _Endpoint | None:
+def _endpoint(url: str, host: str, provider: str | None) -> _Endpoint | None:
     found = _detected(url, host)
     if found is None:
         return None
-    wire, served_by = found[0], vendor or found[1]
+    wire, served_by = found[0], provider or found[1]
     streams = bool(_STREAMS.search(urlsplit(url).path))
     return _Endpoint(_spoken(wire, served_by), served_by, _model(url), streams, wire == "ollama")
 
@@ -163,9 +163,9 @@ def _wire_of(path: str) -> str | None:
     return next((wire for wire, pattern in _UNREAD.items() if re.search(pattern, path)), None)
 
 
-def _spoken(wire: str, vendor: str) -> str:
+def _spoken(wire: str, provider: str) -> str:
     """Returns the wire format of a path at a provider. Mistral has its own format at OpenAI's path."""
-    return "mistral" if (wire, vendor) == ("openai-chat", "mistral") else wire
+    return "mistral" if (wire, provider) == ("openai-chat", "mistral") else wire
 
 
 def parsed(body: bytes) -> Any:

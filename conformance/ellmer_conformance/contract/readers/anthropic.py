@@ -14,7 +14,7 @@ from .json_access import elements, inline, linked, object_of, text_of
 from .read_cache import read_once
 
 WIRE = "anthropic"
-VENDOR = "anthropic"
+PROVIDER = "anthropic"
 paths = (r"/v1/messages/?$", r"/publishers/anthropic/models/(?!count-tokens)[^/:]+:(streamR|r)awPredict$")
 
 #: Models that bind a thought to what stood before it. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking

@@ -14,7 +14,7 @@ from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, linked, object_of, text_of
 
 WIRE = "bedrock"
-VENDOR = "bedrock"
+PROVIDER = "bedrock"
 paths = (r"/model/[^/]+/converse(-stream)?$",)
 
 _TYPES = {

@@ -14,7 +14,7 @@ from . import cohere_v1
 from .json_access import elements, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "cohere"
-VENDOR = "cohere"
+PROVIDER = "cohere"
 paths = (r"/v2/chat/?$",)
 
 _ROLES = {"system": "system", "developer": "system", "assistant": "assistant", "tool": "tool"}
@@ -27,7 +27,7 @@ def messages(body: Json) -> Iterator[tuple[str, Json]]:
 
 def read(request: Request) -> list[Item]:
     """Returns the content of the request in order."""
-    if request.vendor == cohere_v1.VENDOR:
+    if request.provider == cohere_v1.PROVIDER:
         return cohere_v1.read(request)
     return [
         item

@@ -12,9 +12,9 @@ from typing import Any
 from ..exchange import Item, Json, Request
 from .json_access import elements, object_of, text_of
 
-__all__ = ["VENDOR", "read"]
+__all__ = ["PROVIDER", "read"]
 
-VENDOR = "cohere-v1"
+PROVIDER = "cohere-v1"
 _ROLES = {"CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 
 

@@ -18,7 +18,7 @@ from .json_access import inline, kind_of, linked, object_of, text_of
 from .read_cache import read_once
 
 WIRE = "gemini"
-VENDOR = "google"
+PROVIDER = "google"
 paths = (r"/(models|tunedModels|endpoints)/[^/:]+:(streamG|g)enerateContent$",)
 
 Role = Literal["user", "assistant"]
@@ -69,7 +69,7 @@ def declarations(body: Json) -> Iterator[tuple[str, Json]]:
 
 def read(request: Request) -> list[Item]:
     """Returns the content of the request in order."""
-    if request.vendor == gemini_interactions.VENDOR:
+    if request.provider == gemini_interactions.PROVIDER:
         return gemini_interactions.read(request)
     found = list(_system(request.body))
     for turn, (pointer, content) in enumerate(contents(request.body)):

@@ -14,7 +14,7 @@ from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, kind_of, linked, parsed, text_of
 
 WIRE = "gen-ai-span"
-VENDOR = ""
+PROVIDER = ""
 paths = ()
 
 _ROLES = {

@@ -20,8 +20,8 @@ Hosted = tuple[str, str, str] | str
 
 #: The wire format that another version of an API counts as, and whose rules are its own.
 VERSIONS = {
-    "cohere-v1": ("cohere", cohere_v1.VENDOR),
-    "gemini-interactions": ("gemini", gemini_interactions.VENDOR),
+    "cohere-v1": ("cohere", cohere_v1.PROVIDER),
+    "gemini-interactions": ("gemini", gemini_interactions.PROVIDER),
 }
 _MODEL = re.compile(r"/model/(?P<model>[^/]+)/invoke")
 _CLAUDE = re.compile(r"anthropic\.(claude.*)")

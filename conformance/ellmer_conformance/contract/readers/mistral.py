@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from .openai_chat import messages, read
 
-__all__ = ["VENDOR", "WIRE", "messages", "paths", "read"]
+__all__ = ["PROVIDER", "WIRE", "messages", "paths", "read"]
 
 WIRE = "mistral"
-VENDOR = "mistral"
+PROVIDER = "mistral"
 paths: tuple[str, ...] = ()

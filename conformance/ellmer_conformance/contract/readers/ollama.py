@@ -13,7 +13,7 @@ from ..exchange import Item, Json, Request
 from .json_access import elements, inline, object_of, parsed, text_of
 
 WIRE = "ollama"
-VENDOR = "ollama"
+PROVIDER = "ollama"
 paths = (r"/api/chat/?$",)
 
 _ROLES = {"system": "system", "assistant": "assistant", "tool": "tool"}

@@ -13,7 +13,7 @@ from .json_access import elements, inline, kind_of, linked, object_of, parsed, t
 from .read_cache import read_once
 
 WIRE = "openai-chat"
-VENDOR = "openai"
+PROVIDER = "openai"
 paths = (r"/chat/completions/?$",)
 
 _ROLES = {

@@ -12,7 +12,7 @@ from ..exchange import Item, Json, Media, Request
 from .json_access import elements, inline, kind_of, linked, object_of, parsed, text_of
 
 WIRE = "openai-responses"
-VENDOR = "openai"
+PROVIDER = "openai"
 paths = (r"/responses/?$",)
 
 _ROLES = {"system": "system", "developer": "system", "assistant": "assistant"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["host_of", "vendor_of"]
+__all__ = ["host_of", "provider_of"]
 
 _HOSTS = {
     "api.openai.com": "openai",
@@ -52,19 +52,19 @@ _HOSTS = {
 _NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", "googleai": "google"}
 
 
-def host_of(vendor: str) -> str:
+def host_of(provider: str) -> str:
     """Returns a host of a provider, or `""` for an unknown one."""
-    name = _NAMED.get(vendor, vendor)
+    name = _NAMED.get(provider, provider)
     return next((host for host, known in _HOSTS.items() if known == name), "")
 
 
 @lru_cache(1024)
-def vendor_of(host: str) -> str:
+def provider_of(host: str) -> str:
     """Returns `groq` for `api.groq.com`, and the host itself if it is unknown."""
     name, _, port = host.lower().partition(":")
-    for known, vendor in _HOSTS.items():
+    for known, provider in _HOSTS.items():
         if name == known or name.endswith((f".{known}", f"-{known}")):
-            return vendor
+            return provider
     for own in ("llamacpp", "vllm"):  # a local server is named by its host name
         if own in name:
             return own

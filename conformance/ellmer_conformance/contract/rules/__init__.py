@@ -17,7 +17,7 @@ WIRES = tuple(wire for wire in MODULES if wire.replace("-", "_") in _PACKAGES)  
 
 
 @cache
-def book(wire: str, vendor: str = "") -> RuleBook:
+def book(wire: str, provider: str = "") -> RuleBook:
     """Returns the rules of a wire format as a provider applies them; without a provider, as the format's own
     author applies them.
 
@@ -28,5 +28,5 @@ def book(wire: str, vendor: str = "") -> RuleBook:
             f"there are no rules for the wire format {wire!r}; there are for {', '.join(WIRES)}"
         )
     module = import_module(f".{wire.replace('-', '_')}", __name__)
-    found: RuleBook = module.dialect(vendor)
+    found: RuleBook = module.book_of(provider)
     return found

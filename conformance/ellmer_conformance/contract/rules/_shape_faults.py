@@ -42,7 +42,7 @@ class Wording:
     source: str
     example: Json
     counterexamples: Mapping[FaultKind, Sequence[Json]]
-    vendors: Mapping[str, str] = field(default_factory=dict)  # those whose reader has another shape
+    providers: Mapping[str, str] = field(default_factory=dict)  # those whose reader has another shape
     ignored: frozenset[str] = frozenset()  # fields of our own examples that are in the URL, not in the body
     tolerated: Callable[[Fault, Request], bool] = lambda *_: (
         False
@@ -67,7 +67,7 @@ def enter(book: RuleBook, wording: Wording) -> None:
 def _check(kind: FaultKind, sentence: str, wording: Wording) -> Check:
     def check(request: Request) -> Iterator[Finding]:
         found = False
-        shape = wording.vendors.get(request.vendor, wording.shape)
+        shape = wording.providers.get(request.provider, wording.shape)
         for fault in _faults(request, shape, wording.ignored):
             if fault.kind is kind and not wording.tolerated(fault, request):
                 found = True

@@ -51,14 +51,14 @@ def play_live(plays: Iterable[Play], cassettes: Path, base_url: str = "") -> Ite
     """Plays each case with the real key, and keeps the recordings without violations."""
     for play in plays:
         where = {"cassettes": cassettes, "record": True, "live_url": base_url}
-        run = attempt(play.adapter, play.wire, play.vendor, play.case, play.mode, **where)
+        run = attempt(play.adapter, play.wire, play.provider, play.case, play.mode, **where)
         yield Checked(play, run, judge(run), [*_compared(play, run)])
 
 
 def _compared(play: Play, run: Run) -> Iterator[list[Difference]]:
     """Yields the differences for each request. The strict server gives the live provider's content, as far as it can."""
     engine = Engine({run.case.name: Script(run.case.script)})
-    base = urlsplit(place_of(play.adapter, play.wire, play.vendor).origin).path
+    base = urlsplit(place_of(play.adapter, play.wire, play.provider).origin).path
     for exchange in run.exchanges:
         if exchange.response is not None:
             strict = _strict(engine, run, exchange.request, base)
@@ -71,6 +71,6 @@ def _strict(engine: Engine, run: Run, request: Request, base: str) -> Response:
     path = parts.path.removeprefix(base) + (f"?{parts.query}" if parts.query else "")
     headers = {name: value for name, value in request.headers.items() if name.lower() in _HEADERS}
     keys = {"authorization": f"Bearer {CANARY}", "x-api-key": CANARY, "x-goog-api-key": CANARY}
-    target = f"/c/{run.case.name}/1@{run.vendor}{path}"
+    target = f"/c/{run.case.name}/1@{run.provider}{path}"
     body = json.dumps(request.body, ensure_ascii=False).encode()
     return engine.answer(HttpRequest("POST", target, {**headers, **keys, "host": "localhost"}, body)).response

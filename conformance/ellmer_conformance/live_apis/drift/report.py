@@ -37,7 +37,7 @@ def _by_sentence(checked: Sequence[Checked]) -> dict[tuple[str, str], list[str]]
     for each in checked:
         for number, some in enumerate(each.differences):
             for difference in some:
-                key = (f"{each.play.wire} at {each.play.vendor}", difference.sentence)
+                key = (f"{each.play.wire} at {each.play.provider}", difference.sentence)
                 found.setdefault(key, []).append(f"{each.play.case.name}[{each.play.mode}] request {number}")
     return found
 

@@ -43,7 +43,7 @@ def _judged(target: Target, heard: Heard) -> Report:
     run = Run(
         case,
         target.wire,
-        target.vendor or target.wire,
+        target.provider or target.wire,
         "stream" if heard.question.stream else "sync",
         [heard.exchange],
         way="probe",
@@ -74,10 +74,10 @@ def _scored(report: Report) -> Report:
     """Returns the report with the texts of the server rules and their score. These rules are not in a requirement set
     yet.
     """
-    wires = dict.fromkeys((row.wire, row.vendor) for row in report.rows)
+    wires = dict.fromkeys((row.wire, row.provider) for row in report.rows)
     report.rules += [
-        {**rule_text(rule, wire, vendor), "preview": False}
-        for wire, vendor in wires
+        {**rule_text(rule, wire, provider), "preview": False}
+        for wire, provider in wires
         for rule in book.rules.values()
     ]
     for name, counts in report.score.items():

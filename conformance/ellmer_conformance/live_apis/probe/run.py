@@ -39,7 +39,7 @@ class Target:
     wire: str
     model: str
     key: str = "conformance-key-0000"
-    vendor: str = ""
+    provider: str = ""
     name: str = ""
     checks_keys: bool = False
     timeout: float = 60.0
@@ -87,7 +87,7 @@ class Probe:
 
     def rule_bodies(self) -> None:
         """Sends counterexamples and examples of each rule that the API enforces."""
-        for rule in rules.book(self.target.wire, self.target.vendor).rules.values():
+        for rule in rules.book(self.target.wire, self.target.provider).rules.values():
             if not rule.refuses or rule.until or (rule.refusal and rule.refusal.status >= 500):
                 continue
             for kind, bodies in (("rule", rule.counterexamples[:1]), ("example", rule.examples[:1])):
@@ -107,8 +107,8 @@ class Probe:
 
     def _is_refused(self, content: Json) -> bool:
         """Tells whether the API would refuse a body for this model."""
-        known = rules.book(self.target.wire, self.target.vendor)
-        request = Request(self.target.wire, self.target.vendor, content, model=self.target.model)
+        known = rules.book(self.target.wire, self.target.provider)
+        request = Request(self.target.wire, self.target.provider, content, model=self.target.model)
         return objection(known.judge(request)) is not None
 
     def _is_beyond(self, content: Json) -> bool:
@@ -156,7 +156,7 @@ class Probe:
         """Returns the exchange, without an answer if none arrived."""
         target = self.target
         url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
-        request = Request(target.wire, target.vendor, _read(content), url, model=model, stream=stream)
+        request = Request(target.wire, target.provider, _read(content), url, model=model, stream=stream)
         try:
             answer = self.client.post(
                 url, content=content, headers=headers(target.wire, key) | dict(target.headers)

@@ -11,8 +11,8 @@ from ellmer_harness.format.sse_and_ndjson import split_events
 
 from ...contract import readers
 from ...contract.exchange import Exchange, Request
-from ...server.dialect_lookup import dialect_of
-from ...server.dialects.base import Ticket
+from ...server.chat_api_lookup import chat_api_of
+from ...server.chat_apis.base import Ticket
 from ...server.http.http_request import HttpRequest
 from ...server.http.reply import Reply, plain
 from ...server.http.routes import route
@@ -44,7 +44,7 @@ class Playing:
         number, answers = len(self.exchanges), self.recorded.conversation.recorded
         if number < len(answers):
             return self._recorded(answers[number].recording, request)
-        return render(dialect_of(Ticket(request, self.recorded.case.name, number)), END)
+        return render(chat_api_of(Ticket(request, self.recorded.case.name, number)), END)
 
     def _recorded(self, recording: Recording, request: Request) -> Reply:
         if request.stream != self.recorded.streamed and (recording.status or 0) < 300:
@@ -75,7 +75,7 @@ class RecordedAnswers:
             return _plain(404, f"{request.method} {way.path} was not recorded")
         try:
             headers = without_secrets(request.headers)
-            asked = readers.request(request.method, way.url, headers, request.body, way.vendor)
+            asked = readers.request(request.method, way.url, headers, request.body, way.provider)
         except (ValueError, RecursionError) as error:
             return _plain(400, str(error))
         reply = playing.next(asked)
@@ -109,7 +109,7 @@ def _type(body: bytes, wire: str, *, streams: bool) -> str:
     if not streams or body.lstrip().startswith(b"["):
         return "application/json"
     if wire == "bedrock":
-        return "application/vnd.amazon.eventstream"
+        return "application/vnd.amazon.aws_event_stream"
     return "application/x-ndjson" if wire == "ollama" else "text/event-stream"
 
 

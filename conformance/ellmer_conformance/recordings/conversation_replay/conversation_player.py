@@ -56,7 +56,7 @@ class Outcome:
 
     conversation: Conversation
     wire: str
-    vendor: str
+    provider: str
     not_driven: str = ""
     run: Run | None = None
     verdicts: Sequence[Verdict] = ()
@@ -86,7 +86,7 @@ class ConversationPlayer:
     def play(self, conversation: Conversation) -> Outcome:
         """Returns the outcome of a conversation."""
         first = conversation.first
-        outcome = Outcome(conversation, first.wire, first.vendor)
+        outcome = Outcome(conversation, first.wire, first.provider)
         try:
             place = self._place(conversation)
             recorded = case_of(conversation)
@@ -108,24 +108,24 @@ class ConversationPlayer:
             raise CannotBeGiven(
                 "the request used another API of the provider (InvokeModel, Cloudflare's own)"
             )
-        if (request.wire, request.vendor) in VERSIONS.values():
-            raise CannotBeGiven(f"the request used another version of the API ({request.vendor})")
-        return place_of(self.adapter, request.wire, self._vendor(request))
+        if (request.wire, request.provider) in VERSIONS.values():
+            raise CannotBeGiven(f"the request used another version of the API ({request.provider})")
+        return place_of(self.adapter, request.wire, self._provider(request))
 
-    def _vendor(self, request: Request) -> str:
+    def _provider(self, request: Request) -> str:
         """Returns the adapter's provider for a recording: the recorded one, a generic compatible one, or the format's
         own.
         """
         known = self.adapter.wires.get(request.wire, ())
-        choice = (request.vendor, "openai_compatible", readers.MODULES[request.wire].VENDOR)
-        found = next((vendor for vendor in choice if vendor in known), None)
+        choice = (request.provider, "openai_compatible", readers.MODULES[request.wire].PROVIDER)
+        found = next((provider for provider in choice if provider in known), None)
         if found is None:
-            raise CannotBeGiven(f"the adapter does not speak {request.wire} at {request.vendor}")
+            raise CannotBeGiven(f"the adapter does not speak {request.wire} at {request.provider}")
         return found
 
     def _mode(self, recorded: RecordedCase) -> Mode:
         request = recorded.conversation.first
-        able = self.adapter.capabilities(request.wire, self._vendor(request)).modes
+        able = self.adapter.capabilities(request.wire, self._provider(request)).modes
         mode = next((mode for mode in recorded.case.modes if mode in self.modes and mode in able), None)
         if mode is None:
             raise CannotBeGiven("the adapter or the selection does not have its mode")
@@ -133,17 +133,17 @@ class ConversationPlayer:
 
     def _check_abilities(self, recorded: RecordedCase) -> None:
         request = recorded.conversation.first
-        if refused := declared_refusals(self.adapter, request.wire, self._vendor(request), recorded.case):
+        if refused := declared_refusals(self.adapter, request.wire, self._provider(request), recorded.case):
             raise CannotBeGiven(f"the adapter declares {', '.join(refused)} as refused")
 
     def _run(self, recorded: RecordedCase, place: Place, mode: Mode) -> tuple[Run, Playing]:
         """Runs the case once with the recorded answers."""
         self._count += 1
         request, playing = recorded.conversation.first, Playing(recorded)
-        nonce = f"{self._count}@{request.vendor}"
+        nonce = f"{self._count}@{request.provider}"
         self.answers.open[nonce] = playing
         url = self.server.url("recorded", nonce) + place.path
-        where = replace(endpoint(place, request.wire, self._vendor(request)), base_url=url)
+        where = replace(endpoint(place, request.wire, self._provider(request)), base_url=url)
         case_run = CaseRun(recorded.case, mode)
         with ExitStack() as stack:
             stack.callback(self.answers.open.pop, nonce)
@@ -183,14 +183,14 @@ def _without(verdict: Verdict, refused: Sequence[int]) -> Verdict:
 def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
     request = playing.recorded.conversation.first
     exchanges = [
-        replace(each, request=replace(each.request, wire=request.wire, vendor=request.vendor))
+        replace(each, request=replace(each.request, wire=request.wire, provider=request.provider))
         for each in playing.exchanges
     ]
     trouble = None if exchanges else _unheard(case_run)
     return Run(
         case=case_run.case,
         wire=request.wire,
-        vendor=request.vendor,
+        provider=request.provider,
         mode=case_run.mode,
         exchanges=exchanges,
         replies=case_run.replies,

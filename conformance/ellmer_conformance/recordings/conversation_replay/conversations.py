@@ -107,7 +107,7 @@ def _grouped(name: str, recorded: Sequence[Recorded]) -> Iterator[Conversation]:
 
 def _goes_on(conversation: Conversation, more: Recorded) -> bool:
     before, last = conversation.said[-1], conversation.recorded[-1]
-    if (last.request.wire, last.request.vendor) != (more.request.wire, more.request.vendor):
+    if (last.request.wire, last.request.provider) != (more.request.wire, more.request.provider):
         return False
     if (last.recording.status or 0) >= 300 or last.request.stream != more.request.stream:
         return False

@@ -57,7 +57,7 @@ def _noting(summary: Summary) -> Callable[[str], None]:
 
 def _is_wanted(conversation: Conversation, wanted: Mapping[str, Sequence[str]]) -> bool:
     request = conversation.first
-    place = {"wire": request.wire, "vendor": request.vendor, "case": conversation.name}
+    place = {"wire": request.wire, "provider": request.provider, "case": conversation.name}
     return all(_matches(value, wanted[name]) for name, value in place.items())
 
 
@@ -71,9 +71,9 @@ def _judged(adapter: Adapter, asked: str, outcome: Outcome, baseline: Baseline |
         return []
     found = judged(adapter.name, outcome.run, outcome.verdicts)
     found.named = {adapter.name: asked}
-    if outcome.vendor in adapter.wires.get(outcome.wire, ()):
-        place = f"{adapter.name} {outcome.wire}/{outcome.vendor}"
-        found.capabilities = {place: abilities(adapter.capabilities(outcome.wire, outcome.vendor))}
+    if outcome.provider in adapter.wires.get(outcome.wire, ()):
+        place = f"{adapter.name} {outcome.wire}/{outcome.provider}"
+        found.capabilities = {place: abilities(adapter.capabilities(outcome.wire, outcome.provider))}
     found.transcripts = {}
     if baseline:
         found.rows = [baseline.expected(row) for row in found.rows]

@@ -107,7 +107,7 @@ def _outcome(outcome: Outcome) -> dict[str, object]:
     found: dict[str, object] = {
         "name": outcome.conversation.name,
         "wire": outcome.wire,
-        "vendor": outcome.vendor,
+        "provider": outcome.provider,
     }
     if outcome.not_driven:
         return {**found, "not_driven": redacted(outcome.not_driven)}

@@ -27,17 +27,17 @@ def checked(pins: Iterable[Pin]) -> tuple[int, list[str]]:
     return len(found), wrong
 
 
-def _problem(pins: Mapping[str, Pin], wire: str, vendor: str, rule: str, cited: Citation) -> str:
-    where = f"{cited.pin} {cited.member} {cited.place}, which {rule} of {wire} at {vendor} cites,"
+def _problem(pins: Mapping[str, Pin], wire: str, provider: str, rule: str, cited: Citation) -> str:
+    where = f"{cited.pin} {cited.member} {cited.place}, which {rule} of {wire} at {provider} cites,"
     recording = recorded(pins[cited.pin], cited)
     if recording is None:
         return f"{where} is not there."
     request, error = request_of(recording), refusal(recording)
     if isinstance(request, Skip) or error is None:
         return f"{where} is not a refused request."
-    book = rules.book(request.wire, request.vendor)
-    if (request.wire, book.vendor) != (wire, vendor):
-        return f"{where} went to {request.wire} at {book.vendor}."
+    book = rules.book(request.wire, request.provider)
+    if (request.wire, book.provider) != (wire, provider):
+        return f"{where} went to {request.wire} at {book.provider}."
     violations = [v for verdict in book.judge(request) for v in verdict.violations if verdict.rule.id == rule]
     return "" if agrees(violations, request, error) else f"{where} is not flagged by it with the same words."
 

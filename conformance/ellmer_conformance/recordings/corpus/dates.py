@@ -46,14 +46,14 @@ def _count(found: dict[str, Dated], path: Path, recording: Recording) -> None:
     request = request_of(recording)
     if isinstance(request, Skip) or request.when is None or not recording.status or recording.status >= 500:
         return
-    book = rules.book(request.wire, request.vendor)
+    book = rules.book(request.wire, request.provider)
     for rule in book.rules.values():
         if (
             rule.refuses
             and (rule.since or rule.until)
             and (inside := _refused(rule, request, recording)) is not None
         ):
-            entry = found.setdefault(f"{book.wire} {book.vendor} {rule.id}", Dated())
+            entry = found.setdefault(f"{book.wire} {book.provider} {rule.id}", Dated())
             if inside == rule.holds_for(request.model, request.when):
                 entry.witnesses += 1
             else:

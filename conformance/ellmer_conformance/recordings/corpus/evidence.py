@@ -38,14 +38,14 @@ Evidence = str | Citation
 
 
 def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
-    """Returns the evidence of a book's rule. A dialect that keeps the author's refusal has the author's evidence,
+    """Returns the evidence of a book's rule. A provider's book that keeps the author's refusal has the author's evidence,
     too.
     """
     found: list[Evidence] = [link for source in rule.source for link in LINK.findall(source)]
-    found += _data(book.wire).get(book.vendor, {}).get(rule.id, [])
+    found += _data(book.wire).get(book.provider, {}).get(rule.id, [])
     author = rules.book(book.wire) if book.wire in rules.WIRES else book
     its = author.rules.get(rule.id)
-    if not found and its and author.vendor != book.vendor and its.refusal == rule.refusal:
+    if not found and its and author.provider != book.provider and its.refusal == rule.refusal:
         return evidence_of(author, its)
     return list(dict.fromkeys(found))
 
@@ -61,9 +61,9 @@ def addresses(book: RuleBook, rule: Rule) -> list[str]:
 def citations() -> Iterator[tuple[str, str, str, Citation]]:
     """Yields every cited recording, by a wire format's provider and rule."""
     for wire in rules.WIRES:
-        for vendor, by_rule in _data(wire).items():
+        for provider, by_rule in _data(wire).items():
             for rule, entries in by_rule.items():
-                yield from ((wire, vendor, rule, each) for each in entries if isinstance(each, Citation))
+                yield from ((wire, provider, rule, each) for each in entries if isinstance(each, Citation))
 
 
 @cache
@@ -78,7 +78,8 @@ def _data(wire: str) -> dict[str, dict[str, list[Evidence]]]:
         return {}
     text = tomllib.loads(file.read_text("utf-8"))
     return {
-        vendor: {id: [*map(_entry, entries)] for id, entries in told.items()} for vendor, told in text.items()
+        provider: {id: [*map(_entry, entries)] for id, entries in told.items()}
+        for provider, told in text.items()
     }
 
 

@@ -23,7 +23,7 @@ from .pins import Pin
 
 __all__ = ["Found", "looked_for", "written"]
 
-#: By wire format and vendor: rules, and what they rest on.
+#: By wire format and provider: rules, and what they rest on.
 Found = dict[tuple[str, str], dict[str, list[Evidence]]]
 _MOST = 2  # entries for a rule
 
@@ -55,10 +55,10 @@ def _add(found: Found, recording: Recording, entry: Evidence) -> None:
     request, error = request_of(recording), refusal(recording)
     if isinstance(request, Skip) or error is None:
         return
-    book = rules.book(request.wire, request.vendor)
+    book = rules.book(request.wire, request.provider)
     for verdict in book.judge(request):
         if verdict.rule.refuses and verdict.violations and not evidence_of(book, verdict.rule):
-            known = found[book.wire, book.vendor][verdict.rule.id]
+            known = found[book.wire, book.provider][verdict.rule.id]
             if len(known) < _MOST and entry not in known and agrees(verdict.violations, request, error):
                 known.append(entry)
 
@@ -84,10 +84,10 @@ def _link(source: dict[str, str]) -> str:
 def written(found: Found) -> int:
     """Adds the evidence to the `evidence.toml` of each wire format. Returns the number of new entries."""
     count = 0
-    for (wire, vendor), by_rule in sorted(found.items()):
+    for (wire, provider), by_rule in sorted(found.items()):
         file = Path(str(files(rules))) / wire.replace("-", "_") / "evidence.toml"
         text = tomlkit.parse(file.read_text("utf-8")) if file.is_file() else tomlkit.document()
-        table = text.setdefault(vendor, tomlkit.table())
+        table = text.setdefault(provider, tomlkit.table())
         for id, entries in sorted(by_rule.items()):
             if entries:
                 table[id] = _array(entries)

@@ -45,9 +45,9 @@ class Span:
     def request(self) -> Request:
         """The captured conversation in the form for rules."""
         known = self.attributes
-        vendor = known.get("gen_ai.provider.name") or known.get("gen_ai.system") or "unknown"
+        provider = known.get("gen_ai.provider.name") or known.get("gen_ai.system") or "unknown"
         model = str(known.get("gen_ai.request.model") or known.get("gen_ai.response.model") or "")
-        return Request(WIRE, str(vendor), {"messages": self.messages or []}, model=model)
+        return Request(WIRE, str(provider), {"messages": self.messages or []}, model=model)
 
 
 def read(path: Path) -> list[Span] | None:

@@ -68,7 +68,7 @@ class _Tables:
     def enter_plays(self, report: Report) -> None:
         """Adds every run with its provider, case, mode and transcript."""
         for play in report.plays:
-            place = self.places.number((play.adapter, play.wire, play.vendor))
+            place = self.places.number((play.adapter, play.wire, play.provider))
             printed = report.transcripts.get(play.transcript, "")
             shown = self.transcripts.number(printed) if printed else -1
             case, mode = self.cases.number(play.case), self.modes.number(play.mode)
@@ -78,13 +78,13 @@ class _Tables:
         """Yields each row: its run, its rule, its verdict, the number of checks, the evidence, and whether it is a
         consequence of another.
         """
-        texts = {(text["wire"], text["vendor"], text["id"]): _said(text) for text in report.rules}
+        texts = {(text["wire"], text["provider"], text["id"]): _said(text) for text in report.rules}
         followed = consequences(report)
         for row in report.rows:
             if row.verdict == "not-applicable":
                 continue
             play, verdict = self.plays.numbers[row.place], VERDICTS.index(row.verdict)
-            rule = self.rules.number(*(texts.get((row.wire, row.vendor, row.rule)) or _said(_unknown(row))))
+            rule = self.rules.number(*(texts.get((row.wire, row.provider, row.rule)) or _said(_unknown(row))))
             fine = row.verdict in FINE
             proof = -1 if fine else self.evidence.number(_key(row), _evidence(row, report, folder))
             yield [play, rule, verdict, row.checked, proof, int(row.id in followed)]
@@ -110,7 +110,7 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
 
 def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Returns the shown texts of a rule. Equal texts of several formats are shown once."""
-    said = {name: value for name, value in text.items() if name not in {"wire", "vendor"}}
+    said = {name: value for name, value in text.items() if name not in {"wire", "provider"}}
     return json.dumps(said, sort_keys=True), said
 
 
@@ -121,7 +121,7 @@ def _unknown(row: Row) -> dict[str, Any]:
 
 
 def _key(row: Row) -> Hashable:
-    return row.rule, row.wire, row.vendor, row.pointer, row.message, row.exchange
+    return row.rule, row.wire, row.provider, row.pointer, row.message, row.exchange
 
 
 def _evidence(row: Row, report: Report, folder: str) -> dict[str, Any]:

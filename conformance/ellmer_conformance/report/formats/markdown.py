@@ -75,7 +75,7 @@ def _failure(group: Sequence[Row], folder: str) -> str:
     row = group[0]
     first = row.message.splitlines()[0] if row.message else row.verdict
     title = f"<b>{row.rule}</b> ({row.level}, {row.verdict}), {len(group)}×: {escape(first)}"
-    places = list(dict.fromkeys(f"`{r.wire}/{r.vendor}/{r.case}[{r.mode}]`" for r in group))
+    places = list(dict.fromkeys(f"`{r.wire}/{r.provider}/{r.case}[{r.mode}]`" for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     lines = [
         f"<details><summary>{title}</summary>",

@@ -20,7 +20,7 @@ _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
 _PER_RULE = 3
 #: Fields of a row with text from elsewhere.
-_SAID = ("adapter", "wire", "vendor", "case", "pointer", "message", "excerpt", "provider_error")
+_SAID = ("adapter", "wire", "provider", "case", "pointer", "message", "excerpt", "provider_error")
 
 
 def grouped(failures: Iterable[Row]) -> list[list[Row]]:
@@ -56,7 +56,7 @@ def failure(group: Sequence[Row], folder: Path | None) -> Text:
         text.append("\n" + "\n".join(f"    {line}" for line in row.excerpt.splitlines()), style="dim")
     if row.provider_error:
         text.append(f"\n    the provider would answer ({row.status}): {row.provider_error}")
-    places = list(dict.fromkeys(printable(f"{r.wire}/{r.vendor}/{r.case}[{r.mode}]") for r in group))
+    places = list(dict.fromkeys(printable(f"{r.wire}/{r.provider}/{r.case}[{r.mode}]") for r in group))
     more = f" and {len(places) - 3} more" if len(places) > 3 else ""
     text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")
     text.append(f"\n    {row.explain_command}", style="dim")

@@ -49,7 +49,7 @@ def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
     """Yields the matrix: cases by providers. Providers with only some cases have a table of these cases."""
     cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
     for row in rows:
-        cells[row.case, (row.wire, row.vendor), row.mode].append(row)
+        cells[row.case, (row.wire, row.provider), row.mode].append(row)
     played: dict[Place, set[str]] = defaultdict(set)
     for case, place, _ in cells:
         played[place].add(case)
@@ -68,7 +68,7 @@ def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
             yield from _table("case", [_words(place) for place in places], body, width)
         else:
             body = [(_name(place), [at[case, place] for case in cases]) for place in places]
-            yield from _table("vendor", [printable(case).split("_") for case in cases], body, width)
+            yield from _table("provider", [printable(case).split("_") for case in cases], body, width)
 
 
 def _table(
@@ -104,14 +104,14 @@ def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
 
 def _words(place: Place) -> list[str]:
     """Returns a heading in short lines: the wire format, and the provider unless it is clear from the format."""
-    wire, vendor = map(printable, place)
-    return [*wire.split("-"), *([] if vendor in wire else re.split("[-_]", vendor))]
+    wire, provider = map(printable, place)
+    return [*wire.split("-"), *([] if provider in wire else re.split("[-_]", provider))]
 
 
 def _name(place: Place) -> str:
     """Returns the provider, with the wire format unless it is the most common one."""
-    wire, vendor = map(printable, place)
-    return vendor if wire == "openai-chat" else f"{vendor} ({wire})"
+    wire, provider = map(printable, place)
+    return provider if wire == "openai-chat" else f"{provider} ({wire})"
 
 
 def _cell(verdicts: Iterable[str]) -> Text:

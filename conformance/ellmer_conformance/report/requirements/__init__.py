@@ -1,7 +1,7 @@
 """Frozen, dated requirement sets, against which a score is counted.
 
 `2026-11.json` is `{"id", "date", "wires": {wire: {rule: level}}}`. `*` holds the rules for every wire format, and
-`wire/vendor` the further rules of a provider. A published set is never edited: newer rules count as previews until
+`wire/provider` the further rules of a provider. A published set is never edited: newer rules count as previews until
 the next set.
 
     python -m ellmer_conformance.report.requirements 2026-11     prints today's rules as a set
@@ -21,7 +21,7 @@ from ...contract import rules
 from ...contract.rulebook import RuleBook
 from ...contract.rules import behaviour
 
-__all__ = ["LATEST", "Requirements", "as_of_now", "requirements", "vendors"]
+__all__ = ["LATEST", "Requirements", "as_of_now", "providers", "requirements"]
 
 LATEST = "2026-11"
 
@@ -34,9 +34,9 @@ class Requirements:
     date: str
     wires: Mapping[str, Mapping[str, str]]
 
-    def level(self, wire: str, vendor: str, rule: str) -> str | None:
+    def level(self, wire: str, provider: str, rule: str) -> str | None:
         """Returns the level of a rule in the set, or `None` if it is not in the set."""
-        for key in (f"{wire}/{vendor}", wire, "*"):
+        for key in (f"{wire}/{provider}", wire, "*"):
             if rule in self.wires.get(key, {}):
                 return self.wires[key][rule]
         return None
@@ -52,26 +52,26 @@ def requirements(id: str = LATEST) -> Requirements:
     return Requirements(value["id"], value["date"], value["wires"])
 
 
-def vendors() -> dict[str, list[str]]:
+def providers() -> dict[str, list[str]]:
     """Returns the own providers of each wire format."""
     found: dict[str, list[str]] = {}
-    for wire, vendor in sorted(WHERE):
-        found.setdefault(wire, []).append(vendor)
+    for wire, provider in sorted(WHERE):
+        found.setdefault(wire, []).append(provider)
     return found
 
 
-def as_of_now(id: str, date: str, vendors: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Returns today's rules as a set. Previews are not required. `vendors` of each wire format may add rules."""
+def as_of_now(id: str, date: str, providers: Mapping[str, list[str]]) -> dict[str, Any]:
+    """Returns today's rules as a set. Previews are not required. `providers` of each wire format may add rules."""
     wires = {"*": _levels(behaviour.book)}
     for wire in rules.WIRES:
         wires[wire] = _levels(rules.book(wire))
-        for vendor in vendors.get(wire, []):
+        for provider in providers.get(wire, []):
             more = {
                 rule: level
-                for rule, level in _levels(rules.book(wire, vendor)).items()
+                for rule, level in _levels(rules.book(wire, provider)).items()
                 if wires[wire].get(rule) != level
             }
-            wires |= {f"{wire}/{vendor}": more} if more else {}
+            wires |= {f"{wire}/{provider}": more} if more else {}
     return {"id": id, "date": date, "wires": wires}
 
 

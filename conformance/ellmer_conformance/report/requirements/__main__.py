@@ -6,8 +6,8 @@ import json
 import sys
 from datetime import UTC, datetime
 
-from . import LATEST, as_of_now, vendors
+from . import LATEST, as_of_now, providers
 
 id = sys.argv[1] if len(sys.argv) > 1 else LATEST
 today = datetime.now(UTC).date().isoformat()
-print(json.dumps(as_of_now(id, today, vendors()), indent=1))  # noqa: T201 - a program
+print(json.dumps(as_of_now(id, today, providers()), indent=1))  # noqa: T201 - a program

@@ -2,7 +2,7 @@
 server.
 
 The program gets its settings from environment variables (`CONFORMANCE_BASE_URL`, `…_API_KEY`, `…_CASE`, `…_MODE`,
-`…_MODEL`, `…_MAX_RETRIES`, `…_WIRE`, `…_VENDOR`) and from the JSON file `CONFORMANCE_CONVERSATION`
+`…_MODEL`, `…_MAX_RETRIES`, `…_WIRE`, `…_PROVIDER`) and from the JSON file `CONFORMANCE_CONVERSATION`
 (`conversation.schema.json`). It may print a JSON line for each step (`reply.schema.json`), and exits with 0. Its
 requests are read from the server's journal.
 """

@@ -78,7 +78,7 @@ class Driver:
         self.name = found.name or self.name
         return found
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:  # noqa: ARG002 - the protocol's
+    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
         """Returns its declared capabilities: blocking and streamed, because another process is neither sync nor
         async.
         """
@@ -100,23 +100,23 @@ class Driver:
         """Raises, because a command has no session."""
         raise NotImplementedError(f"{self.name} is a command: it is played against {endpoint.base_url}")
 
-    def play(self, wire: str, vendor: str, case: Case, mode: Mode, *, server: StrictServer) -> Run:
+    def play(self, wire: str, provider: str, case: Case, mode: Mode, *, server: StrictServer) -> Run:
         """Returns one run of a case with one wire format and mode. Errors of the process are part of the run."""
-        run = self._play(wire, vendor, case, mode, server)
+        run = self._play(wire, provider, case, mode, server)
         if run.trouble or run.refused:
             return run
         others = [one for one in run.variations if not one.timed]
-        plays = [self._play(wire, vendor, under(case, one), mode, server) for one in others]
+        plays = [self._play(wire, provider, under(case, one), mode, server) for one in others]
         return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
 
-    def _play(self, wire: str, vendor: str, case: Case, mode: Mode, server: StrictServer) -> Run:
-        conversation = Conversation(server, self, wire, vendor, case)
+    def _play(self, wire: str, provider: str, case: Case, mode: Mode, server: StrictServer) -> Run:
+        conversation = Conversation(server, self, wire, provider, case)
         lines, trouble, leaks = self._perform(conversation, mode)
-        refused = self.capabilities(wire, vendor).refused(case.needs)
+        refused = self.capabilities(wire, provider).refused(case.needs)
         run = Run(
             case=conversation.case,
             wire=wire,
-            vendor=vendor,
+            provider=provider,
             mode=mode,
             exchanges=conversation.exchanges,
             replies=[line.reply for line in lines],
@@ -179,7 +179,7 @@ def _environment(conversation: Conversation, mode: Mode) -> dict[str, str]:
         "CONFORMANCE_API_KEY": endpoint.api_key,
         "CONFORMANCE_MODEL": endpoint.model,
         "CONFORMANCE_WIRE": endpoint.wire,
-        "CONFORMANCE_VENDOR": endpoint.vendor,
+        "CONFORMANCE_PROVIDER": endpoint.provider,
     }
 
 
@@ -192,7 +192,7 @@ def _variables(place: Place, case: Case, mode: Mode) -> dict[str, str]:
         "CONFORMANCE_API_KEY": CANARY,
         "CONFORMANCE_MODEL": place.model,
         "CONFORMANCE_WIRE": "",
-        "CONFORMANCE_VENDOR": "",
+        "CONFORMANCE_PROVIDER": "",
         "CONFORMANCE_CASE": case.name,
         "CONFORMANCE_MODE": mode,
         "CONFORMANCE_MAX_RETRIES": str(case.max_retries),

@@ -1,6 +1,6 @@
 """A reply on the connection: a status, headers, and a body in exact writes.
 
-A dialect makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the dialects; `http.py`
+A api makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the chat_apis; `http.py`
 plays it.
 """
 

@@ -46,7 +46,7 @@ class Route:
     """The meaning of a target.
 
     `path` and `query` are the provider's part of it. `url` is that part for `wires`, with a case, a version and
-    without a key. `wire` and `vendor` are empty if no provider has such a path, or if its format has no rules.
+    without a key. `wire` and `provider` are empty if no provider has such a path, or if its format has no rules.
     """
 
     page: Literal["home", "index", "report", "chat"]
@@ -56,7 +56,7 @@ class Route:
     query: tuple[tuple[str, str], ...] = ()
     url: str = ""
     wire: str = ""
-    vendor: str = ""
+    provider: str = ""
 
 
 def route(target: str, host: str) -> Route:
@@ -82,10 +82,10 @@ def found(target: str, host: str) -> Route:
     if path == "/reports" or rest in {"", "/"}:
         return Route("index" if path == "/reports" else "home", case, nonce)
     url = _url(case, nonce, rest, query)
-    wire, vendor = readers.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
+    wire, provider = readers.detect(url, None, {"host": nonce.partition("@")[2] or host}) or ("", "")
     if wire not in WIRES:
-        wire = vendor = ""
-    return Route("chat", case, nonce, rest, query, url, wire, vendor)
+        wire = provider = ""
+    return Route("chat", case, nonce, rest, query, url, wire, provider)
 
 
 def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> str:

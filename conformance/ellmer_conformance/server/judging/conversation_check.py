@@ -51,10 +51,10 @@ class ConversationCheck:
 
     def examined(self, way: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
         """Reads and judges a request. Raises ValueError or RecursionError if it is not a JSON object."""
-        kind = way.url, way.vendor, headers.get("anthropic-beta", "")
+        kind = way.url, way.provider, headers.get("anthropic-beta", "")
         found = self._conversations.find(kind, body)
         value = found.value if found else readers.parsed(body)
-        request = readers.request_of(method, way.url, headers, value, way.vendor)
+        request = readers.request_of(method, way.url, headers, value, way.provider)
         new = _new(found, request) if found else None
         history = _with(found.known, new, found.place.name, found.text) if found and new else None
         result = self._of_window(request, found) if found and history else None

@@ -19,8 +19,8 @@ from ...contract.rule import Kind, Level, Refusal, Rule
 from ...contract.rules import book
 from ...contract.verdict import Verdict, Violation, objection, verdict
 from ...scenarios.script import Answer, Say
-from ..dialect_lookup import dialect_of
-from ..dialects.base import Ticket
+from ..chat_api_lookup import chat_api_of
+from ..chat_apis.base import Ticket
 from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply
 from ..http.routes import OPEN_CASE, Route, route
@@ -57,8 +57,8 @@ class CheckedRequest:
     @cached_property
     def reply(self) -> Reply:
         """The refusal, or the answer for requests without a conversation. A repeated request gets the same bytes."""
-        dialect = dialect_of(Ticket(self.request, OPEN_CASE, self.turn, f"-{self.sum}"))
-        return refuse(dialect, self.refusal) if self.refusal else render(dialect, ANY)
+        api = chat_api_of(Ticket(self.request, OPEN_CASE, self.turn, f"-{self.sum}"))
+        return refuse(api, self.refusal) if self.refusal else render(api, ANY)
 
 
 def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
@@ -80,7 +80,7 @@ def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
         request, judged, forged = _CONVERSATIONS.examined(way, http.method, headers, http.body)
     except (ValueError, RecursionError) as error:
         bare = head.bare(headers)
-        return CheckedRequest(bare, unlocked, dialect_of(Ticket(bare, way.case, 0)).no_json(str(error)))
+        return CheckedRequest(bare, unlocked, chat_api_of(Ticket(bare, way.case, 0)).no_json(str(error)))
     if unlocked:
         judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
     return _judged(request, judged, forged, crc32(http.body), observe=observe)
@@ -94,7 +94,7 @@ def _judged(
         violations = [] if fine else [violation for verdict in verdicts for violation in verdict.violations]
         return CheckedRequest(request, verdicts, noted=notes(violations, forged), turn=turn, sum=sum)
     broken = None if fine else objection(verdicts)
-    missing = dialect_of(Ticket(request, "", 0)).no_model(request.model)
+    missing = chat_api_of(Ticket(request, "", 0)).no_model(request.model)
     return CheckedRequest(
         request, verdicts, missing or (broken.refusal if broken else None) or forged, turn=turn, sum=sum
     )
@@ -105,7 +105,7 @@ def _forged(request: Request, body: bytes) -> Refusal | None:
     if not any(word in body for word in _SIGNED):
         return None
     case = route(request.url, "").case
-    return dialect_of(Ticket(request, case, 0)).forged(strict=case != OPEN_CASE)
+    return chat_api_of(Ticket(request, case, 0)).forged(strict=case != OPEN_CASE)
 
 
 def examined(
@@ -117,18 +117,18 @@ def examined(
         ValueError: The body is not a JSON object.
         RecursionError: The body is nested too deeply.
     """
-    request = readers.request(method, way.url, headers, body, way.vendor)
+    request = readers.request(method, way.url, headers, body, way.provider)
     return request, _PROXIED.judged(request, body, _judge).verdicts
 
 
 def _judge(request: Request) -> tuple[Verdict, ...]:
-    return tuple([verdict(rule, request) for rule in _rules(request.wire, request.vendor, request.model)])
+    return tuple([verdict(rule, request) for rule in _rules(request.wire, request.provider, request.model)])
 
 
 @lru_cache(256)
-def _rules(wire: str, vendor: str, model: str) -> list[Rule]:
+def _rules(wire: str, provider: str, model: str) -> list[Rule]:
     """Returns the rules that are in force for a model today."""
-    return book(wire, vendor).in_force(Request(wire, vendor, {}, model=model))
+    return book(wire, provider).in_force(Request(wire, provider, {}, model=model))
 
 
 _CONVERSATIONS = ConversationCheck(_judge, _forged)

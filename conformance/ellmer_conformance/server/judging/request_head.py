@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ...contract.exchange import Request
 from ...contract.rule import Refusal
-from ..dialect_lookup import dialect_of
-from ..dialects.base import Ticket
+from ..chat_api_lookup import chat_api_of
+from ..chat_apis.base import Ticket
 from ..http.http_request import LENGTH, HttpRequest
 from ..http.routes import Route, route
 from ..journal import without_secrets
@@ -36,7 +36,7 @@ class RequestHead(NamedTuple):
 
     def bare(self, headers: dict[str, str]) -> Request:
         """Returns the request without its body."""
-        return Request(self.way.wire, self.way.vendor, {}, self.way.url, self.method, headers)
+        return Request(self.way.wire, self.way.provider, {}, self.way.url, self.method, headers)
 
 
 def request_head(http: HttpRequest) -> RequestHead:
@@ -53,7 +53,7 @@ def _request_head(method: str, target: str, items: tuple[tuple[str, str], ...]) 
     headers = dict(items)
     way = route(target, HttpRequest(method, target, headers).host)
     head = RequestHead(way, method, without_secrets(headers), None, None)
-    dialect = dialect_of(Ticket(head.bare(head.headers), way.case, 0))
+    api = chat_api_of(Ticket(head.bare(head.headers), way.case, 0))
     if not way.wire or method != "POST":
-        return head._replace(missing=dialect.no_such(method, way.path))
-    return head._replace(locked=dialect.locked(headers, dict(way.query)))
+        return head._replace(missing=api.no_such(method, way.path))
+    return head._replace(locked=api.locked(headers, dict(way.query)))

@@ -62,7 +62,7 @@ class VerdictCache:
         if len(body) > _LONGEST:
             return judged(request, judge)
         beta = request.headers.get("anthropic-beta", "")
-        key = (request.wire, request.vendor, request.model, request.stream, beta, bare(body))
+        key = (request.wire, request.provider, request.model, request.stream, beta, bare(body))
         found = self._found.get(key)
         if found is None:
             found = judged(request, judge)

@@ -12,8 +12,8 @@ from types import ModuleType
 
 from ...contract import readers
 from ...contract.exchange import Request
-from ..dialect_lookup import dialect_of
-from ..dialects.base import Dialect, Ticket
+from ..chat_api_lookup import chat_api_of
+from ..chat_apis.base import ChatApi, Ticket
 from ..http.http_request import HttpRequest
 from ..http.reply import Reply
 from ..http.routes import Route
@@ -46,11 +46,11 @@ class Services:
         for method, pattern, serve in _MODULES[wire].ROUTES:
             match = pattern.search(way.path)
             if match and method == http.method:
-                dialect = dialect_at(http, way, wire)
+                api = api_at(http, way, wire)
                 invited = "upload_id" in dict(way.query)  # the URL of a started upload is its key
-                if locks and not invited and (refusal := dialect.locked(http.headers, dict(way.query))):
-                    return refuse(dialect, refusal)
-                service = ServiceRequest(http, way, dialect, match.groupdict(), self._shelf(way), self._chat)
+                if locks and not invited and (refusal := api.locked(http.headers, dict(way.query))):
+                    return refuse(api, refusal)
+                service = ServiceRequest(http, way, api, match.groupdict(), self._shelf(way), self._chat)
                 reply: Reply = serve(service)
                 return reply
         return None
@@ -68,7 +68,7 @@ def provider_of(http: HttpRequest, way: Route) -> str:
     """
     if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
-    if readers.vendor_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
+    if readers.provider_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
         return "mistral" if "/models" in way.path else "openai-chat"
     if "/v1beta/" in way.path or "x-goog-api-key" in http.headers:
         return "gemini"
@@ -76,7 +76,7 @@ def provider_of(http: HttpRequest, way: Route) -> str:
     return "anthropic" if named or "/messages" in way.path else "openai-chat"
 
 
-def dialect_at(http: HttpRequest, way: Route, wire: str) -> Dialect:
-    """Returns the provider's dialect, outside of a chat."""
-    vendor = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
-    return dialect_of(Ticket(Request(wire, vendor, {}, way.url, http.method), way.case, 0))
+def api_at(http: HttpRequest, way: Route, wire: str) -> ChatApi:
+    """Returns the provider's api, outside of a chat."""
+    provider = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
+    return chat_api_of(Ticket(Request(wire, provider, {}, way.url, http.method), way.case, 0))

@@ -9,7 +9,7 @@ import re
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ..dialects.base import ALNUM
+from ..chat_apis.base import ALNUM
 from ..http.reply import Reply
 from .service_request import Asked, Batch, File, ServiceRequest
 
@@ -31,7 +31,7 @@ def models(service: ServiceRequest) -> Reply:
 def model(service: ServiceRequest) -> Reply:
     """Returns a model, known or not."""
     name = service.names["id"]
-    if missing := service.dialect.no_model(name):
+    if missing := service.api.no_model(name):
         return service.refuse(missing)
     return service.reply(_model(name, _MODELS.get(name, name)))
 
@@ -49,7 +49,7 @@ def _listed(data: list[Json]) -> Json:
 def count(service: ServiceRequest) -> Reply:
     """Returns the tokens of a request. It is a request to Messages without a token limit."""
     body = {"max_tokens": 1, **service.body}
-    missing = service.dialect.no_model(str(body.get("model")))
+    missing = service.api.no_model(str(body.get("model")))
     refusal = missing or service.objection("/v1/messages", body)
     return (
         service.refuse(refusal)

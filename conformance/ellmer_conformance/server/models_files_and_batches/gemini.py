@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ..dialects.base import HEX, compact, pretty
+from ..chat_apis.base import HEX, compact, pretty
 from ..http.reply import Reply, plain
 from .service_request import Asked, Batch, File, ServiceRequest
 
@@ -36,7 +36,7 @@ def models(service: ServiceRequest) -> Reply:
 def model(service: ServiceRequest) -> Reply:
     """Returns a model, known or not."""
     name = service.names["id"]
-    if missing := service.dialect.no_model(name, "getModel"):
+    if missing := service.api.no_model(name, "getModel"):
         return service.refuse(missing)
     return reply(service, _model(name, _MODELS.get(name, name)))
 
@@ -51,7 +51,7 @@ def _model(id: str, name: str) -> Json:
 def count(service: ServiceRequest) -> Reply:
     """Returns the tokens of a request, which may be nested."""
     name, given = service.names["id"], service.body
-    if missing := service.dialect.no_model(name, "countTokens"):
+    if missing := service.api.no_model(name, "countTokens"):
         return service.refuse(missing)
     path, body = f"/v1beta/models/{name}:generateContent", given.get("generateContentRequest", given)
     body = {key: value for key, value in body.items() if key != "model"} if isinstance(body, dict) else {}
@@ -65,7 +65,7 @@ def count(service: ServiceRequest) -> Reply:
 
 def reply(service: ServiceRequest, value: Json) -> Reply:
     """Returns indented JSON."""
-    return plain(200, service.dialect.headers(stream=False), pretty(value))
+    return plain(200, service.api.headers(stream=False), pretty(value))
 
 
 # files: https://ai.google.dev/gemini-api/docs/files --------------------------------------------------------

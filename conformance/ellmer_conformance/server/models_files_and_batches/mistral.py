@@ -25,7 +25,7 @@ def models(service: ServiceRequest) -> Reply:
 def model(service: ServiceRequest) -> Reply:
     """Returns a model, known or not."""
     name = service.names["id"]
-    if service.dialect.no_model(name):
+    if service.api.no_model(name):
         return service.refuse(Refusal(f"Invalid model: {name}", 404, "invalid_model"))
     return service.reply(_model(name))
 

@@ -39,7 +39,7 @@ def tags(service: ServiceRequest) -> Reply:
 def show(service: ServiceRequest) -> Reply:
     """Returns a model, known or not."""
     name: Any = service.body.get("model") or service.body.get("name") or ""
-    if not name or service.dialect.no_model(str(name)):
+    if not name or service.api.no_model(str(name)):
         return service.refuse(Refusal(f"model '{name}' not found", 404))
     return service.reply(
         {

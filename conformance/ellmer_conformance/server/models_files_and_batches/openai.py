@@ -10,7 +10,7 @@ import re
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ..dialects.base import ALNUM, HEX, compact, utf8
+from ..chat_apis.base import ALNUM, HEX, compact, utf8
 from ..http.reply import Reply
 from .openai_file_expiry import lifetime
 from .service_request import Asked, Batch, File, ServiceRequest
@@ -29,7 +29,7 @@ def models(service: ServiceRequest) -> Reply:
 def model(service: ServiceRequest) -> Reply:
     """Returns a model, known or not."""
     name = service.names["id"]
-    if service.dialect.no_model(name):
+    if service.api.no_model(name):
         said = f"The model '{name}' does not exist"
         return service.refuse(Refusal(said, 404, _BAD, "model_not_found", "model"))
     return service.reply(_model(name))
@@ -92,7 +92,7 @@ def delete(service: ServiceRequest) -> Reply:
 
 
 def _file(service: ServiceRequest, file: File) -> Json:
-    created = service.dialect.ticket.created
+    created = service.api.ticket.created
     known = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
     expires = {"expires_at": None if file.lifetime is None else created + file.lifetime}
     state = {"status": "processed", "status_details": None}
@@ -150,7 +150,7 @@ def _output(batch: Batch, *, failed: bool) -> str:
 
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
-    created, done = service.dialect.ticket.created, batch.done
+    created, done = service.api.ticket.created, batch.done
     failed = sum(asked.status >= 400 for asked in batch.asked)
     succeeded = len(batch.asked) - failed
     return {

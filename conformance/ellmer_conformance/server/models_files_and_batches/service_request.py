@@ -14,7 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...contract.verdict import objection
-from ..dialects.base import Dialect, compact, utf8
+from ..chat_apis.base import ChatApi, compact, utf8
 from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply, plain
 from ..http.routes import Route
@@ -82,7 +82,7 @@ class ServiceRequest:
 
     http: HttpRequest
     way: Route
-    dialect: Dialect
+    api: ChatApi
     names: Mapping[str, str]
     stored: StoredObjects
     chat: Callable[[HttpRequest], Reply]
@@ -126,7 +126,7 @@ class ServiceRequest:
     def objection(self, path: str, body: Json) -> Refusal | None:
         """Returns the provider's error for a chat request with this body."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
-        broken = objection(book(request.wire, request.vendor).judge(request))
+        broken = objection(book(request.wire, request.provider).judge(request))
         return broken.refusal if broken else None
 
     def tokens(self, path: str, body: Json) -> int:
@@ -149,7 +149,7 @@ class ServiceRequest:
     def fresh(self, label: str, length: int, alphabet: str) -> str:
         """Returns the random-looking part of an id, which is the same for the same position in the conversation."""
         self.stored.count += 1
-        return self.dialect.ticket.token(f"{label} {self.stored.count}", length, alphabet)
+        return self.api.ticket.token(f"{label} {self.stored.count}", length, alphabet)
 
     def keep(self, file: File) -> File:
         """Adds a file to the stored files."""
@@ -167,11 +167,11 @@ class ServiceRequest:
 
     def reply(self, value: object) -> Reply:
         """Returns a reply with JSON."""
-        return plain(200, self.dialect.headers(stream=False), utf8(compact(value)))
+        return plain(200, self.api.headers(stream=False), utf8(compact(value)))
 
     def refuse(self, refusal: Refusal) -> Reply:
         """Returns a reply with an error in the provider's form."""
-        return refuse(self.dialect, refusal)
+        return refuse(self.api, refusal)
 
     def data(self, data: bytes, type: str) -> Reply:
         """Returns a reply with bytes."""
@@ -183,5 +183,5 @@ class ServiceRequest:
 
     def moment(self, hours: int = 0) -> str:
         """Returns the time of the conversation, plus some hours, as RFC 3339."""
-        ticket = self.dialect.ticket
+        ticket = self.api.ticket
         return ticket._replace(number=ticket.number + 1200 * hours).moment("%Y-%m-%dT%H:%M:%SZ")

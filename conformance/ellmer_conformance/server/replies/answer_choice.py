@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from ...contract import readers
 from ...contract.exchange import Json, Media, Request
 from ...scenarios.script import Answer, Call, Fills, Hears, Say, Sees
-from ..dialects.base import compact
+from ..chat_apis.base import compact
 
 __all__ = ["chosen", "visible"]
 

@@ -1,4 +1,4 @@
-"""Renders a step of a script as the bytes of a reply, in a dialect."""
+"""Renders a step of a script as the bytes of a reply, in a api."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...scenarios.script import Answer, Call, Cut, Delivery, Failure, Step
 from ...scenarios.variations import VariedAnswer, variation
-from ..dialects.base import Dialect, Frame, arguments_text
+from ..chat_apis.base import ChatApi, Frame, arguments_text
 from ..http.reply import Headers, Reply, deliver, plain
 from .answer_choice import chosen
 
 __all__ = ["refuse", "render"]
 
 
-def render(dialect: Dialect, step: Step) -> Reply:
+def render(api: ChatApi, step: Step) -> Reply:
     """Returns the reply to a valid request."""
     match step:
         case Cut():
-            return _cut(dialect, step)
+            return _cut(api, step)
         case Failure():
-            return _fail(dialect, step)
+            return _fail(api, step)
         case Delivery():
-            return deliver(_varied(render(dialect, step.step), dialect.wire, step.variation), step)
+            return deliver(_varied(render(api, step.step), api.wire, step.variation), step)
         case _:
-            return _answer(dialect, chosen(step, dialect.ticket.request))
+            return _answer(api, chosen(step, api.ticket.request))
 
 
-def refuse(dialect: Dialect, refusal: Refusal, more: Headers = ()) -> Reply:
+def refuse(api: ChatApi, refusal: Refusal, more: Headers = ()) -> Reply:
     """Returns the provider's error status and body."""
-    # some share a dialect, and have their own envelope
-    vendor = dialect.ticket.request.vendor or dialect.vendor
-    kind, body = book(dialect.wire, vendor).envelope(refusal)
-    headers = dict(dialect.headers(stream=False)) | dict(kind) | dict(more)
+    # some share a api, and have their own envelope
+    provider = api.ticket.request.provider or api.provider
+    kind, body = book(api.wire, provider).envelope(refusal)
+    headers = dict(api.headers(stream=False)) | dict(kind) | dict(more)
     return plain(refusal.status, tuple(headers.items()), body)
 
 
-def _answer(dialect: Dialect, answer: Answer) -> Reply:
-    if dialect.ticket.request.stream:
-        return _stream(dialect, data(dialect.frames(answer)))
-    return plain(200, dialect.headers(stream=False), dialect.body(answer))
+def _answer(api: ChatApi, answer: Answer) -> Reply:
+    if api.ticket.request.stream:
+        return _stream(api, data(api.frames(answer)))
+    return plain(200, api.headers(stream=False), api.body(answer))
 
 
-def _stream(dialect: Dialect, writes: Sequence[bytes]) -> Reply:
-    return Reply(200, dialect.headers(stream=True), writes)
+def _stream(api: ChatApi, writes: Sequence[bytes]) -> Reply:
+    return Reply(200, api.headers(stream=True), writes)
 
 
-def _fail(dialect: Dialect, step: Failure) -> Reply:
-    if step.after is None or step.kind == "context-length" or not dialect.ticket.request.stream:
-        return refuse(dialect, dialect.failures[step.kind], dialect.retry.get(step.kind, ()))
-    before = dialect.unended(step.after)
+def _fail(api: ChatApi, step: Failure) -> Reply:
+    if step.after is None or step.kind == "context-length" or not api.ticket.request.stream:
+        return refuse(api, api.failures[step.kind], api.retry.get(step.kind, ()))
+    before = api.unended(step.after)
     while before and before[-1].kind == "close":  # it fails in the middle of its last part
         before.pop()
-    writes = data(before) + list(dialect.broken(step.kind, before))
-    return _stream(dialect, writes)
+    writes = data(before) + list(api.broken(step.kind, before))
+    return _stream(api, writes)
 
 
 def _varied(reply: Reply, wire: str, name: str) -> Reply:
@@ -75,18 +75,18 @@ def _varied(reply: Reply, wire: str, name: str) -> Reply:
     )
 
 
-def _cut(dialect: Dialect, step: Cut) -> Reply:
-    whole = _answer(dialect, step.answer)
-    if dialect.ticket.request.stream:
-        frames = dialect.unended(step.answer)
+def _cut(api: ChatApi, step: Cut) -> Reply:
+    whole = _answer(api, step.answer)
+    if api.ticket.request.stream:
+        frames = api.unended(step.answer)
         inside = step.at == "inside-arguments"
-        return replace(whole, writes=_inside(dialect, frames, step.answer) if inside else data(frames))
+        return replace(whole, writes=_inside(api, frames, step.answer) if inside else data(frames))
     body = whole.body.rstrip()
-    end = len(body) - 1 if step.at == "before-end" else _middle(dialect, body, step.answer)
+    end = len(body) - 1 if step.at == "before-end" else _middle(api, body, step.answer)
     return replace(whole, writes=(body[:end],), length=end)
 
 
-def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[bytes]:
+def _inside(api: ChatApi, frames: Sequence[Frame], answer: Answer) -> list[bytes]:
     """Returns the frames up to the middle of the first call's arguments. If one frame has them whole, it is half of
     that frame.
     """
@@ -94,14 +94,14 @@ def _inside(dialect: Dialect, frames: Sequence[Frame], answer: Answer) -> list[b
     pieces = sum(1 for _ in takewhile(lambda frame: frame.kind == "arguments", frames[named + 1 :]))
     writes = data(frames[: named + 1 + pieces // 2])
     if not pieces:
-        writes[named] = writes[named][: _middle(dialect, writes[named], answer)]
+        writes[named] = writes[named][: _middle(api, writes[named], answer)]
     return writes
 
 
-def _middle(dialect: Dialect, body: bytes, answer: Answer) -> int:
+def _middle(api: ChatApi, body: bytes, answer: Answer) -> int:
     """Returns the position in the middle of the first call's arguments."""
     call = next(part for part in answer.parts if isinstance(part, Call))
-    start = body.index(dialect.arguments_key) + len(dialect.arguments_key)
+    start = body.index(api.arguments_key) + len(api.arguments_key)
     return start + len(arguments_text(call).encode()) // 2 + 1
 
 

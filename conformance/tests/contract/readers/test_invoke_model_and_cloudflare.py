@@ -20,7 +20,7 @@ def judged(url, body):
 
 
 @pytest.mark.parametrize(
-    ("url", "body", "wire", "vendor", "model"),
+    ("url", "body", "wire", "provider", "model"),
     [
         (HAIKU, CLAUDE, "anthropic", "bedrock", "claude-haiku-4-5-20251001-v1:0"),
         (
@@ -40,10 +40,10 @@ def judged(url, body):
         (RUN, {"messages": [ASK]}, "openai-chat", "cloudflare", "@cf/meta/llama-3.2-1b-instruct"),
     ],
 )
-def test_a_body_is_of_the_format_of_its_models_maker(url, body, wire, vendor, model):
+def test_a_body_is_of_the_format_of_its_models_maker(url, body, wire, provider, model):
     request = judged(url, body)
-    assert (request.wire, request.vendor, request.model) == (wire, vendor, model)
-    assert not any(v.violations for v in rules.book(wire, vendor).judge(request) if v.rule.refuses)
+    assert (request.wire, request.provider, request.model) == (wire, provider, model)
+    assert not any(v.violations for v in rules.book(wire, provider).judge(request) if v.rule.refuses)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_version_1_of_cohere_has_a_book_of_its_own():
     history = [{"role": "USER", "message": "Hi"}, {"role": "CHATBOT", "message": "Hello!"}]
     tools = [{"type": "function", "function": {"name": "add"}}]
     request = judged(COHERE, {"preamble": "Be brief.", "chat_history": history, "message": "2 + 3?"})
-    assert (request.wire, request.vendor) == ("cohere", "cohere-v1")
+    assert (request.wire, request.provider) == ("cohere", "cohere-v1")
     assert items(request) == [
         ("system", "system", "Be brief."),
         ("text", "user", "Hi"),
@@ -117,7 +117,11 @@ def test_interactions_are_read_step_by_step():
         {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo="},
     ]
     request = judged(INTERACTIONS, {"model": "gemini-3-pro", "system_instruction": "Add.", "input": steps})
-    assert (request.wire, request.vendor, request.model) == ("gemini", "gemini-interactions", "gemini-3-pro")
+    assert (request.wire, request.provider, request.model) == (
+        "gemini",
+        "gemini-interactions",
+        "gemini-3-pro",
+    )
     assert [each[:2] for each in items(request)] == [
         ("system", "system"),
         ("text", "user"),

@@ -14,7 +14,7 @@ DATA = b64encode(PNG).decode()
 
 
 @pytest.mark.parametrize(
-    ("url", "wire", "vendor"),
+    ("url", "wire", "provider"),
     [
         ("https://api.openai.com/v1/chat/completions", "openai-chat", "openai"),
         (
@@ -80,11 +80,11 @@ DATA = b64encode(PNG).decode()
         ("http://127.0.0.1:9/c/one_tool/x1/v1/messages", "anthropic", "anthropic"),
     ],
 )
-def test_a_url_tells_wire_and_vendor(url, wire, vendor):
-    assert readers.detect(url, {}) == (wire, vendor)
+def test_a_url_tells_wire_and_provider(url, wire, provider):
+    assert readers.detect(url, {}) == (wire, provider)
 
 
-def test_on_the_strict_server_the_host_header_tells_the_vendor():
+def test_on_the_strict_server_the_host_header_tells_the_provider():
     url = "http://127.0.0.1:9/c/one_tool/x1/chat/completions"
     assert readers.detect(url, {}, {"Host": "api.deepseek.com"}) == ("openai-chat", "deepseek")
     assert readers.detect(url, {}, {"Host": "api.mistral.ai"}) == ("mistral", "mistral")
@@ -111,11 +111,11 @@ def test_what_is_no_chat_is_not_taken_for_one(url):
 def test_a_request_knows_its_model_and_whether_it_streams():
     url = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent"
     request = readers.request("POST", url, {}, b"{}")
-    assert (request.model, request.stream, request.vendor) == ("gemini-2.5-flash", True, "google")
+    assert (request.model, request.stream, request.provider) == ("gemini-2.5-flash", True, "google")
     azure = "https://r.openai.azure.com/openai/deployments/gpt-4o/chat/completions"
     assert readers.request("POST", azure, {}, b"{}").model == "gpt-4o"
     assert (
-        readers.request("POST", azure, {}, b'{"model": "x", "stream": true}', "elsewhere").vendor
+        readers.request("POST", azure, {}, b'{"model": "x", "stream": true}', "elsewhere").provider
         == "elsewhere"
     )
 

@@ -176,8 +176,8 @@ BEDROCK = {
     ),
 }
 ACCEPTED = [
-    pytest.param(wire, vendor, body, id=f"{vendor or wire}: {name}")
-    for wire, vendor, bodies in (
+    pytest.param(wire, provider, body, id=f"{provider or wire}: {name}")
+    for wire, provider, bodies in (
         ("openai-chat", "", CHAT),
         ("openai-chat", "openrouter", CHAT),
         ("openai-responses", "", RESPONSES),
@@ -187,9 +187,9 @@ ACCEPTED = [
 ]
 
 
-@pytest.mark.parametrize(("wire", "vendor", "body"), ACCEPTED)
-def test_no_rule_objects_to_what_is_accepted(wire, vendor, body):
-    book = rules.book(wire, vendor)
+@pytest.mark.parametrize(("wire", "provider", "body"), ACCEPTED)
+def test_no_rule_objects_to_what_is_accepted(wire, provider, body):
+    book = rules.book(wire, provider)
     assert objection(book.judge(book.request(body))) is None
 
 
@@ -226,7 +226,7 @@ def test_what_a_recorder_replaced_is_not_judged(wire, body):
 IMAGE_IN_TOOL = oc.body(oc.ASK, oc.call("a"), oc.result("a", [oc.IMAGE]))
 
 
-@pytest.mark.parametrize("vendor", ["openrouter", "ollama", "llamacpp.local", "huggingface"])
-def test_gateways_and_servers_take_images_in_tool_messages(vendor):
-    book = rules.book("openai-chat", vendor)
+@pytest.mark.parametrize("provider", ["openrouter", "ollama", "llamacpp.local", "huggingface"])
+def test_gateways_and_servers_take_images_in_tool_messages(provider):
+    book = rules.book("openai-chat", provider)
     assert not [each for each in book.judge(book.request(IMAGE_IN_TOOL)) if each.outcome == "fail"]

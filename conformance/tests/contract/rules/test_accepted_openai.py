@@ -259,13 +259,13 @@ RESPONSES = {
 }
 
 
-@pytest.mark.parametrize("vendor", ["", "azure"])
+@pytest.mark.parametrize("provider", ["", "azure"])
 @pytest.mark.parametrize(
     ("wire", "body"),
     [("openai-chat", body) for body in CHAT.values()]
     + [("openai-responses", body) for body in RESPONSES.values()],
     ids=[f"chat: {name}" for name in CHAT] + [f"responses: {name}" for name in RESPONSES],
 )
-def test_no_rule_objects_to_what_is_legal(wire, vendor, body):
-    book = rules.book(wire, vendor)
+def test_no_rule_objects_to_what_is_legal(wire, provider, body):
+    book = rules.book(wire, provider)
     assert objection(book.judge(book.request(body))) is None

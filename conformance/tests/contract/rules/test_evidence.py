@@ -28,7 +28,7 @@ def books():
     for wire in rules.WIRES:
         author = rules.book(wire)
         yield author
-        yield from (rules.book(wire, vendor) for vendor in sorted({*_HOSTS.values()} - {author.vendor}))
+        yield from (rules.book(wire, provider) for provider in sorted({*_HOSTS.values()} - {author.provider}))
 
 
 def every_rule():
@@ -54,7 +54,7 @@ def test_every_behaviour_and_server_rule_says_why():
 def test_every_rule_that_refuses_rests_on_something_that_can_be_opened(wire):
     of_wire = [book for book in books() if book.wire == wire]
     refusing = [(book, rule) for book in of_wire for rule in book.rules.values() if rule.refuses]
-    nothing = [f"{book.vendor} {rule.id}" for book, rule in refusing if not evidence_of(book, rule)]
+    nothing = [f"{book.provider} {rule.id}" for book, rule in refusing if not evidence_of(book, rule)]
     assert refusing
     assert not nothing, (
         "name a link as their source, add one to evidence.toml, or make them previews: " + ", ".join(nothing)
@@ -65,7 +65,7 @@ def test_every_rule_that_refuses_rests_on_something_that_can_be_opened(wire):
 def test_no_rule_that_refuses_rests_on_hearsay(wire):
     hearsay = re.compile(r"\b(reports?|memory|measured|others)\b", re.IGNORECASE)
     told = [
-        f"{book.vendor} {rule.id}: {source}"
+        f"{book.provider} {rule.id}: {source}"
         for book in books()
         if book.wire == wire
         for rule in book.rules.values()
@@ -78,18 +78,18 @@ def test_no_rule_that_refuses_rests_on_hearsay(wire):
 
 def entries():
     return [
-        (wire, vendor, rule, each)
+        (wire, provider, rule, each)
         for wire in rules.WIRES
-        for vendor, by_rule in evidence._data(wire).items()
+        for provider, by_rule in evidence._data(wire).items()
         for rule, told in by_rule.items()
         for each in told
     ]
 
 
 def test_evidence_is_of_rules_that_there_are():
-    for wire, vendor, rule, _ in entries():
-        assert rule in rules.book(wire, vendor).rules, f"{wire} at {vendor} has no rule {rule}"
-        assert rules.book(wire, vendor).vendor == vendor
+    for wire, provider, rule, _ in entries():
+        assert rule in rules.book(wire, provider).rules, f"{wire} at {provider} has no rule {rule}"
+        assert rules.book(wire, provider).provider == provider
 
 
 def test_links_are_well_formed():
@@ -115,7 +115,7 @@ def test_cited_recordings_are_in_pinned_archives():
         assert re.fullmatch(r"(/\w+)+", each.place), each.place
 
 
-def test_a_dialect_rests_on_the_author_where_it_refuses_the_same():
+def test_the_book_of_a_provider_rests_on_the_author_where_it_refuses_the_same():
     author, azure = rules.book("openai-chat"), rules.book("openai-chat", "azure")
     assert author.rules["SYS-004"].refusal == azure.rules["SYS-004"].refusal
     assert evidence_of(azure, azure.rules["SYS-004"]) == evidence_of(author, author.rules["SYS-004"])

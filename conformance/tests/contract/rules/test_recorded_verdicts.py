@@ -36,7 +36,7 @@ def test_no_request_that_an_api_accepted_is_refused(calibration):
 
 def test_every_refusal_that_a_request_shows_is_caught(calibration):
     missed = [
-        f"{case.file} {case.place} [{case.wire}, {case.vendor}] {case.said}"
+        f"{case.file} {case.place} [{case.wire}, {case.provider}] {case.said}"
         for case in calibration.of("missed")
     ]
     assert not missed, "\n".join(missed)
@@ -132,9 +132,9 @@ def test_the_table_of_causes_knows_every_error_body():
 
 
 def book_of(recorded):
-    vendor = readers.vendor_of(recorded["provider"])
-    wire = "mistral" if vendor == "mistral" else WIRES[recorded["protocol"]]
-    return rules.book(wire, vendor)
+    provider = readers.provider_of(recorded["provider"])
+    wire = "mistral" if provider == "mistral" else WIRES[recorded["protocol"]]
+    return rules.book(wire, provider)
 
 
 def test_every_recorded_refusal_is_one_a_rule_can_give():

@@ -282,14 +282,14 @@ REPORTED = {
 
 @pytest.mark.parametrize("text", REPORTED, ids=lambda text: text[:60])
 def test_a_reported_request_is_refused_in_the_words_reported(text):
-    wire, vendor, body = REPORTED[text]
+    wire, provider, body = REPORTED[text]
 
-    assert refused(wire, vendor, body)[0] == text
+    assert refused(wire, provider, body)[0] == text
 
 
-def refused(wire, vendor, body):
+def refused(wire, provider, body):
     """Returns the sentence, the parameter and the code of the first rule that refuses a request."""
-    book = rules.book(wire, vendor)
+    book = rules.book(wire, provider)
     violation = objection(book.judge(book.request(body)))
     assert violation, "nobody objects"
     status, headers, answer = book.refuse(violation)

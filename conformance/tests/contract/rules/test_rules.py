@@ -16,18 +16,18 @@ from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import common
 from ellmer_conformance.contract.verdict import Verdict, verdict
 
-VENDORS = {
+PROVIDERS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
     "openai-responses": ["", "azure", "deepseek"],
     "gemini": ["", "vertex"],
 }
 MORE = ["huggingface", "together", "github"]
-BOOKS = [rules.book(wire, vendor) for wire in rules.WIRES for vendor in VENDORS.get(wire, [""])]
-BOOKS += [rules.book("openai-chat", vendor) for vendor in MORE]
+BOOKS = [rules.book(wire, provider) for wire in rules.WIRES for provider in PROVIDERS.get(wire, [""])]
+BOOKS += [rules.book("openai-chat", provider) for provider in MORE]
 
 
 def new(book, rule):
-    """Whether a vendor's rule is more than its wire format's, doubted."""
+    """Whether a provider's rule is more than its wire format's, doubted."""
     own = rules.book(book.wire)
     base = own.rules.get(rule.id)
     return book is own or base is None or (base.check, base.refusal) != (rule.check, rule.refusal)
@@ -39,7 +39,7 @@ COMMON = set(common._RULES)
 
 def name(value):
     if isinstance(value, RuleBook):
-        return f"{value.wire}-{value.vendor}"
+        return f"{value.wire}-{value.provider}"
     return value.id if isinstance(value, Rule) else None
 
 
@@ -124,7 +124,7 @@ def mangled(value):
 
 
 @pytest.mark.parametrize("wire", [wire for wire in rules.WIRES if wire != "ollama"])  # that runs anywhere
-def test_of_an_unknown_vendor_nothing_is_refused(wire):
+def test_of_an_unknown_provider_nothing_is_refused(wire):
     book = rules.book(wire, "nobody-studied-it.example")
     assert not [rule.id for rule in book.rules.values() if rule.refuses]
     assert [rule.id for rule in book.rules.values() if rule.kind is Kind.LOSS]
@@ -201,7 +201,7 @@ def test_a_rule_of_the_past_holds_in_the_past(when, holds):
     assert rule.holds_for("aa", when) is holds
 
 
-def test_a_dialect_withdraws_rewords_and_doubts():
+def test_the_book_of_a_provider_withdraws_rewords_and_doubts():
     book = small_book()
     assert not book.extend("shy", without=["REQ-001"]).rules
     reworded = book.extend("rude", REQ_001={"refusal": Refusal("go away")})

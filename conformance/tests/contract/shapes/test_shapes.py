@@ -109,8 +109,8 @@ def test_a_node_can_be_inside_itself():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_json_at_any_place_is_a_fault_or_none_but_no_failure(name):
-    wire, vendor = BOOKS.get(name, (name, ""))
-    book, checker = rules.book(wire, vendor), shapes.checker(name)
+    wire, provider = BOOKS.get(name, (name, ""))
+    book, checker = rules.book(wire, provider), shapes.checker(name)
     for rule in book.rules.values():
         for body in rule.examples[:1]:
             for holder, key in list(places(changed := copy.deepcopy(body))):
@@ -150,7 +150,7 @@ def test_a_malformed_request_is_refused_in_the_providers_words(wire, change, sai
     assert violation.refusal.status == (422 if wire == "cohere" else 400)
 
 
-def test_closed_vendors_refuse_what_their_types_do_not_have():
+def test_closed_providers_refuse_what_their_types_do_not_have():
     cerebras = rules.book("openai-chat", "cerebras")
     body = {
         "model": "gpt-oss-120b",

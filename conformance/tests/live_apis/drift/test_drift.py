@@ -42,7 +42,7 @@ def live(tmp_path, monkeypatch):
     def act(change=None, case="one_tool", mode="sync"):
         handler.change = change or handler.change
         report, folder = tmp_path / "drift.md", tmp_path / "cassettes"
-        chosen = ["--wire", "openai-chat", "--vendor", "openai", "--case", case, "--mode", mode]
+        chosen = ["--wire", "openai-chat", "--provider", "openai", "--case", case, "--mode", mode]
         url = f"{server.url(case, f'{tmp_path.name}@openai')}/v1"
         where = ["--base-url", url, "--cassettes", str(folder), "--report", str(report)]
         result = CliRunner().invoke(command, [*chosen, *where])

@@ -49,12 +49,12 @@ def reports(server):
 
     def of(wire):
         if wire not in found:
-            vendor = MODULES[wire].VENDOR
-            place = WHERE[wire, vendor]
+            provider = MODULES[wire].PROVIDER
+            place = WHERE[wire, provider]
             case = "blind" if wire == "cohere" else "probe"  # its model refuses images, which takes no step
-            base = server.url(case, f"{wire}@{vendor}") + place.path
+            base = server.url(case, f"{wire}@{provider}") + place.path
             found[wire] = probed(
-                Target(base, wire, place.model, vendor=vendor, name="strict", checks_keys=False)
+                Target(base, wire, place.model, provider=provider, name="strict", checks_keys=False)
             )
         return found[wire]
 

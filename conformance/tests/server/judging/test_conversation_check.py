@@ -25,7 +25,7 @@ class Watched:
         messages = request.body.get(self.format.list)
         self.sizes.append(len(messages) if isinstance(messages, list) else 0)
         self.windows += 0 < self.sizes[-1] < self.sent
-        return tuple(book(request.wire, request.vendor).judge(request))
+        return tuple(book(request.wire, request.provider).judge(request))
 
     def examined(self, body):
         self.sent = len(body[self.format.list])
@@ -39,7 +39,7 @@ def conversation(format, chance, turns=TURNS):
 
 def compare(watched, body):
     request, judged, _ = watched.examined(body)
-    whole = book(request.wire, request.vendor).judge(request)
+    whole = book(request.wire, request.provider).judge(request)
     found = [violation for verdict in whole for violation in verdict.violations]
     assert request.body == body
     assert judged.fine == (not found), (found, json.dumps(body))

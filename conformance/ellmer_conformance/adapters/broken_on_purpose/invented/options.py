@@ -16,8 +16,8 @@ class _Sets(BrokenAdapter):
 
     caught_by: ClassVar[tuple[str, ...]] = ()
 
-    def capabilities(self, wire: str, vendor: str) -> Capabilities:
-        usual = super().capabilities(wire, vendor)
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
+        usual = super().capabilities(wire, provider)
         return replace(
             usual,
             tool_choice="native",

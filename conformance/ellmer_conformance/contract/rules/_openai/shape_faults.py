@@ -57,7 +57,7 @@ def tolerated(fault: Fault, request: Request) -> bool:
     if fault.kind is FaultKind.OUT_OF_RANGE:
         return fault.bound == "minItems"
     if fault.pointer == "/model":
-        return fault.value is None and request.vendor == "azure"
+        return fault.value is None and request.provider == "azure"
     echoed = fault.kind in {FaultKind.UNKNOWN_FIELD, FaultKind.MISSING_FIELD} or fault.value is None
     return echoed and _is_answer(fault, request)
 

@@ -84,10 +84,10 @@ enter(
 )
 
 
-def dialect(vendor: str) -> RuleBook:
+def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by gateways to other models are not known."""
-    if vendor in {"", book.vendor}:
+    if provider in {"", book.provider}:
         return book
-    if vendor == "bedrock":
+    if provider == "bedrock":
         return INVOKE
-    return book.extend(vendor, only=_known() if vendor in CLOUDS else [])
+    return book.extend(provider, only=_known() if provider in CLOUDS else [])

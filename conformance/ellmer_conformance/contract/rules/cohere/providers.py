@@ -7,8 +7,8 @@ from ._rulebook import book
 from .v1 import V1
 
 
-def dialect(vendor: str) -> RuleBook:
+def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider."""
-    if vendor == V1.vendor:
+    if provider == V1.provider:
         return V1
-    return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])
+    return book if provider in {"", book.provider} else book.extend(provider, only=[])

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from ...exchange import Json, Request
-from ...readers.cohere_v1 import VENDOR
+from ...readers.cohere_v1 import PROVIDER
 from ...readers.json_access import elements
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
@@ -22,7 +22,7 @@ _TESTS = (
     "libs/cohere/tests/integration_tests/cassettes/"
 )
 
-V1 = RuleBook("cohere", VENDOR, envelope)
+V1 = RuleBook("cohere", PROVIDER, envelope)
 TOOL: Json = {"name": "add", "description": "Adds.", "parameter_definitions": {}}
 RESULT: Json = {"call": {"name": "add", "parameters": {}}, "outputs": [{"sum": 5}]}
 

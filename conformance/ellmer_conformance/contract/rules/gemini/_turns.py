@@ -40,7 +40,7 @@ def turns(request: Request) -> list[Turn]:
     found: list[Turn] = []
     for index, (pointer, content) in enumerate(contents(request.body)):
         model = content.get("role") == "model"
-        if not found or found[-1].model != model or (request.vendor == "vertex" and not model):
+        if not found or found[-1].model != model or (request.provider == "vertex" and not model):
             found.append(Turn(index, pointer, model))
         found[-1].parts += parts(content, pointer)
     return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...readers.gemini_interactions import VENDOR
+from ...readers.gemini_interactions import PROVIDER
 from ...rulebook import RuleBook
 from .. import common
 from ._rulebook import envelope
 
 __all__ = ["INTERACTIONS"]
 
-INTERACTIONS = RuleBook("gemini", VENDOR, envelope)
+INTERACTIONS = RuleBook("gemini", PROVIDER, envelope)
 common.enter(INTERACTIONS)

@@ -150,10 +150,10 @@ enter(
 )
 
 
-def dialect(vendor: str) -> RuleBook:
+def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by proxies are not known."""
-    if vendor in {"", book.vendor}:
+    if provider in {"", book.provider}:
         return book
-    if vendor == INTERACTIONS.vendor:
+    if provider == INTERACTIONS.provider:
         return INTERACTIONS
-    return VERTEX if vendor == "vertex" else book.extend(vendor, only=[])
+    return VERTEX if provider == "vertex" else book.extend(provider, only=[])

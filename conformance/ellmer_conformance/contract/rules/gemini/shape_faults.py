@@ -63,7 +63,7 @@ def _type(fault: Fault, request: Request) -> str:
     listed = "values" in node.get("string", {}) or not node
     if not listed and "object" not in types:
         return next((_TYPES[each] for each in (*types, "string") if each in _TYPES), "TYPE_STRING")
-    package = _VERTEX if request.vendor == "vertex" else _GEMINI
+    package = _VERTEX if request.provider == "vertex" else _GEMINI
     if "others" in node.get("object", ()):
         return "type.googleapis.com/google.protobuf.Struct"
     return f"type.googleapis.com/{package}.{_MESSAGES.get(name) or name[:1].upper() + name[1:]}"
@@ -95,6 +95,6 @@ enter(
                 body(ASK, safetySettings=[{"category": "BOGUS", "threshold": "BLOCK_NONE"}]),
             ],
         },
-        vendors={"vertex": "vertex"},
+        providers={"vertex": "vertex"},
     ),
 )

@@ -6,6 +6,6 @@ from ...rulebook import RuleBook
 from ._rulebook import book
 
 
-def dialect(vendor: str) -> RuleBook:
+def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider."""
-    return book if vendor in {"", book.vendor} else book.extend(vendor, only=[])
+    return book if provider in {"", book.provider} else book.extend(provider, only=[])

@@ -6,6 +6,6 @@ from ...rulebook import RuleBook
 from ._rulebook import book
 
 
-def dialect(vendor: str) -> RuleBook:  # noqa: ARG001 - it is one server everywhere
+def book_of(provider: str) -> RuleBook:  # noqa: ARG001 - it is one server everywhere
     """Returns the rules of a provider."""
     return book

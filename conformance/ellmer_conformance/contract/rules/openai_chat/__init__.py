@@ -1,4 +1,4 @@
-"""The contract of OpenAI Chat Completions, in the provider's order of checks, and its providers' dialects."""
+"""The contract of OpenAI Chat Completions, in the provider's order of checks, and its further providers."""
 
 from importlib import import_module
 
@@ -27,6 +27,6 @@ for _part in (
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)
 
-from .providers import dialect  # noqa: E402  # dialects are made of the whole book
+from .providers import book_of  # noqa: E402  # the books of providers are made of the whole book
 
-__all__ = ["book", "dialect"]
+__all__ = ["book", "book_of"]

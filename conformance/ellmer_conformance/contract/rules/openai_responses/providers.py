@@ -63,9 +63,9 @@ def batches_are_whole(request: Request) -> Iterator[Finding]:
 AZURE = book.extend("azure", REQ_004={"preview": True}, REQ_101={"preview": True})
 
 
-def dialect(vendor: str) -> RuleBook:
+def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by others are not known."""
-    if vendor in {"", book.vendor}:
+    if provider in {"", book.provider}:
         return book
     known = {"azure": AZURE, "deepseek": DEEPSEEK}
-    return known.get(vendor) or book.extend(vendor, only=[], without=OWN)
+    return known.get(provider) or book.extend(provider, only=[], without=OWN)

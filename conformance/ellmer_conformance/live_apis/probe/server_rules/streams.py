@@ -10,7 +10,7 @@ from ..event_order import ended, out_of_order
 from ..server_answer import Heard
 from ._rulebook import HERE, LOSS, MUST, REFERENCE, SHOULD, book, found
 
-_STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.eventstream"}
+_STREAMS = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.aws_event_stream"}
 
 
 @book.rule("SRV-010", MUST, LOSS, source=REFERENCE)

@@ -26,7 +26,7 @@ function button(kind, text, action) {
   made.addEventListener("click", action);
   return made;
 }
-const placeName = ([, wire, vendor]) => `${wire} / ${vendor}`;
+const placeName = ([, wire, provider]) => `${wire} / ${provider}`;
 const worst = (list) => list.reduce((low, row) => Math.min(low, row.verdict), NOTHING);
 
 // filters ------------------------------------------------------------------------------------------------

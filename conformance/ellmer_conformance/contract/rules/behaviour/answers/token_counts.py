@@ -60,7 +60,7 @@ def streamed_counts_are_asked_for(run: Run) -> Iterator[Finding]:
 
     Why: Chat Completions sends the counts of a stream only if they are requested.
     """
-    if run.wire != "openai-chat" or run.vendor != "openai":
+    if run.wire != "openai-chat" or run.provider != "openai":
         return
     if any(reply.usage.get("input") is not None for reply in run.replies):
         for index, exchange in enumerate(run.exchanges):

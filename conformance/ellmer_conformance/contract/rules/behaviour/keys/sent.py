@@ -66,7 +66,7 @@ def keys_go_to_their_own_provider(run: Run) -> Iterator[Finding]:
         texts = [_credentials(exchange.request), *(text for _, text in _places(exchange.request))]
         sent = sorted({name for text in texts for name in strangers(text)})
         if sent or any(CANARY in text for text in texts):
-            problem = f"the key in {', '.join(sent)} was sent to {run.vendor}"
+            problem = f"the key in {', '.join(sent)} was sent to {run.provider}"
             yield found(not sent, f"/exchanges/{index}/request", problem)
 
 
@@ -101,9 +101,9 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
         place, headers = f"/exchanges/{index}/request", exchange.request.headers
         wanted = _SCHEMES.get(run.wire, ("authorization",))
         named = [name for name in wanted if headers.get(name)]  # masked in a recording
-        if run.vendor == MODULES[run.wire].VENDOR and headers:  # others have their own headers
+        if run.provider == MODULES[run.wire].PROVIDER and headers:  # others have their own headers
             yield found(named, place, f"the key is in none of {', '.join(wanted)}")
-        if run.wire == "anthropic" and run.vendor == "anthropic":
+        if run.wire == "anthropic" and run.provider == "anthropic":
             yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
 
 

@@ -1,0 +1,78 @@
+"""The rules of OpenAI for other providers, and what the modules of providers share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....rulebook import Envelope, RuleBook
+from ..._openai.refusals import refused
+from ..._refused_features import Lack
+from ..._shape_faults import IDS as RULES_OF_SHAPES
+from ..._shape_faults import UNRECORDED
+from .._features import a_part
+from .._rulebook import ASK, IMAGE, body, book
+
+__all__ = ["blind", "compact", "elsewhere"]
+
+# Rules about OpenAI's own parameters and models, which do not apply to other providers.
+_OWN = (
+    "REQ-001",
+    "REQ-004",
+    "REQ-012",
+    "REQ-024",
+    "REQ-031",
+    "REQ-060",
+    "REQ-061",
+    "REQ-062",
+    "SCH-003",
+    "STO-008",
+    "STO-017",
+    "IMG-008",
+    "TRM-003",
+    "TRM-015",
+    *RULES_OF_SHAPES,
+    # what others are recorded to accept: longer ids, parts and formats of other types, no tools
+    "PAIR-007",
+    "REQ-009",
+    "REQ-010",
+    "SCH-008",
+)
+
+
+def elsewhere(
+    provider: str,
+    *,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    envelope: Envelope | None = None,
+    **changed: Any,
+) -> RuleBook:
+    """Returns OpenAI's rules for another provider. They are previews, except rules that are known to hold there
+    (`only`).
+    """
+    own = [id for id in _OWN if id not in only]
+    return book.extend(provider, only=only, without=[*own, *without], envelope=envelope, **changed)
+
+
+def compact(value: object) -> tuple[Mapping[str, str], bytes]:
+    """Returns an error body as JSON without spaces."""
+    return {"content-type": "application/json"}, json.dumps(value, separators=(",", ":")).encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def blind(*models: str, example: str, source: str) -> Lack:
+    """Returns the rule for models that are documented to refuse images, where no refusal is recorded."""
+    return Lack(
+        "REQ-059",
+        "Images are sent only to models that are documented to accept them.",
+        models,
+        refused(f"The model {{model}} does not accept images.{UNRECORDED}"),
+        source,
+        a_part("image_url"),
+        body(ASK, model=example),
+        body({"role": "user", "content": [IMAGE]}, model=example),
+        preview=True,
+    )

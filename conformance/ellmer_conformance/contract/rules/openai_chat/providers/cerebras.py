@@ -1,0 +1,131 @@
+"""Cerebras: error bodies with OpenAI's fields at the top level, and features that its models refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....exchange import Request
+from ....rule import Refusal
+from ....shapes import Fault
+from ..._openai.refusals import refused
+from ..._pydantic import choice, mistyped, untagged
+from ..._refused_features import Lack, enter
+from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
+from ..._shape_faults import enter as enter_shape
+from .._features import forced, streamed_format
+from .._rulebook import ASK, TOOL, body, call, result
+from ._elsewhere import blind, compact, elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/ae451f7a582cc4e130cd2acf878f46fa8cc696cf/providers/"
+    "cerebras/testdata/TestClient/Scoreboard/"
+)
+
+
+def _bare(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns OpenAI's fields without the object around them (recorded at Cerebras)."""
+    fields = {"message": refusal.message, "type": refusal.type, "param": refusal.param, "code": refusal.code}
+    return compact(fields)
+
+
+cerebras = elsewhere("cerebras", envelope=_bare)
+
+_OSS, _QWEN = "gpt-oss-120b", "qwen-3-235b-a22b-thinking-2507"
+_JSON = {"type": "json_object"}
+
+enter(
+    cerebras,
+    [
+        blind(
+            "!gemma-4*", example=_OSS, source="https://inference-docs.cerebras.ai/capabilities/image-inputs"
+        ),
+        Lack(
+            "REQ-055",
+            "The tool choice is `auto` or `none`.",
+            ("gpt-oss*",),
+            refused(
+                "Unsupported tool_choice: required. Expected 'auto' or 'none'.",
+                code="wrong_api_format",
+                param="tool_choice",
+            ),
+            (
+                "recorded refusal (gpt-oss-120b)",
+                f"{_TESTS}gpt-oss-120b_thinking/GenStream-Tools-SquareRoot-1.yaml",
+            ),
+            forced,
+            body(ASK, model=_OSS, tools=[TOOL], tool_choice="auto"),
+            body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
+        ),
+        Lack(
+            "STO-016",
+            "A reasoning model does not stream structured output.",
+            ("qwen-3-*-thinking*",),
+            refused(
+                '"stream=true" with structured outputs is currently not supported for reasoning models.',
+                code="wrong_api_format",
+                param="json_mode",
+            ),
+            (
+                "recorded refusal (qwen-3-235b-a22b-thinking-2507)",
+                f"{_TESTS}qwen-3-235b-a22b-thinking-2507_thinking/GenStream-JSON.yaml",
+            ),
+            streamed_format,
+            body(ASK, model=_QWEN, response_format=_JSON),
+            body(ASK, model=_QWEN, response_format=_JSON, stream=True),
+        ),
+    ],
+)
+
+
+def _place(fault: Fault) -> str:
+    """Returns `messages.2.assistant.reasoning_content`. A field at the top level is part of the `body`."""
+    steps = [str(step) for step in fault.located(unnamed={"function", "text", "image_url"})]
+    return ".".join([*(["body"] if len(steps) < 2 else []), *steps])
+
+
+def _say(fault: Fault, _: Request) -> Mapping[str, str]:
+    """Returns a place and pydantic's error. For unions, it lists more than the recordings show."""
+    place = _place(fault)
+    match fault.kind:
+        case FaultKind.UNKNOWN_FIELD:
+            text = f"property '{place}' is unsupported"
+        case FaultKind.MISSING_FIELD:
+            place, text = f"{place}.{fault.key}", "Field required"
+        case FaultKind.UNKNOWN_VALUE:
+            text = f"Input should be {choice(fault.expected)}"
+        case FaultKind.WRONG_VARIANT if fault.key:
+            place, text = place.removesuffix(f".{fault.key}"), untagged(fault)
+        case FaultKind.WRONG_TYPE if len(types_of(fault.expected)) == 1:
+            text = mistyped(fault)[1]
+        case _:
+            text = f"{problem(fault)}{UNRECORDED}"
+    return {"text": f"{place}: {text}"}
+
+
+enter_shape(
+    cerebras,
+    Wording(
+        "cerebras",
+        _say,
+        dict.fromkeys(
+            FaultKind,
+            Refusal(
+                "{text}", type="invalid_request_error", param="validation_error", code="wrong_api_format"
+            ),
+        ),
+        "https://github.com/Alishahryar1/free-claude-code/issues/1136 "
+        "https://github.com/egoist/chatwise-releases/issues/1325 (pydantic)",
+        body(ASK, call("a"), result("a"), tools=[TOOL]),
+        {
+            FaultKind.UNKNOWN_FIELD: [
+                body(ASK, store=True),
+                body(ASK, {"role": "assistant", "content": "5", "reasoning_content": "2 + 3 …"}, ASK),
+            ],
+            FaultKind.MISSING_FIELD: [{"model": "gpt-oss-120b"}],
+            FaultKind.WRONG_TYPE: [{"model": "gpt-oss-120b", "messages": "x"}],
+            FaultKind.WRONG_VARIANT: [body({"role": "bogus", "content": "Hi"})],
+            FaultKind.UNKNOWN_VALUE: [body(ASK, reasoning_effort="bogus")],
+        },
+    ),
+)

@@ -1,0 +1,64 @@
+"""Cloudflare Workers AI: each model has its own schema, and the schema of some text models has no lists of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, Refusal, broken, met
+from ..._refused_features import enter
+from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from ._elsewhere import blind, compact, elsewhere
+
+
+def _listed(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    error = {"message": refusal.message, "code": refusal.code}
+    return compact({"errors": [error], "success": False, "result": {}, "messages": []})
+
+
+cloudflare = elsewhere("cloudflare", envelope=_listed)
+
+_TEXT = "@cf/qwen/qwen2.5-coder-32b-instruct"
+
+
+@cloudflare.rule(
+    "REQ-058",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/diegosouzapw/OmniRoute/pull/12002 (qwen2.5-coder-32b-instruct)",
+        "https://github.com/decolua/9router/issues/4180 (deepseek-r1-distill-qwen-32b)",
+        "https://github.com/anomalyco/opencode/issues/30381",
+    ],
+    refusal=Refusal(
+        "AiError: Bad input: Error: oneOf at '/' not met, 0 matches: required properties at '/' are 'prompt', {places} "
+        "(e06dfc06-ba30-4e1e-ae04-357dd74f48cd)",
+        code=5006,
+    ),
+    models=["*/qwen2.5-coder*", "*/deepseek-r1-distill*"],
+    examples=[body(ASK, model=_TEXT)],
+    counterexamples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}, IMAGE]}, model=_TEXT)],
+)
+def content_of_text_models_is_a_string(request: Request) -> Iterator[Finding]:
+    """A message to such a text model is a string, not a list of texts and images."""
+    found = [
+        f"{pointer}/content"
+        for pointer, message in messages(request.body)
+        if isinstance(message.get("content"), list)
+    ]
+    places = ", ".join(f"Type mismatch of '{place}', 'array' not in 'string'" for place in found)
+    yield broken(found[0], "the content is a list", places=places) if found else met("/messages")
+
+
+enter(
+    cloudflare,
+    [
+        blind(
+            "@cf/meta/llama-3.3*",
+            "@cf/openai/gpt-oss*",
+            example="@cf/meta/llama-3.3-70b-instruct-fp8-fast",
+            source="https://developers.cloudflare.com/workers-ai/models/",
+        )
+    ],
+)

@@ -1,0 +1,117 @@
+"""llama.cpp's server: known content parts, and media that match their declared type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....exchange import Request
+from ....readers.json_access import decoded, object_of, parsed, text_of
+from ....readers.openai_chat import all_parts, messages
+from ....rule import Refusal
+from ..._openai.refusals import refused
+from ..._refused_features import Lack, enter
+from .._features import a_part
+from .._pairing import calls_of
+from .._rulebook import ASK, IMAGE, body, result
+from ._elsewhere import compact, elsewhere
+
+#: Recorded by others, in public.
+_ERRORS = (
+    "https://github.com/0xPlaygrounds/rig/blob/b75850e899498647563af2d644ee72d28ac7a69e/"
+    "tests/cassettes/llamacpp/error_matrix/"
+)
+_TESTS = (
+    "https://github.com/0xPlaygrounds/rig/blob/b75850e899498647563af2d644ee72d28ac7a69e/tests/"
+    "cassettes/llamacpp/multimodal_matrix/"
+)
+
+
+def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    return compact({"error": {"code": refusal.status, "message": refusal.message, "type": refusal.type}})
+
+
+llamacpp = elsewhere("llamacpp", envelope=_numbered)
+
+
+def _unread(request: Request) -> str | None:
+    """Finds an image whose data URL has no base64."""
+    for pointer, part in all_parts(request.body):
+        url = text_of(object_of(part.get("image_url")).get("url"))
+        if url.startswith("data:") and decoded(url.partition(",")[2]) is None:
+            return pointer
+    return None
+
+
+def _unparsed(request: Request) -> str | None:
+    """Finds arguments of an earlier call that are not JSON."""
+    for pointer, message in messages(request.body):
+        for index, made in enumerate(calls_of(message)):
+            arguments = object_of(made.get("function")).get("arguments")
+            if isinstance(parsed(arguments), str):
+                return f"{pointer}/tool_calls/{index}/function/arguments"
+    return None
+
+
+def _called(arguments: str) -> dict[str, object]:
+    function = {"name": "add", "arguments": arguments}
+    return {"role": "assistant", "tool_calls": [{"id": "a", "type": "function", "function": function}]}
+
+
+def _part(type: str, url: str) -> dict[str, object]:
+    return {"role": "user", "content": [{"type": type, type: {"url": url}}]}
+
+
+enter(
+    llamacpp,
+    [
+        Lack(
+            "REQ-056",
+            "A content part is text, an image or audio.",
+            (),
+            refused("unsupported content[].type"),
+            ("recorded refusal of `video_url` (Qwen3-VL-2B)", f"{_TESTS}video_part_is_refused.yaml"),
+            a_part("video_url", "file"),
+            body({"role": "user", "content": [IMAGE]}),
+            body(_part("video_url", "https://example.com/a.mp4")),
+        ),
+        Lack(
+            "REQ-057",
+            "The temperature is a number.",
+            (),
+            refused(
+                "Field 'temperature': [json.exception.type_error.302] type must be number, but is string"
+            ),
+            ("recorded refusal (Qwen3-1.7B)", f"{_ERRORS}malformed_request_field.yaml"),
+            lambda request: "/temperature" if isinstance(request.body.get("temperature"), str) else None,
+            body(ASK, temperature=0),
+            body(ASK, temperature="hot"),
+        ),
+        Lack(
+            "PAIR-021",
+            "The arguments of a call are JSON, because the server parses them for its templates.",
+            (),
+            Refusal(
+                "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101] parse error",
+                500,
+                "server_error",
+            ),
+            (
+                "https://github.com/ggml-org/llama.cpp/issues/25510",
+                "https://github.com/OpenHands/OpenHands/issues/13949",
+            ),
+            _unparsed,
+            body(ASK, _called('{"x": 2}'), result("a")),
+            body(ASK, _called("{"), result("a")),
+        ),
+        Lack(
+            "IMG-019",
+            "The data of an image is base64.",
+            (),
+            refused("Failed to load image or audio file"),
+            ("recorded refusal (Qwen3-VL-2B)", f"{_TESTS}malformed_data_uri.yaml"),
+            _unread,
+            body(ASK, {"role": "user", "content": [IMAGE]}),
+            body(_part("image_url", "data:image/png;base64,!!!!not-base64!!!!")),
+        ),
+    ],
+)

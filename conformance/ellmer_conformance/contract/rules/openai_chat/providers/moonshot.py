@@ -1,0 +1,146 @@
+"""Moonshot: tool calls need results, reasoning is sent back, and messages are not empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import messages, tools
+from ....rule import Finding, broken, met
+from ..._openai.refusals import refused
+from ..._references import references
+from .._pairing import calls_of
+from .._rulebook import ASK, MUST, REJECT, body, call, result
+from ._elsewhere import elsewhere
+
+
+def _referring(**more: object) -> dict[str, object]:
+    """Returns a tool whose schema refers to the definition `X`."""
+    properties = {"x": {"$ref": "#/$defs/X"}}
+    parameters = {"type": "object", "properties": properties, **more}
+    return {"type": "function", "function": {"name": "add", "parameters": parameters}}
+
+
+_OPEN: dict[str, object] = {
+    "refusal": refused(
+        "an assistant message with 'tool_calls' must be followed by tool messages responding to each "
+        "'tool_call_id'. The following tool_call_ids did not have response messages: {ids}"
+    ),
+    "source": ("https://github.com/MoonshotAI/kimi-cli/issues/2405",),
+}
+moonshot = elsewhere(
+    "moonshot",
+    only=["PAIR-001", "ORD-002", "ORD-003"],
+    without=["REQ-017"],
+    PAIR_001=_OPEN,
+    ORD_002=_OPEN,
+    ORD_003=_OPEN,
+)
+
+
+@moonshot.rule(
+    "THK-005",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/mastra-ai/mastra/issues/12592",
+        "https://github.com/continuedev/continue/issues/11600",
+    ],
+    refusal=refused(
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index {index}"
+    ),
+    models=["kimi-k2-thinking*"],
+    examples=[body(ASK, call("a", reasoning_content="…"), result("a"), model="kimi-k2-thinking")],
+    counterexamples=[body(ASK, call("a"), result("a"), model="kimi-k2-thinking")],
+)
+def thoughts_come_back(request: Request) -> Iterator[Finding]:
+    """An assistant message with tool calls has its `reasoning_content` on thinking models."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if calls_of(message):
+            there = "reasoning_content" in message
+            yield met(pointer) if there else broken(pointer, "`reasoning_content` is missing", index=index)
+
+
+@moonshot.rule(
+    "EMP-002",
+    MUST,
+    REJECT,
+    source="https://github.com/AstrBotDevs/AstrBot/pull/7202",
+    refusal=refused(
+        "Invalid request: the message at position {index} with role 'assistant' must not be empty"
+    ),
+    examples=[body(ASK, call("a", content="", reasoning_content="…"), result("a"))],
+    counterexamples=[body(ASK, {"role": "assistant", "content": ""}, ASK)],
+)
+def the_assistant_said_something(request: Request) -> Iterator[Finding]:
+    """An assistant message has content or tool calls.
+
+    Fix: leave out an empty assistant message.
+    """
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") == "assistant":
+            something = message.get("content") or calls_of(message) or message.get("partial")
+            yield (
+                met(pointer)
+                if something
+                else broken(pointer, "the message has neither content nor calls", index=index)
+            )
+
+
+@moonshot.rule(
+    "REQ-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/HKUDS/nanobot/pull/202 (kimi-k2.5)",
+        "https://github.com/NousResearch/hermes-agent/pull/12668 (kimi-k2.5, tried value by value)",
+        "https://github.com/HKUDS/nanobot/pull/4962 (kimi-k2.6 that does not think)",
+        "https://platform.kimi.ai/docs/guide/migrating-from-openai-to-kimi",
+    ],
+    refusal=refused("invalid temperature: only {only} is allowed for this model"),
+    models=["kimi-k2.5*", "kimi-k2.6*"],
+    examples=[
+        body(ASK, model="kimi-k2.5", temperature=1),
+        body(ASK, model="kimi-k2.6", temperature=0.6, thinking={"type": "disabled"}),
+    ],
+    counterexamples=[
+        body(ASK, model="kimi-k2.5", temperature=0.6),
+        body(ASK, model="kimi-k2.6", temperature=1, thinking={"type": "disabled"}),
+    ],
+)
+def the_temperature_is_the_models(request: Request) -> Iterator[Finding]:
+    """From Kimi K2.5 on, the temperature is 1, or 0.6 if thinking is disabled.
+
+    Fix: leave the temperature out.
+    """
+    value, place = request.body.get("temperature"), "/temperature"
+    if isinstance(value, int | float):
+        quiet = object_of(request.body.get("thinking")).get("type") == "disabled"
+        only = 0.6 if quiet else 1
+        yield met(place) if value == only else broken(place, f"the temperature is {value}", only=only)
+
+
+@moonshot.rule(
+    "SCH-024",
+    MUST,
+    REJECT,
+    source="https://github.com/CommandCodeAI/command-code/issues/566",
+    refusal=refused(
+        "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: "
+        "<At path '{place}.$ref': $defs not found for reference: {reference}>"
+    ),
+    examples=[body(ASK, tools=[_referring(**{"$defs": {"X": {"type": "string"}}})])],
+    counterexamples=[body(ASK, tools=[_referring()])],
+)
+def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
+    """Where a tool's schema refers to a definition, the schema has `$defs`."""
+    for pointer, tool in tools(request.body):
+        schema = object_of(object_of(tool.get("function")).get("parameters"))
+        found = [each for each in references(schema) if each[1].startswith("#/$defs/")]
+        where = f"{pointer}/function/parameters"
+        if found and "$defs" not in schema:
+            place, name = found[0]
+            yield broken(where, f"{name} leads nowhere", place=".".join(place), reference=name)
+        elif found:
+            yield met(where)

@@ -1,0 +1,142 @@
+"""Ollama's implementation of Chat Completions: text, and inline images.
+
+https://github.com/ollama/ollama (openai/openai.go)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ....exchange import Request
+from ....readers.json_access import items_of
+from ....readers.openai_chat import messages
+from ....rule import Finding, Refusal, broken, met
+from ..._openai.refusals import refused
+from ...ollama.models import TOOLLESS, tagged
+from .._features import functions
+from .._pairing import calls_of
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from ._elsewhere import elsewhere
+
+SERVER = "https://github.com/ollama/ollama (openai/openai.go, FromChatRequest)"
+_DATA = re.compile(r"data:(image/(jpeg|jpg|png|webp))?;base64,")
+_GO = {dict: "map[string]interface {}", int: "float64", float: "float64", bool: "bool"}
+PDF = {"type": "file", "file": {"filename": "a.pdf", "file_data": "JVBERi0="}}
+
+ollama = elsewhere("ollama", without=["REQ-003", "REQ-006", "REQ-007", "PAIR-009"])
+
+
+@ollama.rule(
+    "REQ-003",
+    MUST,
+    REJECT,
+    source="https://github.com/ollama/ollama (middleware/openai.go)",
+    refusal=refused("[] is too short - 'messages'"),
+    examples=[body(ASK)],
+    counterexamples=[body()],
+)
+def there_is_a_message(request: Request) -> Iterator[Finding]:
+    """There is at least one message."""
+    found = request.body.get("messages")
+    yield broken("/messages", "there is no message") if found in ([], None) else met("/messages")
+
+
+@ollama.rule(
+    "REQ-007",
+    MUST,
+    REJECT,
+    source=["recorded refusal of a file (deepseek-r1)", SERVER],
+    refusal=refused("{text}"),
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}, IMAGE]})],
+    counterexamples=[
+        body({"role": "user", "content": [PDF]}),
+        body({"role": "user", "content": ["Hi"]}),
+        body({"role": "user", "content": {"type": "text", "text": "Hi"}}),
+        body({"role": "user"}),
+        body({"role": "user", "content": [{"type": "image_url", "image_url": "https://example.com/a.png"}]}),
+    ],
+)
+def content_is_text_and_images(request: Request) -> Iterator[Finding]:
+    """`content` is text or a list of texts and images, and an image is a `data:` URL.
+
+    Why: the server does not fetch URLs and does not read files. Fix: download the image, and send the text of a file.
+    """
+    for pointer, message in messages(request.body):
+        content, place = message.get("content"), f"{pointer}/content"
+        if isinstance(content, str) or (content is None and message.get("tool_calls")):
+            yield met(place)
+        elif not isinstance(content, list):
+            text = f"invalid message content type: {_GO.get(type(content), '<nil>')}"
+            yield broken(place, "neither a string nor a list", text=text)
+        for i, part in enumerate(items_of(content)):
+            said = _refused(part)
+            problem = "it is neither text nor an inline image"
+            yield broken(f"{place}/{i}", problem, text=said) if said else met(f"{place}/{i}")
+
+
+@ollama.rule(
+    "PAIR-009",
+    MUST,
+    REJECT,
+    source=SERVER,
+    refusal=refused("invalid tool call arguments"),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": "{"}}]})
+    ],
+)
+def arguments_are_json(request: Request) -> Iterator[Finding]:
+    """The arguments of a call are the JSON text of an object."""
+    for pointer, message in messages(request.body):
+        for i, made in enumerate(calls_of(message)):
+            function = made.get("function")
+            arguments = function.get("arguments") if isinstance(function, dict) else None
+            if isinstance(arguments, str):
+                place = f"{pointer}/tool_calls/{i}/function/arguments"
+                yield met(place) if _is_object(arguments) else broken(place, "it is not a JSON object")
+
+
+@ollama.rule(
+    "REQ-052",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/ollama/ollama/issues/5793 (llama3)",
+        "https://github.com/louisho5/picobot/issues/6 (gemma3)",
+        "https://github.com/pydantic/pydantic-ai/issues/703 (llama3:8b)",
+    ],
+    refusal=Refusal("registry.ollama.ai/library/{model} does not support tools", type="api_error"),
+    models=TOOLLESS,
+    examples=[body(ASK, model="llama3:8b")],
+    counterexamples=[body(ASK, model="llama3:8b", tools=[TOOL])],
+)
+def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
+    """Tools are sent only to models whose template supports them."""
+    place = functions()(request)
+    yield broken(place, "tools", model=tagged(request.model)) if place else met("/model")
+
+
+def _refused(part: Any) -> str | None:
+    """Returns the server's error for a part, or `None` if it accepts the part."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind == "input_audio":  # which versions hear is not known
+        return None
+    if kind == "text":
+        return None if isinstance(part.get("text"), str) else "invalid message format"
+    if kind != "image_url":
+        return "invalid message format"
+    image = part.get("image_url")
+    url = image.get("url") if isinstance(image, dict) else image
+    if not isinstance(url, str):
+        return "invalid message format"
+    return None if _DATA.match(url) else "invalid image input"
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | None)
+    except ValueError:
+        return False

@@ -1,0 +1,67 @@
+"""OpenRouter: error bodies with a sentence and the status, for its own checks and those of the providers
+behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....rule import Refusal
+from ..._refused_features import Lack, enter
+from .._features import a_part, functions
+from .._rulebook import ASK, IMAGE, TOOL, body
+from ._elsewhere import compact, elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/agentjido/req_llm/blob/f722d38fac9656b1d34cf9954ea6c1c98d0670cd/test/"
+    "support/fixtures/openrouter/"
+)
+
+
+def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns OpenRouter's error body: a sentence and the status, with the user's id if it is known."""
+    known = {} if refusal.status == 401 else {"user_id": "user_conformance"}
+    return compact({"error": {"message": refusal.message, "code": refusal.status}} | known)
+
+
+openrouter = elsewhere("openrouter", envelope=_numbered)
+
+_GEMMA = "google/gemma-3-12b-it"
+
+enter(
+    openrouter,
+    [
+        Lack(
+            "REQ-052",
+            "Tools are sent only to models that a provider serves with tools.",
+            ("google/gemma-3-12b*", "google/gemma-3-4b*"),
+            Refusal(
+                "No endpoints found that support tool use. To learn more about provider routing, visit: "
+                "https://openrouter.ai/docs/provider-routing",
+                404,
+            ),
+            ("recorded refusal (gemma-3-12b-it)", f"{_TESTS}google_gemma_3_12b_it/no_tool.json"),
+            functions(),
+            body(ASK, model=_GEMMA),
+            body(ASK, model=_GEMMA, tools=[TOOL]),
+        ),
+        Lack(
+            "REQ-050",
+            "Images are sent only to models that accept them.",
+            (
+                "deepseek/deepseek-v4*",
+                "deepseek/deepseek-r1*",
+                "openai/gpt-oss*",
+                "meta-llama/llama-3.[13]-*",
+            ),
+            Refusal("No endpoints found that support image input", 404),
+            (
+                "https://github.com/NousResearch/hermes-agent/pull/23411 (deepseek-v4-pro)",
+                "https://openrouter.ai/docs/guides/overview/models (which models take images)",
+            ),
+            a_part("image_url"),
+            body(ASK, model="deepseek/deepseek-v4-pro"),
+            body({"role": "user", "content": [IMAGE]}, model="deepseek/deepseek-v4-pro"),
+        ),
+    ],
+)

@@ -1,0 +1,98 @@
+"""Qwen at DashScope: OpenAI's pairing rules with its own error texts, and no forced tool call with thinking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....exchange import Request
+from ....rule import Finding, Refusal, broken, met
+from ..._openai.refusals import refused
+from ..._refused_features import Lack, enter
+from .._features import a_part
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
+from ._elsewhere import elsewhere
+
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/c55166a86034f7a36da5e7f8544023a1c365b667/providers/"
+    "alibaba/testdata/TestClient/Intl/Scoreboard/"
+)
+
+
+def _dashscope(message: str) -> Refusal:
+    return refused(f"<400> InternalError.Algo.InvalidParameter: {message}", code="invalid_parameter_error")
+
+
+_ORPHAN = {
+    "refusal": _dashscope(
+        'messages with role "tool" must be a response to a preceeding message with "tool_calls".'
+    ),
+    "source": ("https://github.com/QwenLM/qwen-code/issues/2360",),
+}
+_DANGLING = {
+    "refusal": _dashscope(
+        'An assistant message with "tool_calls" must be followed by tool messages responding to each "tool_call_id". '
+        "The following tool_call_ids did not have response messages: {ids}"
+    ),
+    "source": ("https://github.com/QwenLM/qwen-code/issues/315",),
+}
+qwen = elsewhere(
+    "qwen",
+    only=["PAIR-001", "PAIR-002", "ORD-002", "ORD-003", "SCH-008"],
+    SCH_008={
+        "preview": False,
+        "refusal": refused("[] is too short - 'tools'"),
+        "source": ("https://github.com/QwenLM/qwen-code/issues/643",),
+    },
+    PAIR_002=_ORPHAN,
+    PAIR_001=_DANGLING,
+    ORD_002=_DANGLING,
+    ORD_003=_DANGLING,
+)
+
+
+@qwen.rule(
+    "THK-011",
+    MUST,
+    REJECT,
+    source="recorded refusals (qwen3.7-max, qwen3.8-max)",
+    refusal=_dashscope(
+        "The tool_choice parameter does not support being set to required or object in thinking mode"
+    ),
+    examples=[body(ASK, tools=[TOOL], enable_thinking=True, model="qwen3-max")],
+    counterexamples=[
+        body(ASK, tools=[TOOL], tool_choice="required", enable_thinking=True, model="qwen3-max")
+    ],
+)
+def thinking_is_not_forced_to_call(request: Request) -> Iterator[Finding]:
+    """With thinking enabled, `tool_choice` does not force a tool."""
+    if request.body.get("enable_thinking") is True:
+        choice = request.body.get("tool_choice")
+        forced = choice == "required" or isinstance(choice, dict)
+        yield broken("/tool_choice", "`tool_choice` forces a call") if forced else met("/enable_thinking")
+
+
+_MAX = "qwen3.7-max"
+
+enter(
+    qwen,
+    [
+        Lack(
+            "REQ-050",
+            "Images are sent only to models that accept them.",
+            ("qwen3.7-max*", "qwen3-max*", "qwen-max*"),
+            _dashscope(
+                "The provided messages input is invalid. The error info is [Unexpected item type in content.]."
+            ),
+            (
+                "recorded refusal (qwen3.7-max)",
+                "https://github.com/can1357/oh-my-pi/pull/1861",
+                "https://github.com/can1357/oh-my-pi/issues/8305 (every `-max` before 3.8)",
+                f"{_TESTS}qwen3.7-max_thinking/GenStreamMultiModal-Image-jpg-Inline.yaml",
+            ),
+            a_part("image_url"),
+            body(ASK, model=_MAX),
+            body({"role": "user", "content": [IMAGE]}, model=_MAX),
+        )
+    ],
+)

@@ -1,0 +1,60 @@
+"""vLLM: errors have their own form, and the arguments of calls are parsed for the model's template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import messages
+from ....rule import Finding, Refusal, broken, met
+from .._pairing import calls_of
+from .._rulebook import ASK, MUST, REJECT, body, call, result
+from ._elsewhere import compact, elsewhere
+
+
+def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    error = {"message": refusal.message, "type": refusal.type, "param": refusal.param, "code": refusal.status}
+    return compact({"error": error})
+
+
+vllm = elsewhere("vllm", envelope=_numbered)
+
+
+@vllm.rule(
+    "PAIR-021",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/vllm-project/vllm/issues/43995",
+        "https://github.com/vllm-project/vllm/issues/47761",
+        "https://github.com/local-inference-lab/vllm/issues/684",
+    ],
+    refusal=Refusal("{text}", type="BadRequestError"),
+    examples=[body(ASK, call("a"), result("a"))],
+    counterexamples=[
+        body(ASK, {"role": "assistant", "tool_calls": [{"function": {"name": "add", "arguments": "{"}}]})
+    ],
+)
+def arguments_are_json(request: Request) -> Iterator[Finding]:
+    """The arguments of a call are JSON, because the server parses them for its templates.
+
+    Fix: send `{}` if the model wrote anything else.
+    """
+    for pointer, message in messages(request.body):
+        for index, made in enumerate(calls_of(message)):
+            arguments = object_of(made.get("function")).get("arguments")
+            if isinstance(arguments, str) and arguments:
+                place = f"{pointer}/tool_calls/{index}/function/arguments"
+                said = _unparsed(arguments)
+                yield broken(place, "it is no JSON", text=said) if said else met(place)
+
+
+def _unparsed(text: str) -> str:
+    """Returns the error of Python's JSON decoder for a text, or an empty string if the text is JSON."""
+    try:
+        json.loads(text)
+    except ValueError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,90 @@
+"""xAI: an error is a string, and a message has content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ....exchange import Request
+from ....readers.openai_chat import messages
+from ....rule import Finding, Refusal, broken, met
+from ..._refused_features import Lack, enter
+from .._features import option
+from .._pairing import calls_of
+from .._rulebook import ASK, MUST, REJECT, body, call, result
+from ._elsewhere import compact, elsewhere
+
+
+def _flat(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
+    """Returns xAI's error body, where the error is a string."""
+    code = refusal.code or "Client specified an invalid argument"
+    return compact({"code": code, "error": refusal.message})
+
+
+xai = elsewhere("xai", envelope=_flat)
+
+
+@xai.rule(
+    "EMP-001",
+    MUST,
+    REJECT,
+    source="https://github.com/langchain-ai/langchain/issues/34140",
+    refusal=Refusal("Invalid request content: Each message must have at least one content element."),
+    examples=[body({"role": "user", "content": ""}, call("a"), result("a"))],
+    counterexamples=[body({"role": "user", "content": None}), body({"role": "user", "content": []})],
+)
+def every_message_has_content(request: Request) -> Iterator[Finding]:
+    """A message without tool calls has content, which may be an empty text."""
+    for pointer, message in messages(request.body):
+        if message.get("role") in {"user", "system", "assistant"} and not calls_of(message):
+            none = message.get("content") in (None, [])
+            yield broken(pointer, "the message has no content") if none else met(pointer)
+
+
+def _unsupported(parameter: str) -> Refusal:
+    return Refusal(f"Model {{model}} does not support parameter {parameter}.")
+
+
+_GROK = "grok-4-latest"
+
+enter(
+    xai,
+    [
+        Lack(
+            "REQ-063",
+            "A reasoning effort is sent only to models that accept one.",
+            (
+                *("grok-3", "grok-3-latest", "grok-3-fast*", "grok-code-fast*"),
+                *(
+                    "grok-4",
+                    "grok-4-0709",
+                    "grok-4-latest",
+                    "grok-4-fast*",
+                    "grok-4-1-fast*",
+                    "grok-4.20-0309*",
+                ),
+            ),
+            _unsupported("reasoningEffort"),
+            (
+                "https://github.com/BerriAI/litellm/pull/16265 (grok-4-latest)",
+                "https://github.com/NousResearch/hermes-agent/pull/23435 (all of these, tried one by one)",
+                "https://github.com/chenyme/grok2api/issues/814 (grok-4.20-0309-reasoning)",
+            ),
+            option("reasoning_effort"),
+            body(ASK, model=_GROK),
+            body(ASK, model=_GROK, reasoning_effort="low"),
+        ),
+        Lack(
+            "REQ-064",
+            "Grok 4 does not accept a penalty, not even of 0.",
+            ("grok-4", "grok-4-0709", "grok-4-latest", "grok-4.*"),
+            _unsupported("presencePenalty"),
+            (
+                "https://github.com/miaoxworld/NativeTavern/issues/83 (grok-4.3 to grok-4.6)",
+                "https://github.com/lobehub/lobehub/pull/8379 (grok-4-0709)",
+            ),
+            option("presence_penalty"),
+            body(ASK, model=_GROK),
+            body(ASK, model=_GROK, presence_penalty=0),
+        ),
+    ],
+)

@@ -1,0 +1,275 @@
+"""Converts neutral values to each provider's replies, refusals and failures, in its own bytes.
+
+There is one module for each wire format, with the same sections: *answers*, *failures*, *refusals*. A provider that
+differs is a subclass in its own file. All results are pure functions of a `Ticket`: ids, times and headers come from
+the case and the position in the conversation, so that a second recording has the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from hashlib import sha512
+from typing import Any, ClassVar, Literal, NamedTuple
+from zlib import crc32
+
+import orjson
+
+from ...contract.exchange import Json, Request
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, FailureKind, Say, Stop, Think
+from ..http.reply import Headers
+
+__all__ = [
+    "ALNUM",
+    "HEX",
+    "NOISE",
+    "WRONG_KEY",
+    "WRONG_MODEL",
+    "ChatApi",
+    "FailureKind",
+    "Frame",
+    "Kind",
+    "Ticket",
+    "arguments",
+    "arguments_text",
+    "compact",
+    "padding",
+    "pretty",
+    "slices",
+    "sse",
+    "utf8",
+    "words",
+]
+
+Kind = Literal["open", "text", "thinking", "call", "arguments", "close", "end"]
+
+#: Any key is taken, save this one: to see what a client makes of the provider's 401.
+WRONG_KEY = "wrong-key"
+
+#: Every model answers except this one, and except those with names that mean "unknown".
+WRONG_MODEL = "wrong-model"
+_NOBODY_HAS = re.compile(
+    r"do(es)?-?not-?exist|non-?exist|no-such|not-found|(wrong|invalid|bad)[-_ ]model", re.IGNORECASE
+)
+
+HEX = "0123456789abcdef"
+ALNUM = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+NOISE = "tE2vJ9Rr04kpJWJckZ7pYv3YI2E"  # of which paddings are made
+
+
+class Frame(NamedTuple):
+    """One event of a stream in its final bytes. `kind` says which part of the answer it carries."""
+
+    kind: Kind
+    data: bytes
+
+
+class Ticket(NamedTuple):
+    """A request and its position: the `number`-th answered one of its conversation, from 0.
+
+    `salt` distinguishes positions that have no conversation.
+    """
+
+    request: Request
+    case: str
+    number: int
+    salt: str = ""
+
+    @property
+    def seed(self) -> str:
+        """The seed of all random-looking values in the reply."""
+        request, case, number, salt = self
+        return f"{request.wire}/{request.provider}/{case}/{number}{salt}"
+
+    @property
+    def created(self) -> int:
+        """The Unix time in seconds: three seconds between answers, on a day of the case's own."""
+        return _day(self.case) + 3 * self.number
+
+    def moment(self, form: str) -> str:
+        """Returns the time as text, by a format of `strftime`."""
+        return datetime.fromtimestamp(self.created, UTC).strftime(form)
+
+    def token(self, label: str, length: int, alphabet: str = ALNUM) -> str:
+        """Returns `length` (at most 64) characters that look random."""
+        digest = sha512(f"{self.seed}/{label}".encode()).digest()[:length]
+        return str(digest.translate(_table(alphabet)), "ascii")
+
+    def uuid(self, label: str) -> str:
+        """Returns random-looking characters in the form of a UUID."""
+        digits = self.token(label, 32, HEX)
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+@lru_cache(1024)
+def _day(case: str) -> int:
+    """Returns the beginning of a case's day in Unix time."""
+    return 1_767_225_600 + 86_400 * (int.from_bytes(sha512(case.encode()).digest()[:2], "big") % 90)
+
+
+@cache
+def _table(alphabet: str) -> bytes:
+    """Returns a table of a letter for each byte."""
+    return "".join(alphabet[byte % len(alphabet)] for byte in range(256)).encode("ascii")
+
+
+class ChatApi(ABC):
+    """The api of one provider, which writes one reply."""
+
+    wire: ClassVar[str]
+    provider: ClassVar[str]
+    stops: ClassVar[Mapping[Stop, str]]  # the stop reasons, in their words
+    arguments_key: ClassVar[bytes]  # the bytes before the first call's arguments in a whole reply
+    failures: ClassVar[Mapping[FailureKind, Refusal]]  # the provider's own troubles: status and words
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {}  # what their headers say of when to come back
+    unknown_model: ClassVar[Refusal]  # the error for an unknown model
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.ticket = ticket
+
+    @property
+    def asked(self) -> Json:
+        """The body of the request."""
+        return self.ticket.request.body
+
+    @property
+    def model(self) -> str:
+        """The name of the model that answers."""
+        return self.ticket.request.model
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def body(self, answer: Answer) -> bytes:
+        """Returns the whole reply without a stream."""
+
+    @abstractmethod
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        """Yields the reply as a stream, with its end marker."""
+
+    def unended(self, answer: Answer) -> list[Frame]:
+        """Returns the stream without its end marker and stop reason."""
+        return [frame for frame in self.frames(answer) if frame.kind != "end"]
+
+    @abstractmethod
+    def headers(self, *, stream: bool) -> Headers:
+        """Returns the response headers, with the content type first."""
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """Yields the rest of a stream if the provider fails after the frames `before`."""
+
+    # refusals (the error bodies around them are the rule books') ------------------------------------------
+
+    @abstractmethod
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """Returns the error for a client without a valid key, or `None`."""
+
+    @abstractmethod
+    def no_json(self, detail: str) -> Refusal:
+        """Returns the error for a body that is not JSON."""
+
+    @abstractmethod
+    def no_such(self, method: str, path: str) -> Refusal:
+        """Returns the error for an unknown path or a wrong method."""
+
+    def no_model(self, name: str, method: str = "generateContent") -> Refusal | None:
+        """Returns the error for an unknown model, or `None`. `method` is the requested operation."""
+        path = "projects/" + self.ticket.request.url.partition("/projects/")[2].partition(":")[0]
+        facts = {"model": name, "method": method, "path": path}
+        return self.unknown_model.filled(facts) if _NOBODY_HAS.search(name) else None
+
+    def too_large(self) -> Refusal:
+        """Returns the error for a body that is larger than any provider accepts."""
+        return Refusal("Request exceeds the maximum size", 413, "request_too_large")
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        """Returns the provider's error for a changed signature or signed text, or `None`.
+
+        If it is not `strict`, foreign signatures pass, because real ones cannot be checked.
+        """
+        del strict
+        return None
+
+
+# what a call holds --------------------------------------------------------------------------------------
+
+
+def arguments_text(call: Call) -> str:
+    """Returns the arguments as the JSON text that a model writes."""
+    return compact(call.arguments) if call.text is None else call.text
+
+
+def arguments(call: Call) -> Mapping[str, Any]:
+    """Returns the arguments as an object. If their text is not JSON, it is the script's object."""
+    try:
+        found = json.loads(call.text or "")
+    except ValueError:
+        return call.arguments
+    return found if isinstance(found, dict) else call.arguments
+
+
+# pieces ---------------------------------------------------------------------------------------------------
+
+_WORD = re.compile(r"\s*\S+(?:\s+$)?|\s+")
+
+
+def words(part: Say | Think) -> Sequence[str]:
+    """Returns the pieces in which a stream sends text: those of the script, or two words at a time."""
+    if isinstance(part, Say) and part.pieces:
+        return part.pieces
+    found = _WORD.findall(part.text)
+    return ["".join(found[i : i + 2]) for i in range(0, len(found), 2)]
+
+
+def slices(text: str) -> Iterator[str]:
+    """Yields the pieces in which a stream sends arguments. They end inside keys and values, never inside a character."""
+    start, turn = 0, 0
+    while start < len(text):
+        size = (2, 5, 3, 8, 4)[turn % 5]
+        yield text[start : start + size]
+        start, turn = start + size, turn + 1
+
+
+def padding(text: str, letters: str) -> str:
+    """Returns a random-looking number of letters, at least two. It is the same for the same text."""
+    return letters[: 2 + crc32(utf8(text)) % (len(letters) - 1)]
+
+
+# bytes ----------------------------------------------------------------------------------------------------
+
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_PRETTY = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+
+
+def compact(value: Any) -> str:
+    """Returns JSON without spaces."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # half a surrogate pair, or a number beyond 64 bits
+        return _compact(value)
+
+
+def pretty(value: Any) -> bytes:
+    """Returns JSON with an indentation of two and a line end."""
+    try:
+        return orjson.dumps(value, option=_PRETTY)
+    except TypeError:  # half a surrogate pair, or a number beyond 64 bits
+        return utf8(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def sse(data: str, event: str = "") -> bytes:
+    """Returns a server-sent event."""
+    return utf8(f"event: {event}\ndata: {data}\n\n" if event else f"data: {data}\n\n")
+
+
+def utf8(text: str) -> bytes:
+    """Returns JSON text as UTF-8. A lone surrogate, which may come from the request, becomes an escape."""
+    return text.encode("utf-8", "backslashreplace")

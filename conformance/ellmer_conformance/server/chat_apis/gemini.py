@@ -1,0 +1,260 @@
+"""Gemini generateContent: chunks in the form of whole replies, CRLF, and no end marker except the finish reason.
+
+Calls arrive whole. From Gemini 3 on, they have ids, and the first call (or the end of the text) is signed. 2.x signs
+a call only after thinking. https://ai.google.dev/api/generate-content
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ...contract.exchange import Json
+from ...contract.readers.json_access import text_of
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ..http.reply import Headers
+from ..signatures import encoded, sign
+from .base import WRONG_KEY, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
+from .parts.citations import grounding
+from .parts.gemini_settings import GeminiSettings
+from .parts.gemini_signatures import either, elements, objection
+from .parts.log_probabilities import chosen_candidates
+
+__all__ = ["Gemini"]
+
+_IDS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+class Gemini(GeminiSettings):
+    """The Gemini API: generativelanguage.googleapis.com."""
+
+    wire: ClassVar[str] = "gemini"
+    provider: ClassVar[str] = "google"
+    arguments_key: ClassVar[bytes] = b'"args":'
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "STOP",
+        "tool": "STOP",
+        "length": "MAX_TOKENS",
+        "filter": "SAFETY",
+    }
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("The model is overloaded. Please try again later.", 503, "UNAVAILABLE"),
+        "server-error": Refusal(
+            "An internal error has occurred. Please retry or report in "
+            "https://developers.generativeai.google/guide/troubleshooting",
+            500,
+            "INTERNAL",
+        ),
+        "rate-limit": Refusal("Resource has been exhausted (e.g. check quota).", 429, "RESOURCE_EXHAUSTED"),
+        "context-length": Refusal(
+            "The input token count exceeds the maximum number of tokens allowed (1048576).",
+            400,
+            "INVALID_ARGUMENT",
+        ),
+    }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "models/{model} is not found for API version v1beta, or is not supported for {method}. Call "
+        "ModelService.ListModels to see the list of available models and their supported methods.",
+        404,
+        "NOT_FOUND",
+    )
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return pretty(self.response(self.parts(answer), answer, self.usage(answer.usage)))
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield from self.chunks(answer, ended=True)
+
+    def unended(self, answer: Answer) -> list[Frame]:
+        return list(self.chunks(answer, ended=False))
+
+    def chunks(self, answer: Answer, *, ended: bool) -> Iterator[Frame]:
+        """Yields the reply in chunks. Newer models end with an empty chunk, older ones with the last piece."""
+        pieces = self.pieces(answer)
+        if ended and (self.modern or not pieces):
+            pieces.append([{"text": ""} | ({} if self.made(answer) else self.signed(answer))])
+        for number, parts in enumerate(pieces, 1):
+            last = ended and number == len(pieces)
+            so_far = self.usage(answer.usage, number / len(pieces))
+            response = self.response(parts, answer if last else None, so_far)
+            yield Frame(kind_of(parts[0]), self.chunk(response, first=number == 1))
+        if ended and not self.sse:
+            yield Frame("end", b"\n]\n")
+
+    def pieces(self, answer: Answer) -> list[list[Json]]:
+        """Returns the content of each chunk. Older models send all calls in one."""
+        spoken: list[list[Json]] = []
+        for part in answer.parts:
+            if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
+                spoken += [[text(part, piece)] for piece in words(part)]
+        made = self.made(answer)
+        return spoken + ([[call] for call in made] if self.modern else [made] if made else [])
+
+    def parts(self, answer: Answer) -> list[Json]:
+        """Returns the parts of the whole reply."""
+        spoken = [
+            text(part, part.text)
+            for part in answer.parts
+            if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts)
+        ]
+        made = self.made(answer)
+        if spoken and not made:
+            spoken[-1] |= self.signed(answer)
+        return spoken + made
+
+    def made(self, answer: Answer) -> list[Json]:
+        """Returns the parts with calls. Calls arrive whole, so a truncated call leaves nothing."""
+        whole = [
+            (index, call, found)
+            for index, call in enumerate(answer.calls)
+            if (found := arguments(call)) is not None
+        ]
+        parts: list[Json] = []
+        for index, call, found in whole:
+            id = {"id": call.id or self.ticket.token(f"call {index}", 8, _IDS)} if self.modern else {}
+            parts.append({"functionCall": {"name": call.name, "args": found, **id}})
+        if parts and (self.modern or answer.thinking):
+            parts[0]["thoughtSignature"] = encoded(sign(answer.thinking or whole[0][1].name))
+        return parts
+
+    def signed(self, answer: Answer) -> Json:
+        """Returns the signature of a text, which only newer models send."""
+        return {"thoughtSignature": encoded(sign(answer.thinking))} if self.modern else {}
+
+    def response(self, parts: Sequence[Json], answer: Answer | None, usage: Json) -> Json:
+        """Returns a whole reply, or a chunk of it, with a finish reason if `answer` ends here."""
+        if answer and answer.reason == "filter" and not answer.parts:
+            blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage}
+            return {**blocked, "modelVersion": self.model, "responseId": self.response_id}
+        candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
+        if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
+            candidate["finishMessage"] = "Model generated function call(s)."
+        if answer and (self.measured or (self.averages and not self.ticket.request.stream)):
+            candidate["avgLogprobs"] = -0.0125
+        said = "".join(text_of(part.get("text")) for part in parts if "thought" not in part)
+        if self.measured and said:
+            candidate["logprobsResult"] = chosen_candidates(said, either(self.config, "logprobs") or 0)
+        candidate |= grounding(answer) if answer else {}
+        return {
+            "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
+            "usageMetadata": usage,
+            "modelVersion": self.model,
+            "responseId": self.response_id,
+        }
+
+    @property
+    def response_id(self) -> str:
+        """An id of 23 characters."""
+        return self.ticket.token("response", 23, _URLSAFE)
+
+    def content(self, parts: Sequence[Json]) -> Json:
+        """Returns the model's content, without parts if it is empty."""
+        return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
+
+    def finish(self, answer: Answer) -> Json:
+        """Returns the finish reason. Without a limit, a call that is not JSON is the model's fault."""
+        lost = any(arguments(call) is None for call in answer.calls)
+        if lost and answer.reason == "tool":
+            return {"finishReason": "MALFORMED_FUNCTION_CALL"}
+        return {"finishReason": self.stops[answer.reason]}
+
+    def usage(self, usage: Usage, share: float = 1.0) -> Json:
+        """Returns the token counts so far: reasoning separate from the answer, and the whole prompt from the start."""
+        written = round((usage.output - usage.reasoning) * share)
+        cached = {"cachedContentTokenCount": usage.cached} if usage.cached else {}
+        thoughts = {"thoughtsTokenCount": usage.reasoning} if usage.reasoning else {}
+        return {
+            "promptTokenCount": usage.input,
+            "candidatesTokenCount": written,
+            "totalTokenCount": usage.input + written + usage.reasoning,
+            **cached,
+            "promptTokensDetails": [{"modality": "TEXT", "tokenCount": usage.input}],
+            **thoughts,
+            "serviceTier": self.tier,
+        }
+
+    def chunk(self, response: Json, *, first: bool) -> bytes:
+        """Returns a chunk as an event, or as an element of an array if no events were requested."""
+        if self.sse:
+            return utf8(f"data: {_spaced(response)}\r\n\r\n")
+        return (b"[" if first else b",\r\n") + pretty(response).rstrip()
+
+    def headers(self, *, stream: bool) -> Headers:
+        events = stream and self.sse
+        return (
+            ("content-type", "text/event-stream" if events else "application/json; charset=UTF-8"),
+            *(("content-disposition", "attachment") for _ in range(events)),
+            ("vary", "Origin, X-Origin, Referer"),
+            ("server", "scaffolding on HTTPServer2"),
+            ("x-xss-protection", "0"),
+            ("x-frame-options", "SAMEORIGIN"),
+            ("x-content-type-options", "nosniff"),
+            ("server-timing", f"gfet4t7; dur={300 + self.ticket.number}"),
+        )
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """Yields the error as a plain object, not as an event."""
+        failure = self.failures[kind]
+        error = {"code": failure.status, "message": failure.message, "status": failure.type}
+        yield (b"" if self.sse or not before else b",\r\n") + pretty({"error": error})
+        if not self.sse:
+            yield b"]\n"
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        bearer = headers.get("authorization", "").partition(" ")[2]
+        key = headers.get("x-goog-api-key") or query.get("key") or bearer
+        if not key:
+            return Refusal(
+                "Method doesn't allow unregistered callers (callers without established identity). Please use "
+                "API Key or other form of API consumer identity to call this API.",
+                403,
+                "PERMISSION_DENIED",
+            )
+        if key == WRONG_KEY:
+            return Refusal("API key not valid. Please pass a valid API key.", 400, "INVALID_ARGUMENT")
+        return None
+
+    def no_json(self, detail: str) -> Refusal:
+        return Refusal(f"Invalid JSON payload received. {detail}", 400, "INVALID_ARGUMENT")
+
+    def no_such(self, method: str, path: str) -> Refusal:
+        return Refusal(f"Requested entity was not found: {method} {path}", 404, "NOT_FOUND")
+
+    def forged(self, *, strict: bool) -> Refusal | None:
+        for i, content in enumerate(elements(either(self.asked, "contents"))):
+            for j, part in enumerate(elements(either(content, "parts"))):
+                sent = either(part, "thoughtSignature")
+                if isinstance(sent, str) and (said := objection(sent, i, j, strict=strict)):
+                    return Refusal(said, 400, "INVALID_ARGUMENT")
+        return None
+
+
+_spaced = json.JSONEncoder(ensure_ascii=False, separators=(",", ": ")).encode
+
+
+def text(part: Say | Think, piece: str) -> Json:
+    """Returns a part with text."""
+    return {"text": piece, "thought": True} if isinstance(part, Think) else {"text": piece}
+
+
+def kind_of(part: Json) -> Kind:
+    """Returns the kind of a chunk: the part of the answer that it carries."""
+    return "call" if "functionCall" in part else "thinking" if "thought" in part else "text"
+
+
+def arguments(call: Call) -> Mapping[str, Any] | None:
+    """Returns the arguments as an object, or `None` if the script's text is not JSON."""
+    try:
+        found = json.loads(arguments_text(call))
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,226 @@
+"""OpenAI Chat Completions: chunks without event names, `[DONE]`, usage in a chunk without choices.
+
+Reasoning is not shown here, only counted. https://developers.openai.com/api/reference/resources/chat
+"""
+
+# ruff: noqa: ARG002 - a api does not use every argument
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+
+from ...contract.exchange import Json
+from ...contract.rule import Refusal
+from ...scenarios.script import Answer, Call, Say, Stop, Usage
+from ._openai import OpenAI, fields, object_at
+from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
+from .parts.citations import url_citations
+from .parts.log_probabilities import log_probabilities
+
+__all__ = ["OpenAIChat"]
+
+_REASONS = re.compile(r"^(o\d|gpt-[5-9])")
+
+
+@lru_cache(1024)
+def reasons(model: str) -> bool:
+    """Tells whether a model has neither `logprobs` nor a fingerprint."""
+    return _REASONS.match(model) is not None
+
+
+class OpenAIChat(OpenAI):
+    """The host api.openai.com, and servers that copy it."""
+
+    wire: ClassVar[str] = "openai-chat"
+    index: int = 0  # of the choice
+    stops: ClassVar[Mapping[Stop, str]] = {
+        "stop": "stop",
+        "tool": "tool_calls",
+        "length": "length",
+        "filter": "content_filter",
+    }
+    unknown_model: ClassVar[Refusal] = Refusal(
+        "The model `{model}` does not exist or you do not have access to it.",
+        404,
+        "invalid_request_error",
+        "model_not_found",
+    )
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return pretty(self.completion(answer))
+
+    def completion(self, answer: Answer) -> Json:
+        """Returns the whole reply as JSON."""
+        finish = {"finish_reason": self.stops[answer.reason]}
+        choice = {"message": self.message(answer), **self.probabilities(answer.text), **finish}
+        return {
+            "id": self.id,
+            "object": "chat.completion",
+            "created": self.ticket.created,
+            "model": self.model,
+            "choices": [{"index": index, **choice} for index in range(self.count)],
+            "usage": self.usage(answer.usage),
+            "service_tier": self.tier,
+            "system_fingerprint": self.fingerprint,
+        }
+
+    def message(self, answer: Answer) -> Json:
+        """Returns the assistant message."""
+        made = [
+            {
+                "id": self.call_id(call, index),
+                "type": "function",
+                "function": {"name": call.name, "arguments": arguments_text(call)},
+            }
+            for index, call in enumerate(answer.calls)
+        ]
+        text = answer.text
+        content = None if made and not text else text
+        more = {"tool_calls": made} if made else {}
+        return {
+            "role": "assistant",
+            "content": content,
+            **more,
+            "refusal": None,
+            "annotations": nested(answer),
+        }
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        yield from self.of_one(answer)
+        for index in range(1, self.count):
+            other = copy(self)
+            other.index = index
+            yield from other.of_one(answer)
+        if self.options.get("include_usage"):
+            yield Frame("end", self.usage_chunk(answer.usage))
+        yield Frame("end", sse("[DONE]"))
+
+    def of_one(self, answer: Answer) -> Iterator[Frame]:
+        """Yields the chunks of one requested choice."""
+        yield Frame("open", self.chunk(self.opening(answer)))
+        for part in answer.parts:
+            for piece in words(part) if isinstance(part, Say) else ():
+                yield Frame("text", self.chunk({"content": piece}))
+        for index, call in enumerate(answer.calls):
+            yield from self.call(call, index)
+        if cited := nested(answer):
+            yield Frame("open", self.chunk({"annotations": cited}))
+        yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
+
+    def opening(self, answer: Answer) -> Json:
+        """Returns the first delta. Before calls without text, it has no content."""
+        if answer.calls and not answer.text:
+            return {"role": "assistant", "content": None}
+        return {"role": "assistant", "content": "", "refusal": None}
+
+    def call(self, call: Call, index: int) -> Iterator[Frame]:
+        """Yields a chunk that names the call, then its arguments in pieces."""
+        first = {"index": index, "id": self.call_id(call, index), "type": "function"}
+        first |= {"function": {"name": call.name, "arguments": ""}}
+        yield Frame("call", self.chunk({"tool_calls": [first]}))
+        for piece in slices(arguments_text(call)):
+            delta = {"index": index, "function": {"arguments": piece}}
+            yield Frame("arguments", self.chunk({"tool_calls": [delta]}))
+
+    def chunk(self, delta: Json, finish: str | None = None) -> bytes:
+        """Returns a chunk with one choice."""
+        probabilities = self.probabilities(delta.get("content"))
+        choice = {"index": self.index, "delta": delta, **probabilities, "finish_reason": finish}
+        usage = {"usage": None} if self.options.get("include_usage") else {}
+        return self.event({"choices": [choice], **usage})
+
+    def usage_chunk(self, usage: Usage) -> bytes:
+        """Returns the chunk without choices."""
+        return self.event({"choices": [], "usage": self.usage(usage)})
+
+    def event(self, rest: Json) -> bytes:
+        """Returns a chunk as an event, with padding that hides the length of its text."""
+        chunk = self.chunk_head | rest
+        if self.options.get("include_obfuscation", True):
+            chunk["obfuscation"] = NOISE[: 16 - len(utf8(compact(chunk))) % 16]
+        return sse(compact(chunk))
+
+    @cached_property
+    def chunk_head(self) -> Json:
+        """The common fields of every chunk."""
+        return {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.ticket.created,
+            "model": self.model,
+            "service_tier": self.tier,
+            "system_fingerprint": self.fingerprint,
+        }
+
+    @property
+    def count(self) -> int:
+        """The requested number of choices."""
+        asked = self.asked.get("n")
+        return asked if isinstance(asked, int) and 1 <= asked <= 128 else 1
+
+    @property
+    def tier(self) -> str:
+        """The tier of the request; `auto` becomes the default one."""
+        asked = self.asked.get("service_tier") or "auto"
+        return "default" if asked == "auto" else str(asked)
+
+    def probabilities(self, text: str | None) -> Json:
+        """Returns the log probabilities of a text, if they are requested. Reasoning models have no such field."""
+        if not self.asked.get("logprobs") or not text:
+            return self.unless_reasoning(logprobs=None)
+        found = log_probabilities(text, self.asked.get("top_logprobs") or 0)
+        return self.unless_reasoning(logprobs={"content": found, "refusal": None})
+
+    @property
+    def options(self) -> Json:
+        """The request's `stream_options`."""
+        return object_at(self.asked, "stream_options")
+
+    def usage(self, usage: Usage) -> Json:
+        """Returns the token counts, which include their parts."""
+        return {
+            "prompt_tokens": usage.input,
+            "completion_tokens": usage.output,
+            "total_tokens": usage.input + usage.output,
+            "prompt_tokens_details": {"cached_tokens": usage.cached, "audio_tokens": 0},
+            "completion_tokens_details": {
+                "reasoning_tokens": usage.reasoning,
+                "audio_tokens": 0,
+                "accepted_prediction_tokens": 0,
+                "rejected_prediction_tokens": 0,
+            },
+        }
+
+    @property
+    def id(self) -> str:
+        """An id: `chatcmpl-` and 29 characters."""
+        return f"chatcmpl-{self.ticket.token('completion', 29)}"
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint of the build."""
+        return None if reasons(self.model) else f"fp_{self.ticket.token('build', 10, HEX)}"
+
+    def unless_reasoning(self, **fields: Any) -> Json:
+        """Returns the fields that reasoning models leave out."""
+        return {} if reasons(self.model) else fields
+
+    # failures ---------------------------------------------------------------------------------------------
+
+    def broken(self, kind: FailureKind, before: Sequence[Frame]) -> Iterator[bytes]:
+        """Yields a plain error object, after which the stream continues to its normal end."""
+        yield sse(compact({"error": fields(self.failures[kind])}))
+        if self.options.get("include_usage"):
+            yield self.usage_chunk(Usage(0, 0))
+        yield sse("[DONE]")
+
+
+def nested(answer: Answer) -> list[Json]:
+    """Returns annotations of the text, nested under their type."""
+    found = [each for part in answer.parts if isinstance(part, Say) for each in url_citations(part)]
+    return [{"type": kind, kind: inner} for inner in found if (kind := inner.pop("type"))]

@@ -1,0 +1,143 @@
+"""Chat Completions of servers other than OpenAI: the same chunks without OpenAI's own fields, with visible reasoning."""
+
+# ruff: noqa: ARG002 - a api does not use every argument
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Any, ClassVar, Self
+
+from ....contract.exchange import Json
+from ....contract.rule import Refusal
+from ....scenarios.script import Answer, Call, Said, Say, Think, Usage
+from ...http.reply import Headers
+from ..base import WRONG_KEY, FailureKind, Frame, arguments_text, compact, sse, utf8, words
+from ..openai_chat import OpenAIChat
+
+__all__ = ["Compatible"]
+
+
+class Compatible(OpenAIChat):
+    """A server with the format and without extensions. It sends whole calls, as most of them do."""
+
+    provider: ClassVar[str] = "openai_compatible"
+    thoughts: ClassVar[str] = "reasoning_content"  # the field in which it shows reasoning
+    failures: ClassVar[Mapping[FailureKind, Refusal]] = {
+        "overloaded": Refusal("The server is overloaded. Please try again later.", 503, "server_error"),
+        "server-error": Refusal("Internal server error", 500, "server_error"),
+        "rate-limit": Refusal("Rate limit reached. Please slow down.", 429, "rate_limit_error"),
+        "context-length": OpenAIChat.failures["context-length"],
+    }
+    retry: ClassVar[Mapping[FailureKind, Headers]] = {}
+
+    @property
+    def model(self) -> str:
+        return self.ticket.request.model
+
+    # answers ----------------------------------------------------------------------------------------------
+
+    def body(self, answer: Answer) -> bytes:
+        return utf8(compact(self.completion(answer)))
+
+    def completion(self, answer: Answer) -> Json:
+        choice = {"message": self.message(answer), **self.probabilities(answer.text)}
+        choice["finish_reason"] = self.stops[answer.reason]
+        head = self.chunk_head | {"object": "chat.completion"}
+        choices = [{"index": index, **choice} for index in range(self.count)]
+        return head | {"choices": choices, "usage": self.usage(answer.usage)}
+
+    def message(self, answer: Answer) -> Json:
+        message: Json = {"role": "assistant", "content": answer.text}
+        if answer.thinking:
+            message[self.thoughts] = answer.thinking
+        made = [self.whole(call, index) for index, call in enumerate(answer.calls)]
+        return message | ({"tool_calls": made} if made else {})
+
+    def whole(self, call: Call, index: int) -> Json:
+        """Returns a call with all its arguments."""
+        function = {"name": call.name, "arguments": arguments_text(call)}
+        return {"id": self.call_id(call, index), "type": "function", "function": function}
+
+    def frames(self, answer: Answer) -> Iterator[Frame]:
+        others = list(self.others())
+        for choice in (self, *others):
+            yield from choice.of_one(answer)
+        for choice in others:
+            yield Frame("end", choice.chunk({}, finish=self.stops[answer.reason]))
+        yield from self.closing(answer)
+
+    def others(self) -> Iterator[Self]:
+        """Yields the other choices that are asked for."""
+        for index in range(1, self.count):
+            other = copy(self)
+            other.index = index
+            yield other
+
+    def of_one(self, answer: Answer) -> Iterator[Frame]:
+        yield Frame("open", self.chunk(self.opening(answer)))
+        for part in answer.parts:
+            for piece in words(part) if isinstance(part, Say | Think) else ():
+                yield self.piece(part, piece)
+        for index, call in enumerate(answer.calls):
+            yield from self.call(call, index)
+
+    def opening(self, answer: Answer) -> Json:
+        return {"role": "assistant", "content": ""}
+
+    def piece(self, part: Said, piece: str) -> Frame:
+        """Returns a piece of text or reasoning."""
+        if isinstance(part, Think):
+            return Frame("thinking", self.chunk({self.thoughts: piece}))
+        return Frame("text", self.chunk({"content": piece}))
+
+    def call(self, call: Call, index: int) -> Iterator[Frame]:
+        yield Frame("call", self.chunk({"tool_calls": [{"index": index, **self.whole(call, index)}]}))
+
+    def closing(self, answer: Answer) -> Iterator[Frame]:
+        """Yields the stop reason, the usage and the end marker."""
+        yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
+        if self.options.get("include_usage"):
+            yield Frame("end", self.usage_chunk(answer.usage))
+        yield Frame("end", sse("[DONE]"))
+
+    def chunk(self, delta: Json, finish: str | None = None) -> bytes:
+        choice = {"index": self.index, "delta": delta, **self.probabilities(delta.get("content"))}
+        return self.event({"choices": [choice | {"finish_reason": finish}]})
+
+    def unless_reasoning(self, **fields: Any) -> Json:
+        """Returns only what is asked for: a field without a value is left out."""
+        return {name: each for name, each in fields.items() if each is not None}
+
+    def event(self, rest: Json) -> bytes:
+        return sse(compact(self.chunk_head | rest))
+
+    @property
+    def chunk_head(self) -> Json:
+        return {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.ticket.created,
+            "model": self.model,
+        }
+
+    def usage(self, usage: Usage) -> Json:
+        counts = {"prompt_tokens": usage.input, "completion_tokens": usage.output}
+        counts |= {"total_tokens": usage.input + usage.output}
+        details: Json = {"prompt_tokens_details": {"cached_tokens": usage.cached}} if usage.cached else {}
+        if usage.reasoning:
+            details["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning}
+        return counts | details
+
+    def headers(self, *, stream: bool) -> Headers:
+        return (("content-type", "text/event-stream; charset=utf-8" if stream else "application/json"),)
+
+    # refusals ---------------------------------------------------------------------------------------------
+
+    def locked(self, headers: Mapping[str, str], query: Mapping[str, str]) -> Refusal | None:
+        """Returns the error for a missing key. Keys may be in headers of many names (`x-portkey-api-key`), and the
+        user's own servers need none.
+        """
+        scheme, _, key = headers.get("authorization", "").partition(" ")
+        if key != WRONG_KEY and (scheme.lower() == "bearer" or "authorization" not in headers):
+            return None
+        return Refusal("Invalid API key", 401, "authentication_error", "invalid_api_key")

@@ -1,6 +1,0 @@
-"""Chat Completions of providers other than OpenAI: `base` has the common parts, and each other module the
-differences.
-
-There is one module for each provider. They import the dialects of OpenAI and the values of `contract` and
-`scenarios`.
-"""
