@@ -7,11 +7,14 @@ cached, because clients repeat requests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
+
+import orjson
 
 from ...contract import readers
 from ...contract.exchange import Request
@@ -24,12 +27,188 @@ from ..chat_apis.base import Ticket
 from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply
 from ..http.routes import OPEN_CASE, Route, route
+from ..journal import without_secrets
 from ..replies.rendering import refuse, render
-from .conversation_check import ConversationCheck
-from .request_head import request_head
-from .verdict_cache import Judged, VerdictCache
+from ..thinking_prefix import binds
+from .verdict_cache import (
+    Continued,
+    DeferredVerdicts,
+    Judge,
+    Judged,
+    KnownConversations,
+    Marks,
+    Place,
+    Units,
+    VerdictCache,
+    by_message,
+    marks,
+    place_of,
+    without_ids,
+)
 
-__all__ = ["ANY", "CheckedRequest", "check_request", "examined", "notes"]
+__all__ = [
+    "ANY",
+    "CheckedRequest",
+    "ConversationCheck",
+    "Examined",
+    "RequestHead",
+    "check_request",
+    "examined",
+    "notes",
+    "request_head",
+]
+
+
+# --- the head of a request -------------------------------------------------------------------------------
+
+
+_LONG = 8192  # characters of a head that is not remembered
+
+
+class RequestHead(NamedTuple):
+    """The head of a request to a provider.
+
+    `headers` are those that may be shown, without `LENGTH`. `missing` is the error for an unknown path, and `locked`
+    the error for a missing or wrong key.
+    """
+
+    way: Route
+    method: str
+    headers: dict[str, str]
+    missing: Refusal | None
+    locked: Refusal | None
+
+    def bare(self, headers: dict[str, str]) -> Request:
+        """Returns the request without its body."""
+        return Request(self.way.wire, self.way.provider, {}, self.way.url, self.method, headers)
+
+
+def request_head(http: HttpRequest) -> RequestHead:
+    """Returns the head of a request. Short heads are cached."""
+    headers = dict(http.headers)
+    headers.pop(LENGTH, None)
+    short = len(http.target) + sum(map(len, headers.values())) < _LONG
+    find = _request_head if short else _request_head.__wrapped__
+    return find(http.method, http.target, tuple(headers.items()))
+
+
+@lru_cache(1024)
+def _request_head(method: str, target: str, items: tuple[tuple[str, str], ...]) -> RequestHead:
+    headers = dict(items)
+    way = route(target, HttpRequest(method, target, headers).host)
+    head = RequestHead(way, method, without_secrets(headers), None, None)
+    api = chat_api_of(Ticket(head.bare(head.headers), way.case, 0))
+    if not way.wire or method != "POST":
+        return head._replace(missing=api.no_such(method, way.path))
+    return head._replace(locked=api.locked(headers, dict(way.query)))
+
+
+# --- a request, with what is known of its conversation ---------------------------------------------------
+
+
+_FEW = 3  # messages of a conversation that is not worth remembering
+
+
+class _History(NamedTuple):
+    """The known facts about a conversation that breaks no rule."""
+
+    units: Units
+    marks: Marks
+
+
+_UNKNOWN = _History(Units(), Marks(frozenset(), cached=False))
+
+
+class Examined(NamedTuple):
+    """A request, the verdicts of the rules, and the finding about its signatures."""
+
+    request: Request
+    judged: Judged
+    forged: Refusal | None
+
+
+class ConversationCheck:
+    """Reads and judges requests. It stores the verdicts and the conversations."""
+
+    def __init__(self, judge: Judge, forged: Callable[[Request, bytes], Refusal | None]) -> None:
+        self._judge, self._forged = judge, forged
+        self._verdicts = VerdictCache()
+        self._conversations: KnownConversations[_History] = KnownConversations()
+
+    def examined(self, way: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
+        """Reads and judges a request. Raises ValueError or RecursionError if it is not a JSON object."""
+        kind = way.url, way.provider, headers.get("anthropic-beta", "")
+        found = self._conversations.find(kind, body)
+        value = found.value if found else readers.parsed(body)
+        request = readers.request_of(method, way.url, headers, value, way.provider)
+        new = _new(found, request) if found else None
+        history = _with(found.known, new, found.place.name, found.text) if found and new else None
+        result = self._of_window(request, found) if found and history else None
+        if result is None:
+            result, history = self._verdicts.judged(request, body, self._judge), None
+        forged = self._changed(request, new, body, found) if history else self._forged(request, body)
+        if result.fine and not forged:
+            place = found.place if found and history else _place(request, body)
+            self._remember(kind, request, place, history)
+        return Examined(request, result, forged)
+
+    def _changed(
+        self, request: Request, new: Request | None, body: bytes, found: Continued[_History] | None
+    ) -> Refusal | None:
+        """Returns the finding about changed signatures. The known part of a conversation has been checked before."""
+        if new and found and not binds(request.model) and not self._forged(new, found.text):
+            return None
+        return self._forged(request, body)
+
+    def _of_window(self, request: Request, found: Continued[_History]) -> Judged | None:
+        """Returns the verdicts on the window, or `None` if the whole request must be judged."""
+        name = found.place.name
+        messages = request.body[name]
+        places = found.known.units.window(len(messages))
+        if places is None:
+            return None
+        body = {**request.body, name: [messages[place] for place in places]}
+        try:
+            text = orjson.dumps(body)
+        except TypeError:  # a lone surrogate, or an integer of more than 64 bits
+            return None
+        result = self._verdicts.judged(replace(request, body=body), text, self._judge, without_ids)
+        if not result.fine:
+            return None
+        turn = result.turn + len(messages) - len(places)
+        return Judged(DeferredVerdicts(request, self._judge), fine=True, turn=turn)
+
+    def _remember(
+        self, kind: object, request: Request, place: Place | None, history: _History | None
+    ) -> None:
+        if place and not history:
+            history = _with(_UNKNOWN, request, place.name, place.before)
+        if place and history:
+            self._conversations.keep(kind, place, request.body, history)
+
+
+def _place(request: Request, body: bytes) -> Place | None:
+    long = any(isinstance(value, list) and len(value) >= _FEW for value in request.body.values())
+    return place_of(body, request.body) if long else None
+
+
+def _new(found: Continued[_History], request: Request) -> Request:
+    """Returns the request without the known messages."""
+    return replace(request, body={**request.body, found.place.name: found.new})
+
+
+def _with(known: _History, new: Request, name: str, text: bytes) -> _History | None:
+    """Returns the facts about a conversation after more messages, or `None` if a new id or name is already in use."""
+    messages: Sequence[Any] = new.body[name]
+    marked = marks(text)
+    if marked is None or not known.marks.allow(marked) or not all(isinstance(one, dict) for one in messages):
+        return None
+    units = known.units.followed_by(by_message(readers.read(new), len(messages)))
+    return _History(units, known.marks.joined(marked))
+
+
+# --- a whole request -------------------------------------------------------------------------------------
+
 
 #: The reply to a valid request without a conversation.
 ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))

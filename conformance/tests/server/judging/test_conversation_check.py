@@ -9,7 +9,7 @@ from conversations import FORMATS, KINDS, SIGNATURE, TOOL, bodies
 
 from ellmer_conformance.contract.rules import book
 from ellmer_conformance.server.http.routes import route
-from ellmer_conformance.server.judging.conversation_check import ConversationCheck
+from ellmer_conformance.server.judging.request_check import ConversationCheck
 
 CONVERSATIONS, TURNS = 5, 7
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ellmer_conformance.server.judging.known_conversations import KnownConversations, place_of
+from ellmer_conformance.server.judging.verdict_cache import KnownConversations, place_of
 
 HELLO, ANSWER, THANKS = ({"role": "user", "content": text} for text in ("Hello.", "Hi! " * 20, "Thanks."))
 ASKED = {
