@@ -13,7 +13,7 @@ from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Think, Usage
 from ellmer_conformance.server.chat_api_lookup import chat_api_of
 from ellmer_conformance.server.chat_apis.base import Ticket
-from ellmer_conformance.server.replies.rendering import render
+from ellmer_conformance.server.replies import render
 
 
 class Format(NamedTuple):

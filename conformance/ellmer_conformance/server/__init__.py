@@ -4,7 +4,7 @@
         base_url = server.url("hello", "1")
 
 `http/` reads a request, `http/routes.py` finds its route, and `request_check.py` judges it. One of the `chat_apis/`
-writes the next step of its script (`engine.py`) in a provider's own bytes, and `replies/` decides how the bytes are
+writes the next step of its script (`engine.py`) in a provider's own bytes, and `replies.py` decides how the bytes are
 sent. Only `http/` and `strict_server.py` do I/O.
 """
 

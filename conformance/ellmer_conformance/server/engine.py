@@ -28,7 +28,7 @@ from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request
 from .models_files_and_batches import Services
-from .replies.rendering import refuse, render
+from .replies import refuse, render
 
 __all__ = ["Engine", "Mode"]
 

@@ -17,7 +17,7 @@ from ...server.http.http_request import HttpRequest
 from ...server.http.reply import Reply, plain
 from ...server.http.routes import route
 from ...server.journal import without_secrets
-from ...server.replies.rendering import render
+from ...server.replies import render
 from ..recording_files import Recording
 from .recorded_cases import END, RecordedCase
 

@@ -28,7 +28,7 @@ from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply
 from ..http.routes import OPEN_CASE, Route, route
 from ..journal import without_secrets
-from ..replies.rendering import refuse, render
+from ..replies import refuse, render
 from ..thinking_prefix import binds
 from .verdict_cache import (
     Continued,

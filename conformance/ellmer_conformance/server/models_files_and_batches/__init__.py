@@ -17,7 +17,7 @@ from ..chat_apis.base import ChatApi, Ticket
 from ..http.http_request import HttpRequest
 from ..http.reply import Reply
 from ..http.routes import Route
-from ..replies.rendering import refuse
+from ..replies import refuse
 from . import anthropic, gemini, mistral, ollama, openai
 from .service_request import ServiceRequest, StoredObjects
 

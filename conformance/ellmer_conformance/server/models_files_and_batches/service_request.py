@@ -18,7 +18,7 @@ from ..chat_apis.base import ChatApi, compact, utf8
 from ..http.http_request import LENGTH, HttpRequest
 from ..http.reply import Reply, plain
 from ..http.routes import Route
-from ..replies.rendering import refuse
+from ..replies import refuse
 
 __all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
 
