@@ -12,8 +12,8 @@ import pytest
 
 from ellmer_conformance.recordings.lint import lint_file
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.http_request import HttpRequest, KnownRequests
-from ellmer_conformance.server.http.request_parser import Reader
+from ellmer_conformance.server.http.connection import Reader
+from ellmer_conformance.server.http.messages import HttpRequest, KnownRequests
 
 COUNT = int(os.environ.get("FUZZ", "320")) // 8
 SLOW = 20.0  # seconds of the processor for one request or file; milliseconds are usual

@@ -22,8 +22,7 @@ from ..scenarios.script import Script
 from . import status_page
 from .chat_api_lookup import chat_api_of
 from .chat_apis.base import ChatApi, Ticket
-from .http.http_request import HttpRequest
-from .http.reply import Reply, is_short, plain
+from .http.messages import HttpRequest, Reply, is_short, plain
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request

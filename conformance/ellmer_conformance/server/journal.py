@@ -16,7 +16,7 @@ from ..contract.exchange import Exchange, Request, Response
 from ..contract.rule import Refusal
 from ..contract.verdict import Verdict, Violation
 from ..scenarios.canary_keys import is_canary
-from .http.reply import Reply
+from .http.messages import Reply
 
 __all__ = ["Entry", "Journal", "without_secrets"]
 

@@ -16,9 +16,8 @@ from ..contract.exchange import Request, Response
 from ..contract.verdict import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import Engine
-from .http.http_request import HttpRequest
-from .http.reply import Broken, Relayed, Reply, plain
-from .http.request_parser import MAX_BODY
+from .http.connection import MAX_BODY
+from .http.messages import Broken, HttpRequest, Relayed, Reply, plain
 from .http.routes import Route, found
 from .journal import Entry, without_secrets
 from .judging.request_check import examined, notes

@@ -16,7 +16,7 @@ from ..contract.rules import book
 from ..scenarios.script import Answer, Call, Cut, Delivery, Failure, Fills, Hears, Say, Sees, Step
 from ..scenarios.variations import VariedAnswer, variation
 from .chat_apis.base import ChatApi, Frame, arguments_text, compact
-from .http.reply import Headers, Reply, deliver, plain
+from .http.messages import Headers, Reply, deliver, plain
 
 __all__ = ["chosen", "refuse", "render", "visible"]
 

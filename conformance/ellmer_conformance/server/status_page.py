@@ -10,7 +10,7 @@ from importlib.resources import files
 from textwrap import fill
 
 from .chat_apis.base import WRONG_KEY, WRONG_MODEL
-from .http.reply import Reply, plain
+from .http.messages import Reply, plain
 
 __all__ = ["greeting", "named", "page"]
 

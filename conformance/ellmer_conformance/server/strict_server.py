@@ -17,7 +17,7 @@ from ..garbage_collection import collected_rarely
 from ..scenarios.script import Script
 from .engine import Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler
-from .http.http_request import KnownRequests
+from .http.messages import KnownRequests
 from .proxy import Proxy
 
 __all__ = ["PortInUse", "StrictServer"]

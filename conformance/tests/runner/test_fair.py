@@ -27,7 +27,7 @@ from ellmer_conformance.scenarios.messages import Image, Reply, Text
 from ellmer_conformance.scenarios.script import Answer, Call, Cut, Failure, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.http_request import HttpRequest
+from ellmer_conformance.server.http.messages import HttpRequest
 
 CASES = all_cases()
 

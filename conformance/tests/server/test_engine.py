@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Sees, Think
 from ellmer_conformance.server.chat_apis.base import pretty
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.http_request import HttpRequest
+from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.journal import Journal
 
 ANSWER = Answer((Think("thought"), Say("text \ud83d"), Call("f", {"x": 1})))

@@ -10,7 +10,7 @@ import pytest
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http import connection as served
-from ellmer_conformance.server.http.http_request import HttpRequest
+from ellmer_conformance.server.http.messages import HttpRequest
 from ellmer_conformance.server.http.routes import found
 from ellmer_conformance.server.journal import without_secrets
 

@@ -8,7 +8,7 @@ from recorded_traffic import absent, by_family, interactions, judge
 
 from ellmer_conformance.contract.readers import provider_of
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.http_request import HttpRequest
+from ellmer_conformance.server.http.messages import HttpRequest
 
 KEYS = {
     "authorization": "Bearer k",

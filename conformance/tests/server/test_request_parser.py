@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ellmer_conformance.server.http.http_request import HttpRequest, KnownRequests
-from ellmer_conformance.server.http.request_parser import MAX_BODY, Reader
+from ellmer_conformance.server.http.connection import MAX_BODY, Reader
+from ellmer_conformance.server.http.messages import HttpRequest, KnownRequests
 
 
 @dataclass

@@ -19,7 +19,7 @@ from ...scenarios.canary_keys import CANARY
 from ...scenarios.case import Case
 from ...scenarios.script import Answer, Fills, Script, Sees
 from ...server.engine import Engine
-from ...server.http.http_request import HttpRequest
+from ...server.http.messages import HttpRequest
 from .compare import Difference, differences
 
 __all__ = ["Checked", "can_go_live", "play_live"]

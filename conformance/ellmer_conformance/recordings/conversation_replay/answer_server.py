@@ -13,8 +13,7 @@ from ...contract import readers
 from ...contract.exchange import Exchange, Request
 from ...server.chat_api_lookup import chat_api_of
 from ...server.chat_apis.base import Ticket
-from ...server.http.http_request import HttpRequest
-from ...server.http.reply import Reply, plain
+from ...server.http.messages import HttpRequest, Reply, plain
 from ...server.http.routes import route
 from ...server.journal import without_secrets
 from ...server.replies import render

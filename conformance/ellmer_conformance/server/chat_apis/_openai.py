@@ -11,7 +11,7 @@ from typing import ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Call
-from ..http.reply import Headers
+from ..http.messages import Headers
 from .base import HEX, WRONG_KEY, ChatApi, FailureKind
 
 __all__ = ["FAILURES", "OpenAI", "fields", "object_at"]

@@ -15,7 +15,7 @@ from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
-from ..http.reply import Headers
+from ..http.messages import Headers
 from ..thinking_prefix import Conversation, binds, sealed
 from .base import (
     WRONG_KEY,

@@ -22,7 +22,7 @@ import orjson
 from ...contract.exchange import Json, Request
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, FailureKind, Say, Stop, Think
-from ..http.reply import Headers
+from ..http.messages import Headers
 
 __all__ = [
     "ALNUM",

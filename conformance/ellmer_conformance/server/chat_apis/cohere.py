@@ -14,7 +14,7 @@ from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
-from ..http.reply import Headers
+from ..http.messages import Headers
 from .base import (
     HEX,
     WRONG_KEY,

@@ -14,7 +14,7 @@ from ...contract.exchange import Json
 from ...contract.readers.json_access import text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
-from ..http.reply import Headers
+from ..http.messages import Headers
 from ..signatures import encoded, sign
 from .base import WRONG_KEY, FailureKind, Frame, Kind, arguments_text, pretty, utf8, words
 from .parts.citations import grounding

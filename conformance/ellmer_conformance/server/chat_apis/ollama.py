@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
-from ..http.reply import Headers
+from ..http.messages import Headers
 from .base import WRONG_KEY, ChatApi, FailureKind, Frame, arguments, compact, utf8, words
 from .parts.log_probabilities import log_probabilities
 

@@ -24,8 +24,7 @@ from ...contract.verdict import Verdict, Violation, objection, verdict
 from ...scenarios.script import Answer, Say
 from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import Ticket
-from ..http.http_request import LENGTH, HttpRequest
-from ..http.reply import Reply
+from ..http.messages import LENGTH, HttpRequest, Reply
 from ..http.routes import OPEN_CASE, Route, route
 from ..journal import without_secrets
 from ..replies import refuse, render

@@ -14,8 +14,7 @@ from ...contract import readers
 from ...contract.exchange import Request
 from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import ChatApi, Ticket
-from ..http.http_request import HttpRequest
-from ..http.reply import Reply
+from ..http.messages import HttpRequest, Reply
 from ..http.routes import Route
 from ..replies import refuse
 from . import anthropic, gemini, mistral, ollama, openai

@@ -10,7 +10,7 @@ import re
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM
-from ..http.reply import Reply
+from ..http.messages import Reply
 from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]

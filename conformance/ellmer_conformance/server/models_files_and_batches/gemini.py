@@ -14,7 +14,7 @@ from hashlib import sha256
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..chat_apis.base import HEX, compact, pretty
-from ..http.reply import Reply, plain
+from ..http.messages import Reply, plain
 from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]

@@ -9,7 +9,7 @@ import re
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ..http.reply import Reply
+from ..http.messages import Reply
 from .service_request import ServiceRequest
 
 __all__ = ["ROUTES"]

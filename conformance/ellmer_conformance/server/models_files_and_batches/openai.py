@@ -11,7 +11,7 @@ import re
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM, HEX, compact, utf8
-from ..http.reply import Reply
+from ..http.messages import Reply
 from .openai_file_expiry import lifetime
 from .service_request import Asked, Batch, File, ServiceRequest
 

@@ -15,8 +15,7 @@ from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...contract.verdict import objection
 from ..chat_apis.base import ChatApi, compact, utf8
-from ..http.http_request import LENGTH, HttpRequest
-from ..http.reply import Reply, plain
+from ..http.messages import LENGTH, HttpRequest, Reply, plain
 from ..http.routes import Route
 from ..replies import refuse
 

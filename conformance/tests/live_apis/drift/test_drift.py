@@ -11,7 +11,7 @@ from ellmer_conformance.live_apis.drift.fields import fields_of
 from ellmer_conformance.scenarios.cases import scripts
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.reply import plain
+from ellmer_conformance.server.http.messages import plain
 
 KEY = "some-real-key-1234"
 

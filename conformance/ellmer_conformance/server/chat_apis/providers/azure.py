@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer
-from ...http.reply import Headers
+from ...http.messages import Headers
 from ..base import FailureKind, Frame, compact, sse, utf8
 from ..openai_chat import OpenAIChat
 

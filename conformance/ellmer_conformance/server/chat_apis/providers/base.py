@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Said, Say, Think, Usage
-from ...http.reply import Headers
+from ...http.messages import Headers
 from ..base import WRONG_KEY, FailureKind, Frame, arguments_text, compact, sse, utf8, words
 from ..openai_chat import OpenAIChat
 

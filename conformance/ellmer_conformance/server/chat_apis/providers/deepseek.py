@@ -9,7 +9,7 @@ from typing import ClassVar
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Say, Think, Usage
-from ...http.reply import Headers
+from ...http.messages import Headers
 from .._openai import fields
 from ..base import HEX, WRONG_KEY, FailureKind, Frame, compact, sse, utf8, words
 from ..openai_chat import OpenAIChat

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Usage
-from ...http.reply import Headers
+from ...http.messages import Headers
 from ..base import HEX, FailureKind, Frame, compact, sse
 from .base import Compatible
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Say
-from ...http.reply import Headers
+from ...http.messages import Headers
 from .._openai import fields
 from ..base import FailureKind, Frame, compact, utf8, words
 from ..parts.citations import sources_of

@@ -1,0 +1,214 @@
+"""An HTTP request as it arrived, and a reply as it is to be sent.
+
+A chat API makes a `Reply`; `deliver()` changes the transport of its bytes, independently of the chat APIs; `connection.py`
+plays it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ...contract.exchange import Response
+from ...scenarios.script import Delivery, Ending
+
+__all__ = [
+    "LENGTH",
+    "Broken",
+    "Headers",
+    "HttpRequest",
+    "KnownRequests",
+    "Relayed",
+    "Reply",
+    "deliver",
+    "is_short",
+    "plain",
+]
+
+
+# --- requests --------------------------------------------------------------------------------------------
+
+
+LENGTH = "content-length"  # the only header that depends on the body
+
+_KNOWN, _SHORT = 1024, 16 * 1024  # requests that are remembered, and the bytes each may have
+_HEADS, _SHORT_HEAD = 1024, 4096  # heads, likewise
+_LENGTH = re.compile(rb"\r\ncontent-length: ?(0|[1-9][0-9]{0,7})\r\n", re.IGNORECASE)
+
+
+class HttpRequest(NamedTuple):
+    """A request as it arrived: the target of the request line, and header names in lower case."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes = b""
+    keep_alive: bool = True
+    version: str = "1.1"
+
+    def __hash__(self) -> int:
+        return hash(self.body)  # differs between requests, and bytes cache their hash
+
+    @property
+    def host(self) -> str:
+        """The host that the client called. A proxy or a rerouting recorder names it in a header."""
+        return self.headers.get("x-forwarded-host") or self.headers.get("host", "")
+
+
+class KnownRequests:
+    """A cache of short requests and short heads by their bytes. The oldest are dropped.
+
+    A head is stored without its content length, because only that header depends on the body.
+    """
+
+    def __init__(self) -> None:
+        self._requests: dict[bytes, HttpRequest] = {}
+        self._heads: dict[bytes, HttpRequest] = {}
+
+    def __len__(self) -> int:
+        return len(self._requests)
+
+    def find(self, data: bytes) -> HttpRequest | None:
+        """Returns the request in the bytes if the whole request, or its head, is in the cache."""
+        return self._requests.get(data) or self._with_known_head(data)
+
+    def remember(self, data: bytes, request: HttpRequest) -> None:
+        """Stores a request, unless it has headers about the connection."""
+        usual = request.keep_alive and request.version == "1.1" and "expect" not in request.headers
+        if usual:
+            self._remember_whole(data, request)
+        if usual and "transfer-encoding" not in request.headers and "upgrade" not in request.headers:
+            head, _, _ = _parted(data)
+            if head:
+                _keep(self._heads, head, request._replace(body=b""), _HEADS)
+
+    def _with_known_head(self, data: bytes) -> HttpRequest | None:
+        head, length, body = _parted(data)
+        if not head or len(body) != int(length):
+            return None
+        known = self._heads.get(head)
+        if known is None:
+            return None
+        headers = {**known.headers, LENGTH: str(length, "ascii")}
+        request = HttpRequest(known.method, known.target, headers, body)
+        self._remember_whole(data, request)
+        return request
+
+    def _remember_whole(self, data: bytes, request: HttpRequest) -> None:
+        if len(data) <= _SHORT:
+            _keep(self._requests, data, request, _KNOWN)
+
+
+def _parted(data: bytes) -> tuple[bytes, bytes, bytes]:
+    """Returns a head without its content length, that length, and the body. All three are empty if the head is long
+    or has no content length.
+    """
+    end = data.find(b"\r\n\r\n", 0, _SHORT_HEAD) + 4
+    length = _LENGTH.search(data, 0, end - 2)
+    if end == 3 or length is None:
+        return b"", b"", b""
+    return data[: length.start(1)] + data[length.end(1) : end], length[1], data[end:]
+
+
+def _keep(known: dict[bytes, HttpRequest], data: bytes, request: HttpRequest, most: int) -> None:
+    known[data] = request
+    if len(known) > most:
+        del known[next(iter(known))]
+
+
+# --- replies ---------------------------------------------------------------------------------------------
+
+
+Headers = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer. Each element of `writes` is written separately, `delay` seconds after the previous one.
+
+    `length` is the content length to announce; `None` sends the body chunked, with one HTTP chunk for each write.
+    `ending` says what happens after the last write. `left` is called if the client leaves early, with the number of
+    bytes of the body that were written.
+    """
+
+    status: int
+    headers: Headers
+    writes: Sequence[bytes] = ()
+    length: int | None = None
+    delay: float = 0.0
+    ending: Ending = "end"
+    left: Callable[[int], None] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def body(self) -> bytes:
+        """All bytes of the body."""
+        return b"".join(self.writes)
+
+    @property
+    def size(self) -> int:
+        """The size of the body in bytes."""
+        return sum(map(len, self.writes))
+
+    @property
+    def response(self) -> Response:
+        """The reply as a value of an `Exchange`."""
+        return Response(self.status, dict(self.headers), self.body, ended=self.ending == "end")
+
+    def noting(self, violations: str) -> Reply:
+        """Returns the reply with the violations of the request in a header."""
+        return replace(self, headers=(*self.headers, ("x-conformance-violations", violations)))
+
+
+class Broken(Exception):
+    """The rest of a relayed body will not arrive."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relayed(Reply):
+    """A reply that is still arriving: `chunks`, instead of `writes`, are passed on as they arrive.
+
+    They raise `Broken` if the other side stopped; the client's connection then breaks as well.
+    """
+
+    chunks: AsyncGenerator[bytes, None]
+
+
+def is_short(reply: Reply) -> bool:
+    """Tells whether the reply is a single write."""
+    short = reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end"
+    return short and not isinstance(reply, Relayed)
+
+
+def plain(status: int, headers: Headers, body: bytes) -> Reply:
+    """Returns a reply in one write, with its content length."""
+    return Reply(status, headers, (body,), len(body))
+
+
+def deliver(reply: Reply, delivery: Delivery) -> Reply:
+    """Returns the reply split, delayed and ended as the delivery says."""
+    writes: Iterable[bytes] = reply.writes
+    if delivery.after is not None:
+        writes = _first(delivery.after, writes)
+    if delivery.slices:
+        writes = _sliced(delivery.slices, b"".join(writes))
+    ending = reply.ending if delivery.ending == "end" else delivery.ending
+    return replace(reply, writes=tuple(writes), delay=delivery.delay, ending=ending)
+
+
+def _first(count: int, writes: Iterable[bytes]) -> Iterable[bytes]:
+    for write in writes:
+        if count <= 0:
+            return
+        yield write[:count]
+        count -= len(write)
+
+
+def _sliced(sizes: Sequence[int], body: bytes) -> Iterable[bytes]:
+    """Cuts a body at the given sizes; the last size repeats."""
+    start = turn = 0
+    while start < len(body):
+        size = sizes[min(turn, len(sizes) - 1)]
+        yield body[start : start + size]
+        start, turn = start + size, turn + 1
