@@ -16,7 +16,7 @@ from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
-from ..thinking_prefix import Conversation, binds, sealed
+from ..signatures import Conversation, anthropic_blocks, as_blocks, binds, objection, sealed, thought_shown
 from .base import (
     WRONG_KEY,
     ChatApi,
@@ -30,7 +30,6 @@ from .base import (
 )
 from .parts.anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
 from .parts.citations import page_citations, page_found
-from .parts.signed_thoughts import anthropic_blocks, as_blocks, objection, thought_shown
 
 __all__ = ["Anthropic"]
 

@@ -19,7 +19,7 @@ from ...contract.readers.json_access import object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
-from ..thinking_prefix import Conversation, binds, sealed
+from ..signatures import Conversation, as_blocks, bedrock_blocks, binds, objection, sealed, thought_shown
 from .base import (
     ALNUM,
     ChatApi,
@@ -37,7 +37,6 @@ from .parts.aws_authorization import unauthorized
 from .parts.aws_event_stream import message
 from .parts.citations import web_citations
 from .parts.converse_metadata import token_counts, trace
-from .parts.signed_thoughts import as_blocks, bedrock_blocks, objection, thought_shown
 
 __all__ = ["Bedrock"]
 

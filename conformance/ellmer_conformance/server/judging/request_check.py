@@ -28,7 +28,7 @@ from ..http.messages import LENGTH, HttpRequest, Reply
 from ..http.routes import OPEN_CASE, Route, route
 from ..journal import without_secrets
 from ..replies import refuse, render
-from ..thinking_prefix import binds
+from ..signatures import binds
 from .verdict_cache import (
     Continued,
     DeferredVerdicts,
