@@ -23,13 +23,13 @@ from .base import (
     Frame,
     arguments_text,
     compact,
+    of_tokens,
     slices,
     sse,
     utf8,
     words,
 )
 from .parts.citations import document_citations
-from .parts.log_probabilities import of_tokens
 
 __all__ = ["Cohere"]
 

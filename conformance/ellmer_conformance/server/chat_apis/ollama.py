@@ -14,8 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
 from ..http.messages import Headers
-from .base import WRONG_KEY, ChatApi, FailureKind, Frame, arguments, compact, utf8, words
-from .parts.log_probabilities import log_probabilities
+from .base import WRONG_KEY, ChatApi, FailureKind, Frame, arguments, compact, log_probabilities, utf8, words
 
 __all__ = ["Ollama"]
 

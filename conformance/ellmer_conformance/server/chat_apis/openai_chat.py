@@ -16,9 +16,21 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
 from ._openai import OpenAI, fields, object_at
-from .base import HEX, NOISE, FailureKind, Frame, arguments_text, compact, pretty, slices, sse, utf8, words
+from .base import (
+    HEX,
+    NOISE,
+    FailureKind,
+    Frame,
+    arguments_text,
+    compact,
+    log_probabilities,
+    pretty,
+    slices,
+    sse,
+    utf8,
+    words,
+)
 from .parts.citations import url_citations
-from .parts.log_probabilities import log_probabilities
 
 __all__ = ["OpenAIChat"]
 

@@ -15,9 +15,19 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._openai import FAILURES, OpenAI, object_at
-from .base import HEX, NOISE, FailureKind, Frame, Kind, arguments_text, pretty, slices, words
+from .base import (
+    HEX,
+    NOISE,
+    FailureKind,
+    Frame,
+    Kind,
+    arguments_text,
+    log_probabilities,
+    pretty,
+    slices,
+    words,
+)
 from .parts.citations import url_citations
-from .parts.log_probabilities import log_probabilities
 from .parts.response_events import added, event, started, tool_usage, usage
 from .parts.response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
 

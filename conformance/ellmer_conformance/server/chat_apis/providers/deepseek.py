@@ -11,9 +11,8 @@ from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Call, Say, Think, Usage
 from ...http.messages import Headers
 from .._openai import fields
-from ..base import HEX, WRONG_KEY, FailureKind, Frame, compact, sse, utf8, words
+from ..base import HEX, WRONG_KEY, FailureKind, Frame, compact, log_probabilities, sse, utf8, words
 from ..openai_chat import OpenAIChat
-from ..parts.log_probabilities import log_probabilities
 
 __all__ = ["DeepSeek"]
 
