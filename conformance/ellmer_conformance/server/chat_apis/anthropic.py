@@ -17,6 +17,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
 from ..signatures import Conversation, anthropic_blocks, as_blocks, binds, objection, sealed, thought_shown
+from ._citations import page_citations, page_found
 from .base import (
     WRONG_KEY,
     ChatApi,
@@ -29,7 +30,6 @@ from .base import (
     utf8,
 )
 from .parts.anthropic_events import KINDS, deltas, event, input_usage, output_usage, searches
-from .parts.citations import page_citations, page_found
 
 __all__ = ["Anthropic"]
 

@@ -20,6 +20,7 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
 from ..signatures import Conversation, as_blocks, bedrock_blocks, binds, objection, sealed, thought_shown
+from ._citations import web_citations
 from .base import (
     ALNUM,
     ChatApi,
@@ -35,7 +36,6 @@ from .base import (
 )
 from .parts.aws_authorization import unauthorized
 from .parts.aws_event_stream import message
-from .parts.citations import web_citations
 from .parts.converse_metadata import token_counts, trace
 
 __all__ = ["Bedrock"]

@@ -15,6 +15,7 @@ from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.messages import Headers
+from ._citations import document_citations
 from .base import (
     HEX,
     WRONG_KEY,
@@ -29,7 +30,6 @@ from .base import (
     utf8,
     words,
 )
-from .parts.citations import document_citations
 
 __all__ = ["Cohere"]
 

@@ -16,8 +16,8 @@ from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.messages import Headers
 from ..signatures import encoded, sign
+from ._citations import grounding
 from .base import WRONG_KEY, FailureKind, Frame, Kind, arguments_text, chosen_candidates, pretty, utf8, words
-from .parts.citations import grounding
 from .parts.gemini_settings import GeminiSettings
 from .parts.gemini_signatures import either, elements, objection
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Usage
+from ._citations import url_citations
 from ._openai import OpenAI, fields, object_at
 from .base import (
     HEX,
@@ -30,7 +31,6 @@ from .base import (
     utf8,
     words,
 )
-from .parts.citations import url_citations
 
 __all__ = ["OpenAIChat"]
 

@@ -14,6 +14,7 @@ from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think
 from ..signatures import decoded, encoded, is_ours, opened, sign
+from ._citations import url_citations
 from ._openai import FAILURES, OpenAI, object_at
 from .base import (
     HEX,
@@ -27,7 +28,6 @@ from .base import (
     slices,
     words,
 )
-from .parts.citations import url_citations
 from .parts.response_events import added, event, started, tool_usage, usage
 from .parts.response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
 

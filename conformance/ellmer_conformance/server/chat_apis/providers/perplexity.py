@@ -12,9 +12,9 @@ from ....contract.exchange import Json
 from ....contract.rule import Refusal
 from ....scenarios.script import Answer, Say
 from ...http.messages import Headers
+from .._citations import sources_of
 from .._openai import fields
 from ..base import FailureKind, Frame, compact, utf8, words
-from ..parts.citations import sources_of
 from .base import Compatible
 
 __all__ = ["Perplexity"]
