@@ -5,6 +5,7 @@ https://developers.openai.com/api/reference/resources/responses
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think
+from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._citations import url_citations
 from ._openai import FAILURES, OpenAI, object_at
@@ -23,15 +24,26 @@ from .base import (
     Frame,
     Kind,
     arguments_text,
+    compact,
     log_probabilities,
     pretty,
     slices,
+    sse,
     words,
 )
-from .parts.response_events import added, event, started, tool_usage, usage
-from .parts.response_settings import NO_TOOL_USAGE, in_recorded_order, response_settings
 
-__all__ = ["OpenAIResponses"]
+__all__ = [
+    "NO_TOOL_USAGE",
+    "OpenAIResponses",
+    "added",
+    "event",
+    "in_recorded_order",
+    "response_settings",
+    "started",
+    "tool_usage",
+    "usage",
+]
+
 
 _ALWAYS_SEALED = re.compile(r"gpt-(5\.[6-9]|[6-9])")  # models that send encrypted reasoning unasked
 _PHASED = re.compile(r"gpt-(5\.[4-9]|5\.3-codex|[6-9])")  # models that say what a message is for
@@ -295,3 +307,146 @@ def is_forged(sealed: str, *, strict: bool) -> bool:
     """Tells whether encrypted reasoning was changed."""
     blob = decoded(sealed.removeprefix(_SEALED)) or b""
     return (strict or is_ours(blob)) and opened(blob) is None
+
+
+# --- events and counts -----------------------------------------------------------------------------------
+
+
+def tool_usage(answer: Answer | None) -> Json:
+    """Returns the usage of the provider's own tools."""
+    searches = sum(isinstance(part, Search) for part in answer.parts) if answer else 0
+    return NO_TOOL_USAGE | {"web_search": {"num_requests": searches}} if searches else NO_TOOL_USAGE
+
+
+def started(item: Json) -> Json:
+    """Returns an item in its first event, without content."""
+    empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
+    begun = item | {key: value for key, value in empty.items() if key in item}
+    begun.pop("action", None)
+    return begun
+
+
+def added(frame: Frame) -> Json | None:
+    """Returns the item that a frame adds, or `None`."""
+    event, _, data = frame.data.partition(b"\ndata: ")
+    item: Json | None = json.loads(data)["item"] if event.endswith(b"output_item.added") else None
+    return item
+
+
+def event(name: str, number: int, fields: Json) -> bytes:
+    """Returns a numbered event with sorted keys."""
+    fields = fields | {"sequence_number": number}
+    return sse(compact({"type": name, **dict(sorted(fields.items()))}), name)
+
+
+def usage(usage: Usage) -> Json:
+    """Returns the token counts, which include their parts."""
+    return {
+        "input_tokens": usage.input,
+        "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": usage.cached},
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning},
+        "total_tokens": usage.input + usage.output,
+    }
+
+
+# --- the settings that a Responses object repeats from the request ---------------------------------------
+
+
+_ORDER = (
+    *("id", "object", "created_at", "status", "background", "billing", "completed_at", "error"),
+    *("frequency_penalty", "incomplete_details", "instructions", "max_output_tokens", "max_tool_calls"),
+    *("model", "moderation", "output", "parallel_tool_calls", "presence_penalty", "previous_response_id"),
+    *(
+        "prompt_cache_key",
+        "prompt_cache_retention",
+        "reasoning",
+        "safety_identifier",
+        "service_tier",
+        "store",
+    ),
+    *("temperature", "text", "tool_choice", "tool_usage", "tools", "top_logprobs", "top_p", "truncation"),
+    *("usage", "user", "metadata"),
+)
+
+_REASONS = re.compile(r"(?:openai[./])?(?:gpt-(?:5|[6-9])|o\d|codex)(?!.*chat)")
+_UNTHINKING = re.compile(
+    r"(?:openai[./])?gpt-5\.[124](?!.*(?:codex|pro))"
+)  # they reason where they are asked to
+_ALL_TURNS = re.compile(
+    r"(?:openai[./])?gpt-(?:5\.[5-9]|[6-9])"
+)  # their reasoning sees that of earlier turns
+_KEPT_A_DAY = re.compile(r"(?:openai[./])?gpt-(?:5\.[1-9]|[6-9])")  # how long their prompts are cached
+_SAME: Json = {
+    "background": False,
+    "frequency_penalty": 0.0,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "presence_penalty": 0.0,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "safety_identifier": None,
+    "store": True,
+    "temperature": 1.0,
+    "tool_choice": "auto",
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
+}
+_NO_IMAGES: Json = {"image_tokens": 0, "text_tokens": 0}
+
+#: The usage of the provider's own tools: no images, and no web searches.
+NO_TOOL_USAGE: Json = {
+    "image_gen": {
+        "input_tokens": 0,
+        "input_tokens_details": _NO_IMAGES,
+        "output_tokens": 0,
+        "output_tokens_details": _NO_IMAGES,
+        "total_tokens": 0,
+    },
+    "web_search": {"num_requests": 0},
+}
+
+
+def response_settings(asked: Json, model: str) -> Json:
+    """Returns the settings of the request `asked` for `model`, with defaults."""
+    said = {name: asked.get(name, default) for name, default in _SAME.items()}
+    retention = "24h" if _KEPT_A_DAY.match(model) else "in_memory"
+    tier = asked.get("service_tier", "auto")
+    return said | {
+        "prompt_cache_retention": asked.get("prompt_cache_retention", retention),
+        "reasoning": _reasoning(object_at(asked, "reasoning"), model),
+        "service_tier": "default" if tier == "auto" else tier,
+        "text": _text(object_at(asked, "text")),
+        "tools": [_tool(tool) for tool in tools] if isinstance(tools := asked.get("tools"), list) else [],
+    }
+
+
+def in_recorded_order(response: Json) -> Json:
+    """Returns a Responses object with its keys in the order of the real ones."""
+    return {name: response[name] for name in _ORDER if name in response}
+
+
+def _reasoning(asked: Json, model: str) -> Json:
+    if not _REASONS.match(model):
+        return {"context": None, "effort": None, "summary": None} | asked
+    context = "all_turns" if _ALL_TURNS.match(model) else "current_turn"
+    effort = "none" if _UNTHINKING.match(model) else "medium"
+    return {"context": context, "effort": effort, "mode": "standard", "summary": None} | asked
+
+
+def _text(asked: Json) -> Json:
+    text: Json = {"format": {"type": "text"}} | asked | {"verbosity": asked.get("verbosity") or "medium"}
+    match text["format"]:
+        case {"type": "json_schema", **form}:
+            text["format"] = {"description": None, "type": "json_schema", **form}
+    return text
+
+
+def _tool(tool: object) -> object:
+    match tool:
+        case {"type": "function", **rest}:
+            return {"output_schema": None, "type": "function", **rest}
+    return tool
