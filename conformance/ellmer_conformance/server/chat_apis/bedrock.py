@@ -4,18 +4,19 @@ Claude thinks if it is asked to, and signs its thoughts. The open models show th
 signatures. https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
-# ruff: noqa: ARG002 - a api does not use every argument
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
+from zlib import crc32
 
 from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
-from ...contract.readers.json_access import object_of
+from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
@@ -23,6 +24,7 @@ from ..signatures import Conversation, as_blocks, bedrock_blocks, binds, objecti
 from ._citations import web_citations
 from .base import (
     ALNUM,
+    WRONG_KEY,
     ChatApi,
     FailureKind,
     Frame,
@@ -34,11 +36,12 @@ from .base import (
     utf8,
     words,
 )
-from .parts.aws_authorization import unauthorized
-from .parts.aws_event_stream import message
-from .parts.converse_metadata import token_counts, trace
 
-__all__ = ["Bedrock"]
+__all__ = ["Bedrock", "message", "token_counts", "trace", "unauthorized"]
+
+
+# ruff: noqa: ARG002 - a api does not use every argument
+
 
 _PAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _SHOWS_REASONING = re.compile(r"openai\.gpt-oss|deepseek\.|qwen\.|minimax\.|moonshot")
@@ -274,3 +277,99 @@ class Bedrock(ChatApi):
         said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
         sentence = f"The model returned the following errors: {said}"
         return Refusal(sentence, 400, "ValidationException") if said else None
+
+
+# --- token counts, and the trace of a guardrail ----------------------------------------------------------
+
+
+_GUARD_UNITS = (
+    "contentPolicyUnits",
+    "contextualGroundingPolicyUnits",
+    "sensitiveInformationPolicyFreeUnits",
+    "sensitiveInformationPolicyUnits",
+    "topicPolicyUnits",
+    "wordPolicyUnits",
+)
+
+
+def token_counts(usage: Usage, *, cached: bool) -> Json:
+    """Returns the token counts. Cached tokens are counted separately; some models always name them."""
+    counts = {
+        "cacheReadInputTokenCount": usage.cached,
+        "cacheReadInputTokens": usage.cached,
+        "cacheWriteInputTokenCount": 0,
+        "cacheWriteInputTokens": 0,
+    }
+    return {
+        **(counts if cached or usage.cached else {}),
+        "inputTokens": usage.input - usage.cached,
+        "outputTokens": usage.output,
+        "serverToolUsage": {},
+        "totalTokens": usage.input + usage.output,
+    }
+
+
+def trace(asked: Json) -> Json:
+    """Returns a guardrail's trace, if the request asks for it."""
+    guard = object_of(asked.get("guardrailConfig"))
+    if text_of(guard.get("trace")) not in {"enabled", "enabled_full"}:
+        return {}
+    looked = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
+    assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}
+    return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessed}}}
+
+
+# --- AWS event stream ------------------------------------------------------------------------------------
+
+
+_STRING = 7  # the type of a header's value; the others are not used here
+
+
+def message(headers: Mapping[str, str], payload: bytes) -> bytes:
+    """Returns one message in its final bytes. The numbers are unsigned, 32 bits, big-endian."""
+    head = b"".join(_header(name, value) for name, value in headers.items())
+    prelude = struct.pack(">II", 16 + len(head) + len(payload), len(head))
+    body = prelude + struct.pack(">I", crc32(prelude)) + head + payload
+    return body + struct.pack(">I", crc32(body))
+
+
+def _header(name: str, value: str) -> bytes:
+    key, text = name.encode(), value.encode()
+    return struct.pack("B", len(key)) + key + struct.pack(">BH", _STRING, len(text)) + text
+
+
+# --- AWS credentials -------------------------------------------------------------------------------------
+
+
+_SIGNED = {
+    "Credential": r"Credential=(?P<key>[^/,\s]+)/\d{8}/[\w-]+/bedrock/aws4_request",
+    "Signature": r"Signature=[0-9a-f]{64}",
+    "SignedHeaders": r"SignedHeaders=[\w;-]*host[\w;-]*",
+}
+_WRONG = Refusal("The security token included in the request is invalid.", 403, "UnrecognizedClientException")
+
+
+def unauthorized(headers: Mapping[str, str]) -> Refusal | None:
+    """Refuses a request without a bearer key and without a signature of the right form.
+
+    The signature itself is not checked, since the secret is not known.
+    """
+    scheme, _, rest = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and rest:
+        return _WRONG if rest == WRONG_KEY else None
+    if scheme != "AWS4-HMAC-SHA256":
+        return Refusal("Missing Authentication Token", 403, "MissingAuthenticationTokenException")
+    lacking = [
+        f"Authorization header requires '{name}' parameter." for name in _SIGNED if not _part(name, rest)
+    ]
+    if "x-amz-date" not in headers and "date" not in headers:
+        either = "either a 'X-Amz-Date' or a 'Date' header."
+        lacking.append(f"Authorization header requires existence of {either}")
+    if lacking:
+        return Refusal(" ".join(lacking), 403, "IncompleteSignatureException")
+    found = _part("Credential", rest)
+    return _WRONG if found and found["key"] == WRONG_KEY else None
+
+
+def _part(name: str, authorization: str) -> re.Match[str] | None:
+    return re.search(_SIGNED[name], authorization)

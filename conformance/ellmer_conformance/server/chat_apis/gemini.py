@@ -7,7 +7,9 @@ a call only after thinking. https://ai.google.dev/api/generate-content
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
@@ -15,19 +17,69 @@ from ...contract.readers.json_access import text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.messages import Headers
-from ..signatures import encoded, sign
+from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._citations import grounding
-from .base import WRONG_KEY, FailureKind, Frame, Kind, arguments_text, chosen_candidates, pretty, utf8, words
-from .parts.gemini_settings import GeminiSettings
-from .parts.gemini_signatures import either, elements, objection
+from .base import (
+    WRONG_KEY,
+    ChatApi,
+    FailureKind,
+    Frame,
+    Kind,
+    arguments_text,
+    chosen_candidates,
+    pretty,
+    utf8,
+    words,
+)
 
-__all__ = ["Gemini"]
+__all__ = ["Gemini", "either", "elements", "objection"]
 
+
+# --- fields in either case, and signatures ---------------------------------------------------------------
+
+
+#: Values that the API takes in place of a signature that was lost with another provider.
+#: https://ai.google.dev/gemini-api/docs/thought-signatures
+_BYPASS = {b"skip_thought_signature_validator", b"context_engineering_is_the_way_to_go"}
+
+
+def objection(sent: str, i: int, j: int, *, strict: bool) -> str | None:
+    """Returns the API's error for a changed signature, or `None`."""
+    blob = decoded(sent)
+    if blob is None:
+        place = f"contents[{i}].parts[{j}].thought_signature"
+        return f"Invalid value at '{place}' (TYPE_BYTES), Base64 decoding failed for \"{sent}\""
+    if sent.encode() in _BYPASS or blob in _BYPASS or (not strict and not is_ours(blob)):
+        return None
+    return None if opened(blob) is not None else "Corrupted thought signature."
+
+
+def either(value: Any, key: str) -> Any:
+    """Returns a field in camelCase or snake_case, because protobuf's JSON accepts both."""
+    if not isinstance(value, dict):
+        return None
+    return value[key] if key in value else value.get(_snake(key))
+
+
+@cache
+def _snake(key: str) -> str:
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
+
+
+def elements(value: Any) -> list[Any]:
+    """Returns a list. A single value becomes a list of one."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+# --- replies ---------------------------------------------------------------------------------------------
+
+
+_GENERATION = re.compile(r"gemini-(\d+)")
 _IDS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _URLSAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
-class Gemini(GeminiSettings):
+class Gemini(ChatApi):
     """The Gemini API: generativelanguage.googleapis.com."""
 
     wire: ClassVar[str] = "gemini"
@@ -60,6 +112,52 @@ class Gemini(GeminiSettings):
         404,
         "NOT_FOUND",
     )
+
+    # settings of the request --------------------------------------------------------------------------
+
+    @property
+    def sse(self) -> bool:
+        """Whether the request asks for server-sent events."""
+        return "alt=sse" in self.ticket.request.url
+
+    @property
+    def count(self) -> int:
+        """The requested number of candidates."""
+        asked = either(self.config, "candidateCount")
+        return asked if isinstance(asked, int) and 1 <= asked <= 8 else 1
+
+    @property
+    def config(self) -> Any:
+        """The request's `generationConfig`."""
+        return either(self.asked, "generationConfig")
+
+    @property
+    def tier(self) -> str:
+        """The tier that is asked for: https://ai.google.dev/gemini-api/docs/priority-inference"""
+        asked = text_of(either(self.asked, "serviceTier")).removeprefix("SERVICE_TIER_").lower()
+        return asked if asked in {"flex", "priority"} else "standard"
+
+    @property
+    def measured(self) -> bool:
+        """Whether the request asks for log probabilities."""
+        return either(self.config, "responseLogprobs") is True
+
+    @property
+    def averages(self) -> bool:
+        """Whether a whole reply has its average log probability, as in Gemini 2.0 and older."""
+        return re.search(r"gemini-(?:1|2\.0)", self.model) is not None
+
+    @cached_property
+    def modern(self) -> bool:
+        """Whether the model is Gemini 3 or newer. A name without a number counts as newer."""
+        found = _GENERATION.match(self.model)
+        return not found or int(found[1]) >= 3
+
+    @cached_property
+    def shows_thoughts(self) -> bool:
+        """Whether the request asks to see the reasoning."""
+        config = either(self.config, "thinkingConfig")
+        return bool(either(config, "includeThoughts"))
 
     # answers ----------------------------------------------------------------------------------------------
 
