@@ -26,8 +26,8 @@ from .http.messages import HttpRequest, Reply, is_short, plain
 from .http.routes import OPEN_CASE, Route, route
 from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request
-from .models_files_and_batches import Services
 from .replies import refuse, render
+from .services import Services
 
 __all__ = ["Engine", "Mode"]
 

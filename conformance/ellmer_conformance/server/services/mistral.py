@@ -14,6 +14,7 @@ from .service_request import ServiceRequest
 
 __all__ = ["ROUTES"]
 
+
 _MODELS = ("mistral-small-latest", "mistral-medium-latest", "mistral-large-latest", "codestral-latest")
 
 

@@ -22,6 +22,7 @@ from .service_request import ServiceRequest, StoredObjects
 
 __all__ = ["Services"]
 
+
 _SHELVES = 1024  # conversations whose files and batches are kept
 _MODULES: Mapping[str, ModuleType] = {
     "anthropic": anthropic,

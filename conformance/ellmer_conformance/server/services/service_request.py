@@ -21,6 +21,7 @@ from ..replies import refuse
 
 __all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
 
+
 _BOUNDARY = re.compile(r'boundary="?([^";]+)')
 _FIELD = re.compile(rb'\bname="(?P<name>[^"]*)"(?:.*?\bfilename="(?P<filename>[^"]*)")?', re.DOTALL)
 _TYPE = re.compile(rb"content-type:\s*([^\r\n]+)", re.IGNORECASE)

@@ -15,6 +15,7 @@ from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]
 
+
 _MODELS = {
     "claude-opus-5": "Claude Opus 5",
     "claude-sonnet-5": "Claude Sonnet 5",

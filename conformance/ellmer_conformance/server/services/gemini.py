@@ -19,6 +19,7 @@ from .service_request import Asked, Batch, File, ServiceRequest
 
 __all__ = ["ROUTES"]
 
+
 _MODELS = {
     "gemini-3.5-flash": "Gemini 3.5 Flash",
     "gemini-2.5-pro": "Gemini 2.5 Pro",

@@ -15,6 +15,7 @@ from .service_request import ServiceRequest
 
 __all__ = ["ROUTES"]
 
+
 _MODELS = ("qwen3-vl:4b", "gpt-oss:20b", "llama3.2:latest")
 _DETAILS = {
     "parent_model": "",
