@@ -3,9 +3,10 @@
     with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
         base_url = server.url("hello", "1")
 
-`http/` reads a request, `http/routes.py` finds its route, and `request_check.py` judges it. One of the `chat_apis/`
-writes the next step of its script (`engine.py`) in a provider's own bytes, and `replies.py` decides how the bytes are
-sent. Only `http/` and `strict_server.py` do I/O.
+A chat request passes, in this order: `http/connection.py` (bytes to a request), `engine.py`, `http/routes.py` (which case,
+which provider), `judging/request_check.py` and `judging/verdict_cache.py` (the rules), `replies.py` (which answer), the
+provider's module in `chat_apis/` (the provider's own bytes), `journal.py`. Other endpoints are in `services/`. Only
+`http/connection.py`, `proxy.py` and `strict_server.py` do I/O.
 """
 
 from .engine import Mode

@@ -23,7 +23,7 @@ from . import status_page
 from .chat_api_lookup import chat_api_of
 from .chat_apis.base import ChatApi, Ticket
 from .http.messages import HttpRequest, Reply, is_short, plain
-from .http.routes import OPEN_CASE, Route, route
+from .http.routes import OPEN_CASE, Route, route_of
 from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request
 from .replies import refuse, render
@@ -60,23 +60,23 @@ class Engine:
 
     def answer(self, request: HttpRequest) -> Reply:
         """Returns the reply to any request."""
-        way = route(request.target, request.host)
-        if way.page == "chat":
-            return (None if way.wire else self._serve(request, way)) or self._chat(request, way)
+        route = route_of(request.target, request.host)
+        if route.page == "chat":
+            return (None if route.wire else self._serve(request, route)) or self._chat(request, route)
         if request.method not in {"GET", "HEAD"}:
             return plain(405, [("content-type", "text/plain"), ("allow", "GET, HEAD")], b"Only GET.\n")
-        return self._page(request, way)
+        return self._page(request, route)
 
     def _called_by_name(self, request: HttpRequest) -> bool:
         """Tells whether the client addresses this server by its name. Otherwise, a web page could point its own host
         name here (DNS rebinding) and read this server's data.
         """
-        said = request.headers.get("host", "")
+        address = request.headers.get("host", "")
         try:
-            host = urlsplit(f"//{said}").hostname or ""
+            host = urlsplit(f"//{address}").hostname or ""
         except ValueError:
             return False
-        if "]" in said and said.rpartition("]")[2][:1] not in {
+        if "]" in address and address.rpartition("]")[2][:1] not in {
             "",
             ":",
         }:  # Python 3.11 takes `[::1].example` for `::1`
@@ -88,18 +88,18 @@ class Engine:
         except ValueError:
             return not host
 
-    def _page(self, request: HttpRequest, way: Route) -> Reply:
-        query = dict(way.query)
+    def _page(self, request: HttpRequest, route: Route) -> Reply:
+        query = dict(route.query)
         if not self._called_by_name(request):
             return plain(403, [("content-type", "text/plain; charset=utf-8")], _REBOUND)
-        if way.page == "home":
+        if route.page == "home":
             return status_page.page(request.headers, self.mode, self.scripts)
         last = query.get("last", "")
         body = (
             self.journal.index()
-            if way.page == "index"
+            if route.page == "index"
             else self.journal.report(
-                way.case, way.nonce, int(last[:9]) if last.isascii() and last.isdecimal() else 0
+                route.case, route.nonce, int(last[:9]) if last.isascii() and last.isdecimal() else 0
             )
         )
         return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
@@ -112,57 +112,59 @@ class Engine:
 
     def too_large(self, request: HttpRequest) -> Reply:
         """Returns the reply to a request with a body that is too large."""
-        way = route(request.target, request.host)
-        api = self._api(way, Request(way.wire, way.provider, {}))
+        route = route_of(request.target, request.host)
+        api = self._api(route, Request(route.wire, route.provider, {}))
         return refuse(api, api.too_large())
 
-    def _serve(self, http: HttpRequest, way: Route) -> Reply | None:
+    def _serve(self, http: HttpRequest, route: Route) -> Reply | None:
         """Returns the reply of a service besides chat, if the path is one's."""
         reply = (
-            self._services.answer(http, way, locks=self.mode == "reject")
-            if way.case in self.scripts
+            self._services.answer(http, route, locks=self.mode == "reject")
+            if route.case in self.scripts
             else None
         )
         if reply:
-            request = Request("", way.provider, {}, way.url, http.method, without_secrets(http.headers))
-            self.enter(Entry(way.case, way.nonce or "", request, reply), len(http.body))
+            request = Request("", route.provider, {}, route.url, http.method, without_secrets(http.headers))
+            self.enter(Entry(route.case, route.nonce or "", request, reply), len(http.body))
         return reply
 
     # one chat request -------------------------------------------------------------------------------------
 
-    def _chat(self, http: HttpRequest, way: Route) -> Reply:
-        found = self._no_case(http, way) or check_request(http, observe=self.mode == "observe")
-        reply = found.reply if self._is_open(way) else self._next(found, way)
+    def _chat(self, http: HttpRequest, route: Route) -> Reply:
+        found = self._no_case(http, route) or check_request(http, observe=self.mode == "observe")
+        reply = found.reply if self._is_open(route) else self._next(found, route)
         reply = reply.noting(found.noted) if found.noted else reply
-        entry = Entry(way.case, way.nonce or "", found.request, reply, found.verdicts)
+        entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
-    def _no_case(self, http: HttpRequest, way: Route) -> CheckedRequest | None:
-        if way.case in self.scripts or not way.wire or http.method != "POST":
+    def _no_case(self, http: HttpRequest, route: Route) -> CheckedRequest | None:
+        if route.case in self.scripts or not route.wire or http.method != "POST":
             return None
-        known = ", ".join(status_page.named(self.scripts))
-        request = Request(way.wire, way.provider, {}, way.url, http.method, without_secrets(http.headers))
-        sentence = f"There is no case {way.case!r} here. The cases are: {known}."
+        cases = ", ".join(status_page.named(self.scripts))
+        request = Request(
+            route.wire, route.provider, {}, route.url, http.method, without_secrets(http.headers)
+        )
+        sentence = f"There is no case {route.case!r} here. The cases are: {cases}."
         return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
-    def _is_open(self, way: Route) -> bool:
+    def _is_open(self, route: Route) -> bool:
         """Tells whether the path names no conversation, so that every client gets the same answer."""
-        return way.case == OPEN_CASE and not way.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
+        return route.case == OPEN_CASE and not route.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
 
-    def _next(self, found: CheckedRequest, way: Route) -> Reply:
+    def _next(self, found: CheckedRequest, route: Route) -> Reply:
         """Returns the next reply of a conversation."""
-        api = self._api(way, found.request)
+        api = self._api(route, found.request)
         if found.refusal:
             return refuse(api, found.refusal)
-        steps, number = self.scripts[way.case].steps, api.ticket.number
-        if number >= len(steps) + _PATIENCE and way.case != OPEN_CASE:
+        steps, number = self.scripts[route.case].steps, api.ticket.number
+        if number >= len(steps) + _PATIENCE and route.case != OPEN_CASE:
             return refuse(api, _ENDLESS)
-        self._answered[way.case, way.nonce or ""] = number + 1
+        self._answered[route.case, route.nonce or ""] = number + 1
         if len(self._answered) > _CONVERSATIONS:
             del self._answered[next(iter(self._answered))]
         return render(api, steps[min(number, len(steps) - 1)])
 
-    def _api(self, way: Route, request: Request) -> ChatApi:
-        number = self._answered.get((way.case, way.nonce or ""), 0)
-        return chat_api_of(Ticket(request, way.case, number))
+    def _api(self, route: Route, request: Request) -> ChatApi:
+        number = self._answered.get((route.case, route.nonce or ""), 0)
+        return chat_api_of(Ticket(request, route.case, number))

@@ -161,8 +161,8 @@ class Journal:
     def of(self, case: str, nonce: str | None = None) -> Iterator[Entry]:
         """Yields the entries of a conversation, or of every conversation of a case, oldest first."""
         with self._lock:
-            kept = list(self._of_case.get(case, ()))
-        return (entry for entry in kept if nonce in {None, entry.nonce})
+            entries = list(self._of_case.get(case, ()))
+        return (entry for entry in entries if nonce in {None, entry.nonce})
 
     def all(self) -> tuple[list[Entry], int]:
         """Returns all stored entries, oldest first, and the number of all entries."""
@@ -183,9 +183,9 @@ class Journal:
     def index(self) -> bytes:
         """Returns the conversations as JSON text, the latest first."""
         with self._lock:
-            kept = [entry for entry, _ in self._kept]
+            entries = [entry for entry, _ in self._kept]
         found: dict[tuple[str, str], list[Entry]] = {}
-        for entry in kept:
+        for entry in entries:
             found.setdefault((entry.case, entry.nonce), []).append(entry)
         latest = sorted(found.values(), key=lambda entries: -entries[-1].number)
         return _json({"entries": self._count, "conversations": [_summary(entries) for entries in latest]})

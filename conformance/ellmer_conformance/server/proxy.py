@@ -18,7 +18,7 @@ from .chat_apis.base import compact, utf8
 from .engine import Engine
 from .http.connection import MAX_BODY
 from .http.messages import Broken, HttpRequest, Relayed, Reply, plain
-from .http.routes import Route, found
+from .http.routes import Route, parse_route
 from .journal import Entry, without_secrets
 from .judging.request_check import examined, notes
 
@@ -40,8 +40,8 @@ class Proxy:
 
     def answer(self, request: HttpRequest) -> Reply | Awaitable[Reply]:
         """Returns the upstream's reply while it arrives."""
-        way = found(request.target, self._upstream.netloc)  # a key in the query is not remembered
-        return self._engine.answer(request) if way.page != "chat" else self._relay(request, way)
+        route = parse_route(request.target, self._upstream.netloc)  # a key in the query is not remembered
+        return self._engine.answer(request) if route.page != "chat" else self._relay(request, route)
 
     def too_large(self, request: HttpRequest) -> Reply:
         """Returns the engine's reply; nothing is passed on."""
@@ -54,11 +54,11 @@ class Proxy:
 
     # one request ------------------------------------------------------------------------------------------
 
-    async def _relay(self, http: HttpRequest, way: Route) -> Reply:
-        request, verdicts = judged(http, way)
-        entry = Entry(way.case, way.nonce or "", request, None, verdicts)
+    async def _relay(self, http: HttpRequest, route: Route) -> Reply:
+        request, verdicts = judged(http, route)
+        entry = Entry(route.case, route.nonce or "", request, None, verdicts)
         try:
-            response = await self._forward(http, way)
+            response = await self._forward(http, route)
         except httpx.HTTPError as error:
             reply = self._unreachable(error)
             self._note(entry, len(http.body), reply)
@@ -71,31 +71,31 @@ class Proxy:
         noted = notes(entry.violations, None)
         reply = Relayed(
             response.status_code,
-            kept(response.headers.multi_items(), response.headers),
+            end_to_end_headers(response.headers.multi_items(), response.headers),
             length=int(length) if length.isdecimal() else None,
             chunks=self._chunks(response, entry, len(http.body)),
         )
         return reply.noting(noted) if noted else reply
 
-    async def _forward(self, http: HttpRequest, way: Route) -> httpx.Response:
+    async def _forward(self, http: HttpRequest, route: Route) -> httpx.Response:
         if self._client is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=50)
             self._client = httpx.AsyncClient(limits=limits, timeout=httpx.Timeout(None, connect=_CONNECT))
-        headers = kept(http.headers.items(), http.headers)
-        request = httpx.Request(http.method, self._url(http, way), headers=headers, content=http.body)
+        headers = end_to_end_headers(http.headers.items(), http.headers)
+        request = httpx.Request(http.method, self._url(http, route), headers=headers, content=http.body)
         return await self._client.send(request, stream=True, follow_redirects=False)
 
-    def _url(self, http: HttpRequest, way: Route) -> str:
+    def _url(self, http: HttpRequest, route: Route) -> str:
         base, query = self._upstream, http.target.partition("?")[2]
-        path = way.path.removeprefix(base.path) if way.path.startswith(f"{base.path}/") else way.path
+        path = route.path.removeprefix(base.path) if route.path.startswith(f"{base.path}/") else route.path
         return f"{base.geturl()}{path}" + (f"?{query}" if query else "")
 
     async def _chunks(self, response: httpx.Response, entry: Entry, size: int) -> AsyncGenerator[bytes, None]:
         """Yields the body as it arrives, and notes its received part at the end."""
-        came, ended, entry.left = bytearray(), False, 0
+        received, ended, entry.left = bytearray(), False, 0
         try:
             async for data in response.aiter_raw():
-                came += data if len(came) < MAX_BODY else b""
+                received += data if len(received) < MAX_BODY else b""
                 yield data
             ended, entry.left = True, None
         except httpx.HTTPError as error:
@@ -103,8 +103,8 @@ class Proxy:
             raise Broken(str(error)) from error
         finally:
             if entry.left is not None:
-                entry.left = len(came)
-            self._note(entry, size, recorded(response, bytes(came), ended=ended))
+                entry.left = len(received)
+            self._note(entry, size, recorded(response, bytes(received), ended=ended))
             await response.aclose()
 
     def _note(self, entry: Entry, size: int, answer: Reply | Response | None) -> None:
@@ -119,18 +119,18 @@ class Proxy:
         return plain(502, [("content-type", "application/json")], body)
 
 
-def judged(http: HttpRequest, way: Route) -> tuple[Request, Sequence[Verdict]]:
+def judged(http: HttpRequest, route: Route) -> tuple[Request, Sequence[Verdict]]:
     """Returns the request and its verdicts, or nothing if it is not a chat request or not JSON."""
     headers = without_secrets(http.headers)
-    if way.wire and http.method == "POST":
+    if route.wire and http.method == "POST":
         try:
-            return examined(way, http.method, headers, http.body)
+            return examined(route, http.method, headers, http.body)
         except (ValueError, RecursionError):
             pass  # what the upstream says of it is what counts
-    return Request(way.wire, way.provider, {}, way.url, http.method, headers), ()
+    return Request(route.wire, route.provider, {}, route.url, http.method, headers), ()
 
 
-def kept(headers: Iterable[tuple[str, str]], named: Mapping[str, str]) -> list[tuple[str, str]]:
+def end_to_end_headers(headers: Iterable[tuple[str, str]], named: Mapping[str, str]) -> list[tuple[str, str]]:
     """Returns the headers for the other side. `connection` names further headers to drop."""
     near = _HOPS | {name.strip().lower() for name in named.get("connection", "").split(",")}
     return [(name, value) for name, value in headers if name.lower() not in near | {"content-length"}]

@@ -66,8 +66,8 @@ def _tool_for(body: Json, value: Any) -> str:
 def _choice(body: Json) -> str:
     """Returns the tool choice of the request."""
     configs = [body.get(key) or {} for key in ("toolConfig", "tool_config")]
-    said = [{key: value for key, value in config.items() if key != "tools"} for config in configs]
-    return json.dumps([body.get("tool_choice"), *said])
+    modes = [{key: value for key, value in config.items() if key != "tools"} for config in configs]
+    return json.dumps([body.get("tool_choice"), *modes])
 
 
 def _declared(body: Json) -> list[Any]:
@@ -81,16 +81,16 @@ def _declared(body: Json) -> list[Any]:
 
 
 def _takes(tool: Any, value: Any) -> bool:
-    said = json.dumps(tool, ensure_ascii=False)
-    return all(f'"{name}"' in said for name in value) if isinstance(value, dict) else True
+    text = json.dumps(tool, ensure_ascii=False)
+    return all(f'"{name}"' in text for name in value) if isinstance(value, dict) else True
 
 
 def _heard(request: Request) -> str:
     """Returns the user's last message."""
-    said = (
+    texts = (
         item.text for item in reversed(readers.read(request)) if item.kind == "text" and item.role == "user"
     )
-    return next(said, "")
+    return next(texts, "")
 
 
 # --- the bytes of a reply --------------------------------------------------------------------------------

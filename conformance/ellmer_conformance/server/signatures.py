@@ -118,12 +118,12 @@ def _compared(value: Any, key: str = "") -> Any:
     """Returns a value without ignored parts: cache markers, nulls, and signatures of URLs."""
     if isinstance(value, dict):
         return {
-            name: _compared(one, name)
-            for name, one in value.items()
-            if name not in _UNSAID and one is not None
+            name: _compared(each, name)
+            for name, each in value.items()
+            if name not in _UNSAID and each is not None
         }
     if isinstance(value, list | tuple):
-        return [_compared(one) for one in value]
+        return [_compared(each) for each in value]
     return value.partition("?")[0] if key == "url" and isinstance(value, str) else value
 
 
@@ -191,14 +191,14 @@ class Conversation:
         return Prefix(self.model, self._system, self._tools, self._digests, before)
 
     @cached_property
-    def _said(self) -> Sequence[Block]:
+    def _without_thoughts(self) -> Sequence[Block]:
         """The blocks that are not thoughts."""
         return [block for block in self.blocks if block.signature is None]
 
     @cached_property
     def _digests(self) -> Sequence[str]:
         """The digests of these blocks."""
-        return [digest([block.role, block.value]) for block in self._said]
+        return [digest([block.role, block.value]) for block in self._without_thoughts]
 
     @cached_property
     def _system(self) -> str:
@@ -215,17 +215,17 @@ class Conversation:
     def mismatches(self) -> Sequence[Mismatch]:
         """The unused thoughts. After the first one with another prefix, no thought is used."""
         found: list[Mismatch] = []
-        thought, said, sentence = "", 0, None
+        thought, count, sentence = "", 0, None
         for block in self.blocks:
             if block.signature is None:
-                said += 1
+                count += 1
                 continue
             record = unsealed(block.signature)
             bound = record.prefix if record else None
             if bound and not _reads(self.model, bound.model):
                 found.append(Mismatch(block.place, "model_binding_mismatch"))
             elif bound and _CHECKS.search(self.model) and binds(self.model):
-                sentence = self._differs(bound, said, block, thought) if sentence is None else ""
+                sentence = self._differs(bound, count, block, thought) if sentence is None else ""
                 if sentence is not None:
                     found.append(Mismatch(block.place, "prefix_binding_mismatch", sentence))
             thought = digest(block.signature)
@@ -255,14 +255,14 @@ class Conversation:
             return "The `system` prompt differs from the one this block was created with."
         if bound.tools != self._tools:
             return "The `tools` list differs from the one this block was created with."
-        said, digests = self._said[:count], self._digests[:count]
+        blocks, digests = self._without_thoughts[:count], self._digests[:count]
         at = _first_difference(bound.blocks, digests)
-        added = next((one for one in said[len(bound.blocks) :] if one.role != "assistant"), None)
+        added = next((each for each in blocks[len(bound.blocks) :] if each.role != "assistant"), None)
         if at is None and added is None:
             gap = thought and bound.thought != thought
             missing = "The `thinking` block that preceded this one when it was created is missing from this request."
             return missing if gap else None
-        first = added or [*said, block][at or 0]
+        first = added or [*blocks, block][at or 0]
         if at is not None and bound.blocks[at] not in digests and set(digests[at:]) <= set(bound.blocks):
             here = f"starting at `{first.place}`."
             return (
@@ -317,8 +317,8 @@ def _first_difference(before: Sequence[str], now: Sequence[str]) -> int | None:
     """Returns the first place of `before` that differs in `now`."""
     if list(before) == list(now[: len(before)]):
         return None
-    for index, one in enumerate(before):
-        if index >= len(now) or now[index] != one:
+    for index, each in enumerate(before):
+        if index >= len(now) or now[index] != each:
             return index
     return None
 
@@ -369,12 +369,12 @@ def bedrock_blocks(asked: Json) -> Iterator[Block]:
             yield Block(place, role, block)
 
 
-def objection(said: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
+def objection(conversation: Conversation, *, strict: bool, dropped: bool, beta: bool) -> str | None:
     """Returns the error for a changed thought, or for one with another prefix."""
-    for block in said.blocks:
+    for block in conversation.blocks:
         if _is_changed(block, strict=strict):
             return f"{block.place}: Invalid `signature` in `thinking` block"
-    return said.objection(dropped=dropped, beta=beta)
+    return conversation.objection(dropped=dropped, beta=beta)
 
 
 def _is_changed(thought: Block, *, strict: bool) -> bool:
@@ -392,6 +392,6 @@ def _is_changed(thought: Block, *, strict: bool) -> bool:
 def _blocks(asked: Json) -> Iterator[tuple[str, str, Any]]:
     messages = asked.get("messages")
     for i, message in enumerate(messages if isinstance(messages, list) else ()):
-        said = object_of(message)
-        for j, block in enumerate(as_blocks(said.get("content"))):
-            yield f"messages.{i}.content.{j}", text_of(said.get("role")), block
+        fields = object_of(message)
+        for j, block in enumerate(as_blocks(fields.get("content"))):
+            yield f"messages.{i}.content.{j}", text_of(fields.get("role")), block

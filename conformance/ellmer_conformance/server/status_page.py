@@ -109,5 +109,5 @@ def _live() -> str:
 
 
 def _curl(url: str, headers: Iterable[str], body: object) -> str:
-    given = " ".join(f"-H '{header}'" for header in (*headers, "content-type: application/json"))
-    return f"curl {url} {given} -d '{json.dumps(body)}'"
+    options = " ".join(f"-H '{header}'" for header in (*headers, "content-type: application/json"))
+    return f"curl {url} {options} -d '{json.dumps(body)}'"

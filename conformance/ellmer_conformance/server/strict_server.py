@@ -161,13 +161,13 @@ async def _sweep(connections: set[Connection]) -> None:
 
 @asynccontextmanager
 async def _listening(
-    handler: Handler, known: KnownRequests | None, host: str, port: int
+    handler: Handler, cache: KnownRequests | None, host: str, port: int
 ) -> AsyncIterator[int]:
     """Listens and yields the port. It closes every connection at the end."""
     connections: set[Connection] = set()
     try:
         server = await asyncio.get_running_loop().create_server(
-            lambda: Connection(handler, connections, known), host, port, backlog=1024
+            lambda: Connection(handler, connections, cache), host, port, backlog=1024
         )
     except OSError as error:
         if error.errno != errno.EADDRINUSE:

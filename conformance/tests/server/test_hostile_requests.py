@@ -11,7 +11,7 @@ from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http import connection as served
 from ellmer_conformance.server.http.messages import HttpRequest
-from ellmer_conformance.server.http.routes import found
+from ellmer_conformance.server.http.routes import parse_route
 from ellmer_conformance.server.journal import without_secrets
 
 LEGAL = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
@@ -204,7 +204,7 @@ def test_a_half_sent_request_is_left(monkeypatch):
 
 
 def test_names_are_short_where_they_are_remembered():
-    way = found("/c/" + "a" * 9000 + "/" + "b" * 9000 + "/v1/chat/completions", "")
+    way = parse_route("/c/" + "a" * 9000 + "/" + "b" * 9000 + "/v1/chat/completions", "")
     assert len(way.case) <= 200
     assert len(way.nonce) <= 200
 
@@ -228,7 +228,7 @@ KEYS = [
 
 @pytest.mark.parametrize("name", KEYS)
 def test_no_key_of_a_query_is_kept(name):
-    way = found(f"/v1/chat/completions?{name}=sk-very-secret&api-version=2024-06-01", "x")
+    way = parse_route(f"/v1/chat/completions?{name}=sk-very-secret&api-version=2024-06-01", "x")
     assert "sk-very-secret" not in way.url
     assert "api-version=2024-06-01" in way.url
 

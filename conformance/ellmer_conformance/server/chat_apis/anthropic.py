@@ -266,8 +266,8 @@ class Anthropic(ChatApi):
 
     def forged(self, *, strict: bool) -> Refusal | None:
         dropped = drops_stale_thoughts(self.asked.get("thinking"), self.betas)
-        said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
-        return Refusal(said, 400, "invalid_request_error") if said else None
+        sentence = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
+        return Refusal(sentence, 400, "invalid_request_error") if sentence else None
 
 
 # --- events and counts -----------------------------------------------------------------------------------

@@ -94,10 +94,10 @@ class Bedrock(ChatApi):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        said = {"content": list(self.blocks(answer)), "role": "assistant"}
+        message = {"content": list(self.blocks(answer)), "role": "assistant"}
         reply = {
             "metrics": self.metrics,
-            "output": {"message": said},
+            "output": {"message": message},
             **self.named_settings("performanceConfig"),
             "stopReason": self.stops[answer.reason],
             **trace(self.asked),
@@ -228,8 +228,8 @@ class Bedrock(ChatApi):
         """The request in the form for the check of its thoughts."""
         tools = object_of(self.asked.get("toolConfig")).get("tools")
         system = self.asked.get("system")
-        said = [block for block in as_blocks(system) if "cachePoint" not in object_of(block)]
-        return Conversation(self.model, said, as_blocks(tools), list(bedrock_blocks(self.asked)))
+        blocks = [block for block in as_blocks(system) if "cachePoint" not in object_of(block)]
+        return Conversation(self.model, blocks, as_blocks(tools), list(bedrock_blocks(self.asked)))
 
     @property
     def more(self) -> Json:
@@ -274,9 +274,9 @@ class Bedrock(ChatApi):
         if not self.signs:
             return None
         dropped = drops_stale_thoughts(self.more.get("thinking"), str(self.more.get("anthropic_beta")))
-        said = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
-        sentence = f"The model returned the following errors: {said}"
-        return Refusal(sentence, 400, "ValidationException") if said else None
+        fault = objection(self.conversation, strict=strict, dropped=dropped, beta=self.reports_bindings)
+        sentence = f"The model returned the following errors: {fault}"
+        return Refusal(sentence, 400, "ValidationException") if fault else None
 
 
 # --- token counts, and the trace of a guardrail ----------------------------------------------------------
@@ -314,9 +314,9 @@ def trace(asked: Json) -> Json:
     guard = object_of(asked.get("guardrailConfig"))
     if text_of(guard.get("trace")) not in {"enabled", "enabled_full"}:
         return {}
-    looked = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
-    assessed = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": looked}}
-    return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessed}}}
+    metrics = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
+    assessment = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": metrics}}
+    return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessment}}}
 
 
 # --- AWS event stream ------------------------------------------------------------------------------------

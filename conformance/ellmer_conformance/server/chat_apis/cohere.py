@@ -75,25 +75,25 @@ class Cohere(ChatApi):
             "finish_reason": self.stops[answer.reason],
             "usage": self.usage(answer.usage),
         }
-        said = [part.text for part in answer.parts if isinstance(part, Say)]
-        measured = {"logprobs": [each for text in said for each in of_tokens(text)]} if self.measured else {}
+        texts = [part.text for part in answer.parts if isinstance(part, Say)]
+        measured = {"logprobs": [each for text in texts for each in of_tokens(text)]} if self.measured else {}
         return utf8(compact(reply | measured))
 
     def message(self, answer: Answer) -> Json:
         """Returns the message with its content, plan and calls. Without calls, it always has content."""
-        made = [self.call(call, index) for index, call in enumerate(answer.calls)]
+        calls = [self.call(call, index) for index, call in enumerate(answer.calls)]
         content: list[Json] = []
         if self.thinks and answer.thinking:
             content.append({"type": "thinking", "thinking": answer.thinking})
         if answer.text:
             content.append({"type": "text", "text": answer.text})
         message: Json = {"role": "assistant"}
-        if content or not made:
+        if content or not calls:
             message["content"] = content
-        if made and answer.thinking and not self.thinks:
+        if calls and answer.thinking and not self.thinks:
             message["tool_plan"] = answer.thinking
         cited = document_citations(answer, self.last_called)
-        return message | ({"tool_calls": made} if made else {}) | ({"citations": cited} if cited else {})
+        return message | ({"tool_calls": calls} if calls else {}) | ({"citations": cited} if cited else {})
 
     @property
     def last_called(self) -> str:

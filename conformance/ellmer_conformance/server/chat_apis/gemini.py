@@ -174,7 +174,7 @@ class Gemini(ChatApi):
         """Yields the reply in chunks. Newer models end with an empty chunk, older ones with the last piece."""
         pieces = self.pieces(answer)
         if ended and (self.modern or not pieces):
-            pieces.append([{"text": ""} | ({} if self.made(answer) else self.signed(answer))])
+            pieces.append([{"text": ""} | ({} if self.call_parts(answer) else self.signed(answer))])
         for number, parts in enumerate(pieces, 1):
             last = ended and number == len(pieces)
             so_far = self.usage(answer.usage, number / len(pieces))
@@ -185,26 +185,28 @@ class Gemini(ChatApi):
 
     def pieces(self, answer: Answer) -> list[list[Json]]:
         """Returns the content of each chunk. Older models send all calls in one."""
-        spoken: list[list[Json]] = []
+        texts: list[list[Json]] = []
         for part in answer.parts:
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
-                spoken += [[text(part, piece)] for piece in words(part)]
-        made = self.made(answer)
-        return spoken + ([[call] for call in made] if self.modern else [made] if made else [])
+                texts += [[text(part, piece)] for piece in words(part)]
+        call_parts = self.call_parts(answer)
+        return texts + (
+            [[call] for call in call_parts] if self.modern else [call_parts] if call_parts else []
+        )
 
     def parts(self, answer: Answer) -> list[Json]:
         """Returns the parts of the whole reply."""
-        spoken = [
+        texts = [
             text(part, part.text)
             for part in answer.parts
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts)
         ]
-        made = self.made(answer)
-        if spoken and not made:
-            spoken[-1] |= self.signed(answer)
-        return spoken + made
+        call_parts = self.call_parts(answer)
+        if texts and not call_parts:
+            texts[-1] |= self.signed(answer)
+        return texts + call_parts
 
-    def made(self, answer: Answer) -> list[Json]:
+    def call_parts(self, answer: Answer) -> list[Json]:
         """Returns the parts with calls. Calls arrive whole, so a truncated call leaves nothing."""
         whole = [
             (index, call, found)
@@ -229,13 +231,13 @@ class Gemini(ChatApi):
             blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage}
             return {**blocked, "modelVersion": self.model, "responseId": self.response_id}
         candidate = {"content": self.content(parts), **(self.finish(answer) if answer else {}), "index": 0}
-        if answer and self.made(answer) and not (self.modern and self.ticket.request.stream):
+        if answer and self.call_parts(answer) and not (self.modern and self.ticket.request.stream):
             candidate["finishMessage"] = "Model generated function call(s)."
         if answer and (self.measured or (self.averages and not self.ticket.request.stream)):
             candidate["avgLogprobs"] = -0.0125
-        said = "".join(text_of(part.get("text")) for part in parts if "thought" not in part)
-        if self.measured and said:
-            candidate["logprobsResult"] = chosen_candidates(said, either(self.config, "logprobs") or 0)
+        shown = "".join(text_of(part.get("text")) for part in parts if "thought" not in part)
+        if self.measured and shown:
+            candidate["logprobsResult"] = chosen_candidates(shown, either(self.config, "logprobs") or 0)
         candidate |= grounding(answer) if answer else {}
         return {
             "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
@@ -330,8 +332,8 @@ class Gemini(ChatApi):
         for i, content in enumerate(elements(either(self.asked, "contents"))):
             for j, part in enumerate(elements(either(content, "parts"))):
                 sent = either(part, "thoughtSignature")
-                if isinstance(sent, str) and (said := objection(sent, i, j, strict=strict)):
-                    return Refusal(said, 400, "INVALID_ARGUMENT")
+                if isinstance(sent, str) and (sentence := objection(sent, i, j, strict=strict)):
+                    return Refusal(sentence, 400, "INVALID_ARGUMENT")
         return None
 
 

@@ -64,8 +64,8 @@ class Mistral(ChatApi):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        made = self.calls(answer)
-        message: Json = {"role": "assistant", "tool_calls": made or None, "content": self.content(answer)}
+        calls = self.calls(answer)
+        message: Json = {"role": "assistant", "tool_calls": calls or None, "content": self.content(answer)}
         reply = {
             "id": self.id,
             "created": self.ticket.created,
@@ -99,19 +99,19 @@ class Mistral(ChatApi):
         ]
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        yield from self.spoken(answer)
-        made, stop, usage = self.calls(answer), self.stops[answer.reason], self.usage(answer.usage)
-        delta = {"tool_calls": made} if made else {"content": ""}
-        yield Frame("call" if made else "end", self.chunk(delta, stop, usage=usage))
+        yield from self.pieces(answer)
+        calls, stop, usage = self.calls(answer), self.stops[answer.reason], self.usage(answer.usage)
+        delta = {"tool_calls": calls} if calls else {"content": ""}
+        yield Frame("call" if calls else "end", self.chunk(delta, stop, usage=usage))
         yield Frame("end", sse("[DONE]"))
 
     def unended(self, answer: Answer) -> list[Frame]:
         """Returns the stream without its stop reason and the calls, which arrive together."""
-        made = self.calls(answer)
-        last = [Frame("call", self.chunk({"tool_calls": made}))] if made else []
-        return [*self.spoken(answer), *last]
+        calls = self.calls(answer)
+        last = [Frame("call", self.chunk({"tool_calls": calls}))] if calls else []
+        return [*self.pieces(answer), *last]
 
-    def spoken(self, answer: Answer) -> Iterator[Frame]:
+    def pieces(self, answer: Answer) -> Iterator[Frame]:
         """Yields the reply before its calls. The first chunk is empty, and before thoughts the second one, too."""
         yield Frame("open", self.chunk({"role": "assistant", "content": ""}, padded=False))
         if self.thinks:

@@ -58,13 +58,13 @@ class Ollama(ChatApi):
                 continue
             for piece in words(part):
                 thinks = isinstance(part, Think)
-                told = {"content": "", "thinking": piece} if thinks else {"content": piece}
-                spoken = {"role": "assistant", **told}
-                line = self.line(count, spoken, done=False, **self.probabilities(piece))
+                fields = {"content": "", "thinking": piece} if thinks else {"content": piece}
+                message: Json = {"role": "assistant", **fields}
+                line = self.line(count, message, done=False, **self.probabilities(piece))
                 yield Frame("thinking" if thinks else "text", line)
                 count += 1
         for index, call in enumerate(answer.calls):
-            message: Json = {"role": "assistant", "content": "", "tool_calls": [self.call(call, index)]}
+            message = {"role": "assistant", "content": "", "tool_calls": [self.call(call, index)]}
             yield Frame("call", self.line(count + index, message, done=False))
         last = {"role": "assistant", "content": ""}
         yield Frame("end", self.line(count + len(answer.calls), last, **self.ending(answer)))

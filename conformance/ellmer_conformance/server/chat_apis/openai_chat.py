@@ -83,7 +83,7 @@ class OpenAIChat(OpenAI):
 
     def message(self, answer: Answer) -> Json:
         """Returns the assistant message."""
-        made = [
+        calls = [
             {
                 "id": self.call_id(call, index),
                 "type": "function",
@@ -92,8 +92,8 @@ class OpenAIChat(OpenAI):
             for index, call in enumerate(answer.calls)
         ]
         text = answer.text
-        content = None if made and not text else text
-        more = {"tool_calls": made} if made else {}
+        content = None if calls and not text else text
+        more = {"tool_calls": calls} if calls else {}
         return {
             "role": "assistant",
             "content": content,

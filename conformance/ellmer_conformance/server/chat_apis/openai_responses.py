@@ -291,8 +291,8 @@ class OpenAIResponses(OpenAI):
     # refusals ---------------------------------------------------------------------------------------------
 
     def forged(self, *, strict: bool) -> Refusal | None:
-        given = self.asked.get("input")
-        for item in given if isinstance(given, list) else ():
+        items = self.asked.get("input")
+        for item in items if isinstance(items, list) else ():
             sealed = item.get("encrypted_content") if isinstance(item, dict) else None
             if isinstance(sealed, str) and is_forged(sealed, strict=strict):
                 sentence = (
@@ -412,10 +412,10 @@ NO_TOOL_USAGE: Json = {
 
 def response_settings(asked: Json, model: str) -> Json:
     """Returns the settings of the request `asked` for `model`, with defaults."""
-    said = {name: asked.get(name, default) for name, default in _SAME.items()}
+    settings = {name: asked.get(name, default) for name, default in _SAME.items()}
     retention = "24h" if _KEPT_A_DAY.match(model) else "in_memory"
     tier = asked.get("service_tier", "auto")
-    return said | {
+    return settings | {
         "prompt_cache_retention": asked.get("prompt_cache_retention", retention),
         "reasoning": _reasoning(object_at(asked, "reasoning"), model),
         "service_tier": "default" if tier == "auto" else tier,

@@ -54,11 +54,11 @@ class Receiver(Protocol):
 
 
 class Reader:
-    """Reads one connection. `known` is `None` if no request may be stored."""
+    """Reads one connection. `cache` is `None` if no request may be stored."""
 
-    def __init__(self, receiver: Receiver, known: KnownRequests | None) -> None:
+    def __init__(self, receiver: Receiver, cache: KnownRequests | None) -> None:
         self._receiver = receiver
-        self._known = known
+        self._cache = cache
         self._parser = httptools.HttpRequestParser(self)
         self._between = True  # requests: the next byte begins one
         self._came: list[HttpRequest] = []  # of the bytes that are being read
@@ -67,8 +67,8 @@ class Reader:
 
     def feed(self, data: bytes) -> None:
         """Reads more bytes and calls the receiver."""
-        known = self._known if self._between else None
-        if known is not None and (request := known.find(data)):
+        cache = self._cache if self._between else None
+        if cache is not None and (request := cache.find(data)):
             self._receiver.came(request)
             return
         self._came.clear()
@@ -83,8 +83,8 @@ class Reader:
         self._unfinished += len(data) if self._body_size == body else -self._unfinished
         if self._unfinished > MAX_HEAD and not self._between:
             self._receiver.nonsense(431, "The request's headers are larger than 64 KB.\n")
-        if known is not None and self._between and len(self._came) == 1:
-            known.remember(data, self._came[0])
+        if cache is not None and self._between and len(self._came) == 1:
+            cache.remember(data, self._came[0])
 
     # from the parser --------------------------------------------------------------------------------------
 
@@ -164,15 +164,15 @@ class Handler(Protocol):
 class Connection(asyncio.Protocol):
     """One client. The server holds the set of open connections, and closes them when it stops.
 
-    `known` are the requests that it recognizes, or `None` if none may be stored.
+    `cache` has the requests that it recognizes, or `None` if none may be stored.
     """
 
     def __init__(
-        self, handler: Handler, connections: set[Connection], known: KnownRequests | None = None
+        self, handler: Handler, connections: set[Connection], cache: KnownRequests | None = None
     ) -> None:
         self._handler = handler
         self._connections = connections
-        self._reader = Reader(self, known)
+        self._reader = Reader(self, cache)
         self._transport: asyncio.Transport
         self._waiting: deque[HttpRequest] = deque()
         self._playing: asyncio.Task[None] | None = None

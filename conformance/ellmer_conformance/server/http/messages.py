@@ -88,11 +88,11 @@ class KnownRequests:
         head, length, body = _parted(data)
         if not head or len(body) != int(length):
             return None
-        known = self._heads.get(head)
-        if known is None:
+        cache = self._heads.get(head)
+        if cache is None:
             return None
-        headers = {**known.headers, LENGTH: str(length, "ascii")}
-        request = HttpRequest(known.method, known.target, headers, body)
+        headers = {**cache.headers, LENGTH: str(length, "ascii")}
+        request = HttpRequest(cache.method, cache.target, headers, body)
         self._remember_whole(data, request)
         return request
 
@@ -112,10 +112,10 @@ def _parted(data: bytes) -> tuple[bytes, bytes, bytes]:
     return data[: length.start(1)] + data[length.end(1) : end], length[1], data[end:]
 
 
-def _keep(known: dict[bytes, HttpRequest], data: bytes, request: HttpRequest, most: int) -> None:
-    known[data] = request
-    if len(known) > most:
-        del known[next(iter(known))]
+def _keep(cache: dict[bytes, HttpRequest], data: bytes, request: HttpRequest, most: int) -> None:
+    cache[data] = request
+    if len(cache) > most:
+        del cache[next(iter(cache))]
 
 
 # --- replies ---------------------------------------------------------------------------------------------

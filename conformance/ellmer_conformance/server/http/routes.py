@@ -13,7 +13,7 @@ from ...contract import readers
 from ...contract.rules import WIRES
 from ...scenarios.canary_keys import is_canary
 
-__all__ = ["OPEN_CASE", "Route", "found", "route"]
+__all__ = ["OPEN_CASE", "Route", "parse_route", "route_of"]
 
 #: The case that answers whatever is legal; the one of a path that names none.
 OPEN_CASE = "any"
@@ -59,15 +59,15 @@ class Route:
     provider: str = ""
 
 
-def route(target: str, host: str) -> Route:
+def route_of(target: str, host: str) -> Route:
     """Returns the route. `host` is the `Host` header, which names the provider of a rerouted client.
 
     A nonce may name it, too: `/c/one_tool/7@api.deepseek.com`. Short routes are cached.
     """
-    return _remembered(target, host) if len(target) + len(host) < _SHORT else found(target, host)
+    return _remembered(target, host) if len(target) + len(host) < _SHORT else parse_route(target, host)
 
 
-def found(target: str, host: str) -> Route:
+def parse_route(target: str, host: str) -> Route:
     """Returns the route without caching it. The target may contain a host, too, as clients of proxies write it."""
     target = _SERVER.sub("", target)
     path, _, query_text = (target if target.startswith("/") else f"/{target}").partition("?")
@@ -97,4 +97,4 @@ def _url(case: str, nonce: str, path: str, query: Iterable[tuple[str, str]]) -> 
     return f"http://127.0.0.1{place}" + (f"?{shown}" if shown else "")
 
 
-_remembered = lru_cache(4096)(found)
+_remembered = lru_cache(4096)(parse_route)

@@ -25,7 +25,7 @@ from ...scenarios.script import Answer, Say
 from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import Ticket
 from ..http.messages import LENGTH, HttpRequest, Reply
-from ..http.routes import OPEN_CASE, Route, route
+from ..http.routes import OPEN_CASE, Route, route_of
 from ..journal import without_secrets
 from ..replies import refuse, render
 from ..signatures import binds
@@ -71,7 +71,7 @@ class RequestHead(NamedTuple):
     the error for a missing or wrong key.
     """
 
-    way: Route
+    route: Route
     method: str
     headers: dict[str, str]
     missing: Refusal | None
@@ -79,7 +79,7 @@ class RequestHead(NamedTuple):
 
     def bare(self, headers: dict[str, str]) -> Request:
         """Returns the request without its body."""
-        return Request(self.way.wire, self.way.provider, {}, self.way.url, self.method, headers)
+        return Request(self.route.wire, self.route.provider, {}, self.route.url, self.method, headers)
 
 
 def request_head(http: HttpRequest) -> RequestHead:
@@ -94,12 +94,12 @@ def request_head(http: HttpRequest) -> RequestHead:
 @lru_cache(1024)
 def _request_head(method: str, target: str, items: tuple[tuple[str, str], ...]) -> RequestHead:
     headers = dict(items)
-    way = route(target, HttpRequest(method, target, headers).host)
-    head = RequestHead(way, method, without_secrets(headers), None, None)
-    api = chat_api_of(Ticket(head.bare(head.headers), way.case, 0))
-    if not way.wire or method != "POST":
-        return head._replace(missing=api.no_such(method, way.path))
-    return head._replace(locked=api.locked(headers, dict(way.query)))
+    route = route_of(target, HttpRequest(method, target, headers).host)
+    head = RequestHead(route, method, without_secrets(headers), None, None)
+    api = chat_api_of(Ticket(head.bare(head.headers), route.case, 0))
+    if not route.wire or method != "POST":
+        return head._replace(missing=api.no_such(method, route.path))
+    return head._replace(locked=api.locked(headers, dict(route.query)))
 
 
 # --- a request, with what is known of its conversation ---------------------------------------------------
@@ -134,14 +134,14 @@ class ConversationCheck:
         self._verdicts = VerdictCache()
         self._conversations: KnownConversations[_History] = KnownConversations()
 
-    def examined(self, way: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
+    def examined(self, route: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
         """Reads and judges a request. Raises ValueError or RecursionError if it is not a JSON object."""
-        kind = way.url, way.provider, headers.get("anthropic-beta", "")
+        kind = route.url, route.provider, headers.get("anthropic-beta", "")
         found = self._conversations.find(kind, body)
         value = found.value if found else readers.parsed(body)
-        request = readers.request_of(method, way.url, headers, value, way.provider)
+        request = readers.request_of(method, route.url, headers, value, route.provider)
         new = _new(found, request) if found else None
-        history = _with(found.known, new, found.place.name, found.text) if found and new else None
+        history = _with(found.facts, new, found.place.name, found.text) if found and new else None
         result = self._of_window(request, found) if found and history else None
         if result is None:
             result, history = self._verdicts.judged(request, body, self._judge), None
@@ -163,7 +163,7 @@ class ConversationCheck:
         """Returns the verdicts on the window, or `None` if the whole request must be judged."""
         name = found.place.name
         messages = request.body[name]
-        places = found.known.units.window(len(messages))
+        places = found.facts.units.window(len(messages))
         if places is None:
             return None
         body = {**request.body, name: [messages[place] for place in places]}
@@ -196,14 +196,18 @@ def _new(found: Continued[_History], request: Request) -> Request:
     return replace(request, body={**request.body, found.place.name: found.new})
 
 
-def _with(known: _History, new: Request, name: str, text: bytes) -> _History | None:
+def _with(facts: _History, new: Request, name: str, text: bytes) -> _History | None:
     """Returns the facts about a conversation after more messages, or `None` if a new id or name is already in use."""
     messages: Sequence[Any] = new.body[name]
     marked = marks(text)
-    if marked is None or not known.marks.allow(marked) or not all(isinstance(one, dict) for one in messages):
+    if (
+        marked is None
+        or not facts.marks.allow(marked)
+        or not all(isinstance(message, dict) for message in messages)
+    ):
         return None
-    units = known.units.followed_by(by_message(readers.read(new), len(messages)))
-    return _History(units, known.marks.joined(marked))
+    units = facts.units.followed_by(by_message(readers.read(new), len(messages)))
+    return _History(units, facts.marks.joined(marked))
 
 
 # --- a whole request -------------------------------------------------------------------------------------
@@ -250,15 +254,15 @@ def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
 def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
     head = request_head(http)
     headers = head.headers | {name: http.headers[name] for name in (LENGTH,) if name in http.headers}
-    way, locked = head.way, head.locked
+    route, locked = head.route, head.locked
     if head.missing or (locked and not observe):
         return CheckedRequest(head.bare(headers), refusal=head.missing or locked)
-    unlocked = (keyless(way.wire, locked),) if locked else ()
+    unlocked = (keyless(route.wire, locked),) if locked else ()
     try:
-        request, judged, forged = _CONVERSATIONS.examined(way, http.method, headers, http.body)
+        request, judged, forged = _CONVERSATIONS.examined(route, http.method, headers, http.body)
     except (ValueError, RecursionError) as error:
         bare = head.bare(headers)
-        return CheckedRequest(bare, unlocked, chat_api_of(Ticket(bare, way.case, 0)).no_json(str(error)))
+        return CheckedRequest(bare, unlocked, chat_api_of(Ticket(bare, route.case, 0)).no_json(str(error)))
     if unlocked:
         judged = judged._replace(verdicts=(*unlocked, *judged.verdicts), fine=False)
     return _judged(request, judged, forged, crc32(http.body), observe=observe)
@@ -282,12 +286,12 @@ def _forged(request: Request, body: bytes) -> Refusal | None:
     """Returns the error for changed signatures. Most requests contain none and are not searched."""
     if not any(word in body for word in _SIGNED):
         return None
-    case = route(request.url, "").case
+    case = route_of(request.url, "").case
     return chat_api_of(Ticket(request, case, 0)).forged(strict=case != OPEN_CASE)
 
 
 def examined(
-    way: Route, method: str, headers: Mapping[str, str], body: bytes
+    route: Route, method: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[Request, Sequence[Verdict]]:
     """Returns the request and its verdicts.
 
@@ -295,7 +299,7 @@ def examined(
         ValueError: The body is not a JSON object.
         RecursionError: The body is nested too deeply.
     """
-    request = readers.request(method, way.url, headers, body, way.provider)
+    request = readers.request(method, route.url, headers, body, route.provider)
     return request, _PROXIED.judged(request, body, _judge).verdicts
 
 

@@ -201,7 +201,7 @@ class Place(NamedTuple):
 class Continued(NamedTuple, Generic[T]):
     """A body that continues a known conversation: the facts about it, the new messages, and their bytes."""
 
-    known: T
+    facts: T
     place: Place
     value: Json
     new: list[Any]
@@ -211,7 +211,7 @@ class Continued(NamedTuple, Generic[T]):
 class _Known(NamedTuple, Generic[T]):
     place: Place
     value: Json
-    known: T
+    facts: T
 
 
 class KnownConversations(Generic[T]):
@@ -227,22 +227,22 @@ class KnownConversations(Generic[T]):
         compared.
         """
         for each in reversed(self._found.get((kind, body[:_START]), ())):
-            (name, before, after), value, known = each
+            (name, before, after), value, facts = each
             if len(body) > len(before) + len(after) and body.startswith(before) and body.endswith(after):
                 text = body[len(before) : len(body) - len(after)]
                 new = _elements(text)
                 if new:
                     whole = {**value, name: [*value[name], *new]}
-                    return Continued(known, Place(name, before + text, after), whole, new, text)
+                    return Continued(facts, Place(name, before + text, after), whole, new, text)
         return None
 
-    def keep(self, kind: object, place: Place, value: Json, known: T) -> None:
+    def keep(self, kind: object, place: Place, value: Json, facts: T) -> None:
         """Stores a conversation. It replaces a shorter one that it continues."""
         key = (kind, place.before[:_START])
         with self._lock:
             alike = self._forget(key)
-            others = [one for one in alike if not place.before.startswith(one.place.before)]
-            self._found[key] = found = [*others, _Known(place, value, known)][-_ALIKE:]
+            others = [each for each in alike if not place.before.startswith(each.place.before)]
+            self._found[key] = found = [*others, _Known(place, value, facts)][-_ALIKE:]
             self._count += len(found)
             self._bytes += _size(found)
             while self._count > _CONVERSATIONS or self._bytes > _BYTES:
@@ -256,7 +256,7 @@ class KnownConversations(Generic[T]):
 
 
 def _size(found: list[_Known[T]]) -> int:
-    return sum(len(one.place.before) for one in found)
+    return sum(len(each.place.before) for each in found)
 
 
 def place_of(body: bytes, value: Json) -> Place | None:
@@ -380,8 +380,8 @@ def marks(text: bytes) -> Marks | None:
 
 def by_message(items: Iterable[Item], count: int) -> list[list[Item]]:
     """Returns the items of each of the given messages."""
-    said: list[list[Item]] = [[] for _ in range(count)]
+    messages: list[list[Item]] = [[] for _ in range(count)]
     for item in items:
         if 0 <= item.turn < count:
-            said[item.turn].append(item)
-    return said
+            messages[item.turn].append(item)
+    return messages

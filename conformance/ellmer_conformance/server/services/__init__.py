@@ -40,43 +40,43 @@ class Services:
         self._chat = chat
         self._shelves: dict[tuple[str, str], StoredObjects] = {}
 
-    def answer(self, http: HttpRequest, way: Route, *, locks: bool = True) -> Reply | None:
+    def answer(self, http: HttpRequest, route: Route, *, locks: bool = True) -> Reply | None:
         """Returns the reply of a service, or `None` if there is none. Without `locks`, no key is needed."""
-        wire = provider_of(http, way)
+        wire = provider_of(http, route)
         for method, pattern, serve in _MODULES[wire].ROUTES:
-            match = pattern.search(way.path)
+            match = pattern.search(route.path)
             if match and method == http.method:
-                api = api_at(http, way, wire)
-                invited = "upload_id" in dict(way.query)  # the URL of a started upload is its key
-                if locks and not invited and (refusal := api.locked(http.headers, dict(way.query))):
+                api = api_at(http, route, wire)
+                invited = "upload_id" in dict(route.query)  # the URL of a started upload is its key
+                if locks and not invited and (refusal := api.locked(http.headers, dict(route.query))):
                     return refuse(api, refusal)
-                service = ServiceRequest(http, way, api, match.groupdict(), self._shelf(way), self._chat)
+                service = ServiceRequest(http, route, api, match.groupdict(), self._shelf(route), self._chat)
                 reply: Reply = serve(service)
                 return reply
         return None
 
-    def _shelf(self, way: Route) -> StoredObjects:
-        stored = self._shelves.setdefault((way.case, way.nonce or ""), StoredObjects())
+    def _shelf(self, route: Route) -> StoredObjects:
+        stored = self._shelves.setdefault((route.case, route.nonce or ""), StoredObjects())
         if len(self._shelves) > _SHELVES:
             del self._shelves[next(iter(self._shelves))]
         return stored
 
 
-def provider_of(http: HttpRequest, way: Route) -> str:
+def provider_of(http: HttpRequest, route: Route) -> str:
     """Returns the provider of a path. Some providers have the same paths, so the headers or the provider's name
     decide.
     """
-    if any(pattern.search(way.path) for _, pattern, _ in ollama.ROUTES):
+    if any(pattern.search(route.path) for _, pattern, _ in ollama.ROUTES):
         return "ollama"
-    if readers.provider_of((way.nonce or "").partition("@")[2] or http.host) == "mistral":
-        return "mistral" if "/models" in way.path else "openai-chat"
-    if "/v1beta/" in way.path or "x-goog-api-key" in http.headers:
+    if readers.provider_of((route.nonce or "").partition("@")[2] or http.host) == "mistral":
+        return "mistral" if "/models" in route.path else "openai-chat"
+    if "/v1beta/" in route.path or "x-goog-api-key" in http.headers:
         return "gemini"
     named = {"anthropic-version", "x-api-key"} & http.headers.keys()
-    return "anthropic" if named or "/messages" in way.path else "openai-chat"
+    return "anthropic" if named or "/messages" in route.path else "openai-chat"
 
 
-def api_at(http: HttpRequest, way: Route, wire: str) -> ChatApi:
+def api_at(http: HttpRequest, route: Route, wire: str) -> ChatApi:
     """Returns the provider's api, outside of a chat."""
     provider = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
-    return chat_api_of(Ticket(Request(wire, provider, {}, way.url, http.method), way.case, 0))
+    return chat_api_of(Ticket(Request(wire, provider, {}, route.url, http.method), route.case, 0))

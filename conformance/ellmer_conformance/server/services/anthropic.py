@@ -38,8 +38,8 @@ def model(service: ServiceRequest) -> Reply:
 
 
 def _model(id: str, name: str) -> Json:
-    known = {"type": "model", "id": id, "display_name": name, "created_at": "2026-06-29T00:00:00Z"}
-    return {**known, "max_input_tokens": 1_000_000, "max_tokens": 128_000}
+    facts = {"type": "model", "id": id, "display_name": name, "created_at": "2026-06-29T00:00:00Z"}
+    return {**facts, "max_input_tokens": 1_000_000, "max_tokens": 128_000}
 
 
 def _listed(data: list[Json]) -> Json:
@@ -87,8 +87,8 @@ def content(service: ServiceRequest) -> Reply:
     """Returns the content of a file. Only files of the model can be downloaded."""
     if service.names["id"] not in service.stored.files:
         return _no_file(service)
-    said = f"File '{service.names['id']}' is not downloadable"
-    return service.refuse(Refusal(said, 400, "invalid_request_error"))
+    sentence = f"File '{service.names['id']}' is not downloadable"
+    return service.refuse(Refusal(sentence, 400, "invalid_request_error"))
 
 
 def delete(service: ServiceRequest) -> Reply:
@@ -98,8 +98,8 @@ def delete(service: ServiceRequest) -> Reply:
 
 
 def _file(service: ServiceRequest, file: File) -> Json:
-    known = {"type": "file", "id": file.id, "size_bytes": len(file.data), "created_at": service.moment()}
-    return {**known, "filename": file.name, "mime_type": file.type, "downloadable": False}
+    facts = {"type": "file", "id": file.id, "size_bytes": len(file.data), "created_at": service.moment()}
+    return {**facts, "filename": file.name, "mime_type": file.type, "downloadable": False}
 
 
 def _no_file(service: ServiceRequest) -> Reply:
@@ -115,11 +115,11 @@ def submit(service: ServiceRequest) -> Reply:
     if not isinstance(requests, list) or not requests:
         return service.refuse(Refusal("requests: Field required", 400, "invalid_request_error"))
     try:
-        asked = [service.ask(one["custom_id"], "/v1/messages", one["params"]) for one in requests]
+        items = [service.ask(request["custom_id"], "/v1/messages", request["params"]) for request in requests]
     except (KeyError, TypeError):
-        said = "requests.0: custom_id and params: Field required"
-        return service.refuse(Refusal(said, 400, "invalid_request_error"))
-    batch = Batch(f"msgbatch_01{service.fresh('batch', 22, ALNUM)}", asked, {})
+        sentence = "requests.0: custom_id and params: Field required"
+        return service.refuse(Refusal(sentence, 400, "invalid_request_error"))
+    batch = Batch(f"msgbatch_01{service.fresh('batch', 22, ALNUM)}", items, {})
     service.stored.batches[batch.id] = batch
     return service.reply(_batch(service, batch))
 
@@ -136,24 +136,26 @@ def results(service: ServiceRequest) -> Reply:
     if batch is None:
         return service.refuse(_MISSING)
     if not batch.done:
-        said = f"Message Batch {batch.id} has no available results."
-        return service.refuse(Refusal(said, 404, "not_found_error"))
-    return service.lines([{"custom_id": asked.name, "result": _result(asked)} for asked in batch.asked])
+        sentence = f"Message Batch {batch.id} has no available results."
+        return service.refuse(Refusal(sentence, 404, "not_found_error"))
+    return service.lines(
+        [{"custom_id": request.name, "result": _result(request)} for request in batch.requests]
+    )
 
 
-def _result(asked: Asked) -> Json:
-    if asked.status >= 400:
-        return {"type": "errored", "error": asked.body}
-    return {"type": "succeeded", "message": asked.body}
+def _result(request: Asked) -> Json:
+    if request.status >= 400:
+        return {"type": "errored", "error": request.body}
+    return {"type": "succeeded", "message": request.body}
 
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
-    errored = sum(asked.status >= 400 for asked in batch.asked)
-    counts = {"processing": len(batch.asked), "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
+    errored = sum(requests.status >= 400 for requests in batch.requests)
+    counts = {"processing": len(batch.requests), "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
     if batch.done:
-        counts |= {"processing": 0, "succeeded": len(batch.asked) - errored, "errored": errored}
+        counts |= {"processing": 0, "succeeded": len(batch.requests) - errored, "errored": errored}
     host = service.http.headers.get("host", "")
-    place = service.way.url.partition("/v1/")[0].partition("127.0.0.1")[2]
+    place = service.route.url.partition("/v1/")[0].partition("127.0.0.1")[2]
     return {
         "id": batch.id,
         "type": "message_batch",

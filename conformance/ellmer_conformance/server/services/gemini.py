@@ -43,18 +43,18 @@ def model(service: ServiceRequest) -> Reply:
 
 
 def _model(id: str, name: str) -> Json:
-    known = {"name": f"models/{id}", "version": "001", "displayName": name}
+    facts = {"name": f"models/{id}", "version": "001", "displayName": name}
     limits = {"inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536}
     settings = {"temperature": 1, "topP": 0.95, "topK": 64, "maxTemperature": 2, "thinking": True}
-    return {**known, **limits, "supportedGenerationMethods": _METHODS, **settings}
+    return {**facts, **limits, "supportedGenerationMethods": _METHODS, **settings}
 
 
 def count(service: ServiceRequest) -> Reply:
     """Returns the tokens of a request, which may be nested."""
-    name, given = service.names["id"], service.body
+    name, body = service.names["id"], service.body
     if missing := service.api.no_model(name, "countTokens"):
         return service.refuse(missing)
-    path, body = f"/v1beta/models/{name}:generateContent", given.get("generateContentRequest", given)
+    path, body = f"/v1beta/models/{name}:generateContent", body.get("generateContentRequest", body)
     body = {key: value for key, value in body.items() if key != "model"} if isinstance(body, dict) else {}
     if refusal := service.objection(path, body):
         return service.refuse(refusal)
@@ -78,15 +78,15 @@ def upload(service: ServiceRequest) -> Reply:
     """
     if service.http.headers.get("x-goog-upload-protocol") == "multipart":
         return _multipart(service)
-    started = dict(service.way.query).get("upload_id")
+    started = dict(service.route.query).get("upload_id")
     if started:
         return _finish(service, started)
     if "start" not in service.http.headers.get("x-goog-upload-command", ""):
         return service.refuse(Refusal("Only resumable uploads are understood here.", 400, "INVALID_ARGUMENT"))
     id, named = service.fresh("file", 12, HEX), service.body.get("file")
-    given = named if isinstance(named, dict) else {}
+    settings = named if isinstance(named, dict) else {}
     type = service.http.headers.get("x-goog-upload-header-content-type", "application/octet-stream")
-    service.keep(File(id, str(given.get("display_name") or given.get("displayName") or ""), type, b""))
+    service.keep(File(id, str(settings.get("display_name") or settings.get("displayName") or ""), type, b""))
     url = f"{_origin(service)}/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
     headers = [("content-type", "text/plain; charset=utf-8"), ("x-goog-upload-status", "active")]
     return plain(200, [*headers, ("x-goog-upload-url", url), ("x-goog-upload-control-url", url)], b"")
@@ -104,8 +104,8 @@ def _multipart(service: ServiceRequest) -> Reply:
         )
     (_, about), (type, data) = parts
     try:
-        given = json.loads(about)["file"]
-        name = str(given.get("display_name") or given.get("displayName") or "")
+        settings = json.loads(about)["file"]
+        name = str(settings.get("display_name") or settings.get("displayName") or "")
     except (ValueError, LookupError, TypeError, AttributeError):
         name = ""
     file = service.keep(File(service.fresh("file", 12, HEX), name, type, data))
@@ -118,15 +118,15 @@ def _finish(service: ServiceRequest, id: str) -> Reply:
         return _no_file(service)
     file = service.keep(file._replace(data=file.data + service.http.body))
     final = "finalize" in service.http.headers.get("x-goog-upload-command", "finalize")
-    said = reply(service, {"file": _file(service, file)}) if final else plain(200, [], b"")
+    answer = reply(service, {"file": _file(service, file)}) if final else plain(200, [], b"")
     state = ("x-goog-upload-status", "final" if final else "active")
-    return replace(said, headers=(*said.headers, state))
+    return replace(answer, headers=(*answer.headers, state))
 
 
 def files(service: ServiceRequest) -> Reply:
     """Returns the list of files."""
-    kept = [_file(service, file) for file in service.stored.files.values()]
-    return reply(service, {"files": kept} if kept else {})
+    stored = [_file(service, file) for file in service.stored.files.values()]
+    return reply(service, {"files": stored} if stored else {})
 
 
 def file(service: ServiceRequest) -> Reply:
@@ -157,12 +157,14 @@ def _file(service: ServiceRequest, file: File) -> Json:
 
 
 def _no_file(service: ServiceRequest) -> Reply:
-    said = f"You do not have permission to access the File {service.names.get('id', '')} or it may not exist."
-    return service.refuse(Refusal(said, 403, "PERMISSION_DENIED"))
+    sentence = (
+        f"You do not have permission to access the File {service.names.get('id', '')} or it may not exist."
+    )
+    return service.refuse(Refusal(sentence, 403, "PERMISSION_DENIED"))
 
 
 def _origin(service: ServiceRequest) -> str:
-    place = service.way.url.partition("127.0.0.1")[2].partition("/upload/")[0]
+    place = service.route.url.partition("127.0.0.1")[2].partition("/upload/")[0]
     return f"http://{service.http.headers.get('host', '')}{place}"
 
 
@@ -171,15 +173,17 @@ def _origin(service: ServiceRequest) -> str:
 
 def submit(service: ServiceRequest) -> Reply:
     """Accepts a batch with inline requests."""
-    name, given = service.names["id"], service.body.get("batch") or {}
+    name, settings = service.names["id"], service.body.get("batch") or {}
     try:
-        requests = given["inputConfig" if "inputConfig" in given else "input_config"]["requests"]["requests"]
+        requests = settings["inputConfig" if "inputConfig" in settings else "input_config"]["requests"][
+            "requests"
+        ]
         path = f"/v1beta/models/{name}:generateContent"
-        asked = [service.ask(compact(one.get("metadata")), path, one["request"]) for one in requests]
+        items = [service.ask(compact(each.get("metadata")), path, each["request"]) for each in requests]
     except (KeyError, TypeError, AttributeError):
         return service.refuse(Refusal("The batch has no requests in it.", 400, "INVALID_ARGUMENT"))
     batch = Batch(
-        service.fresh("batch", 36, HEX), asked, {"model": name, "displayName": given.get("displayName")}
+        service.fresh("batch", 36, HEX), items, {"model": name, "displayName": settings.get("displayName")}
     )
     service.stored.batches[batch.id] = batch
     return reply(service, _batch(service, batch))
@@ -194,22 +198,22 @@ def poll(service: ServiceRequest) -> Reply:
 
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
-    name, total = f"batches/{batch.id}", str(len(batch.asked))
-    shown = {"displayName": batch.given["displayName"]} if batch.given["displayName"] else {}
+    name, total = f"batches/{batch.id}", str(len(batch.requests))
+    shown = {"displayName": batch.settings["displayName"]} if batch.settings["displayName"] else {}
     times = {"createTime": service.moment(), "updateTime": service.moment()}
-    known = {
+    facts = {
         "@type": f"{_TYPES}.GenerateContentBatch",
-        "model": f"models/{batch.given['model']}",
+        "model": f"models/{batch.settings['model']}",
         **shown,
         **times,
     }
     if not batch.done:
         state = "BATCH_STATE_RUNNING" if batch.looks else "BATCH_STATE_PENDING"
         stats = {"requestCount": total, "pendingRequestCount": total}
-        return {"name": name, "metadata": {**known, "batchStats": stats, "state": state, "name": name}}
-    output = {"inlinedResponses": {"inlinedResponses": [_inlined(asked) for asked in batch.asked]}}
-    failed = sum(asked.status >= 400 for asked in batch.asked)
-    stats = {"requestCount": total, "successfulRequestCount": str(len(batch.asked) - failed)}
+        return {"name": name, "metadata": {**facts, "batchStats": stats, "state": state, "name": name}}
+    output = {"inlinedResponses": {"inlinedResponses": [_inlined(requests) for requests in batch.requests]}}
+    failed = sum(requests.status >= 400 for requests in batch.requests)
+    stats = {"requestCount": total, "successfulRequestCount": str(len(batch.requests) - failed)}
     stats |= {"failedRequestCount": str(failed)} if failed else {}
     ended = {
         "output": output,
@@ -218,13 +222,13 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
         "state": "BATCH_STATE_SUCCEEDED",
     }
     response = {"@type": f"{_TYPES}.GenerateContentBatchOutput", **output}
-    return {"name": name, "metadata": {**known, **ended, "name": name}, "done": True, "response": response}
+    return {"name": name, "metadata": {**facts, **ended, "name": name}, "done": True, "response": response}
 
 
-def _inlined(asked: Asked) -> Json:
-    body = asked.body if isinstance(asked.body, dict) else {}
-    said = {"error": body.get("error", body)} if asked.status >= 400 else {"response": body}
-    return said | ({"metadata": metadata} if (metadata := json.loads(asked.name)) else {})
+def _inlined(request: Asked) -> Json:
+    body = request.body if isinstance(request.body, dict) else {}
+    result = {"error": body.get("error", body)} if request.status >= 400 else {"response": body}
+    return result | ({"metadata": metadata} if (metadata := json.loads(request.name)) else {})
 
 
 ROUTES = tuple(

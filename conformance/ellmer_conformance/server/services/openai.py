@@ -31,8 +31,8 @@ def model(service: ServiceRequest) -> Reply:
     """Returns a model, known or not."""
     name = service.names["id"]
     if service.api.no_model(name):
-        said = f"The model '{name}' does not exist"
-        return service.refuse(Refusal(said, 404, _BAD, "model_not_found", "model"))
+        sentence = f"The model '{name}' does not exist"
+        return service.refuse(Refusal(sentence, 404, _BAD, "model_not_found", "model"))
     return service.reply(_model(name))
 
 
@@ -63,8 +63,8 @@ def upload(service: ServiceRequest) -> Reply:
     if isinstance(seconds, Refusal):
         return service.refuse(seconds)
     id = f"file-{service.fresh('file', 22, ALNUM)}"
-    kept = service.keep(file._replace(id=id, purpose=fields["purpose"], lifetime=seconds))
-    return service.reply(_file(service, kept))
+    stored = service.keep(file._replace(id=id, purpose=fields["purpose"], lifetime=seconds))
+    return service.reply(_file(service, stored))
 
 
 def files(service: ServiceRequest) -> Reply:
@@ -94,10 +94,10 @@ def delete(service: ServiceRequest) -> Reply:
 
 def _file(service: ServiceRequest, file: File) -> Json:
     created = service.api.ticket.created
-    known = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
+    facts = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
     expires = {"expires_at": None if file.lifetime is None else created + file.lifetime}
     state = {"status": "processed", "status_details": None}
-    return {"object": "file", "id": file.id, **known, **expires, **state}
+    return {"object": "file", "id": file.id, **facts, **expires, **state}
 
 
 def _no_file(service: ServiceRequest) -> Reply:
@@ -109,17 +109,17 @@ def _no_file(service: ServiceRequest) -> Reply:
 
 def submit(service: ServiceRequest) -> Reply:
     """Accepts a batch whose requests are lines of a file."""
-    given = service.body
-    file = service.stored.files.get(str(given.get("input_file_id")))
+    settings = service.body
+    file = service.stored.files.get(str(settings.get("input_file_id")))
     if file is None:
-        said = f"Invalid 'input_file_id': no file with id '{given.get('input_file_id')}'."
-        return service.refuse(Refusal(said, 400, _BAD, None, "input_file_id"))
+        sentence = f"Invalid 'input_file_id': no file with id '{settings.get('input_file_id')}'."
+        return service.refuse(Refusal(sentence, 400, _BAD, None, "input_file_id"))
     try:
         lines = [json.loads(line) for line in file.data.splitlines() if line.strip()]
-        asked = [service.ask(line["custom_id"], line["url"], line["body"]) for line in lines]
+        requests = [service.ask(line["custom_id"], line["url"], line["body"]) for line in lines]
     except (ValueError, KeyError, TypeError):
         return service.refuse(Refusal("The input file is not a list of requests in JSON Lines.", 400, _BAD))
-    batch = Batch(f"batch_{service.fresh('batch', 32, HEX)}", asked, given)
+    batch = Batch(f"batch_{service.fresh('batch', 32, HEX)}", requests, settings)
     service.stored.batches[batch.id] = batch
     return service.reply(_batch(service, batch))
 
@@ -136,14 +136,14 @@ def poll(service: ServiceRequest) -> Reply:
 
 def _keep_answers(service: ServiceRequest, batch: Batch) -> None:
     for failed in (False, True):
-        if lines := [_line(a) for a in batch.asked if (a.status >= 400) is failed]:
+        if lines := [_line(a) for a in batch.requests if (a.status >= 400) is failed]:
             text = "".join(f"{compact(line)}\n" for line in lines)
             service.keep(File(_output(batch, failed=failed), "output.jsonl", "", utf8(text), "batch_output"))
 
 
-def _line(asked: Asked) -> Json:
-    response = {"status_code": asked.status, "request_id": f"req_{asked.name}", "body": asked.body}
-    return {"id": f"batch_req_{asked.name}", "custom_id": asked.name, "response": response, "error": None}
+def _line(request: Asked) -> Json:
+    response = {"status_code": request.status, "request_id": f"req_{request.name}", "body": request.body}
+    return {"id": f"batch_req_{request.name}", "custom_id": request.name, "response": response, "error": None}
 
 
 def _output(batch: Batch, *, failed: bool) -> str:
@@ -152,16 +152,16 @@ def _output(batch: Batch, *, failed: bool) -> str:
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
     created, done = service.api.ticket.created, batch.done
-    failed = sum(asked.status >= 400 for asked in batch.asked)
-    succeeded = len(batch.asked) - failed
+    failed = sum(requests.status >= 400 for requests in batch.requests)
+    succeeded = len(batch.requests) - failed
     return {
         "id": batch.id,
         "object": "batch",
-        "endpoint": batch.given.get("endpoint"),
+        "endpoint": batch.settings.get("endpoint"),
         "model": None,
         "errors": None,
-        "input_file_id": batch.given.get("input_file_id"),
-        "completion_window": batch.given.get("completion_window"),
+        "input_file_id": batch.settings.get("input_file_id"),
+        "completion_window": batch.settings.get("completion_window"),
         "status": "completed" if done else "in_progress" if batch.looks else "validating",
         "output_file_id": _output(batch, failed=False) if done and succeeded else None,
         "error_file_id": _output(batch, failed=True) if done and failed else None,
@@ -175,11 +175,11 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
         "cancelling_at": None,
         "cancelled_at": None,
         "request_counts": {
-            "total": len(batch.asked) if batch.looks else 0,
+            "total": len(batch.requests) if batch.looks else 0,
             "completed": succeeded if done else 0,
             "failed": failed if done else 0,
         },
-        "metadata": batch.given.get("metadata"),
+        "metadata": batch.settings.get("metadata"),
     }
 
 
@@ -219,11 +219,11 @@ def lifetime(fields: Mapping[str, str]) -> int | Refusal | None:
         missing = _ANCHOR if anchor is None else _SECONDS
         return _refusal(f"Missing required parameter: '{missing}'.", "missing_required_parameter", missing)
     if anchor != "created_at":
-        said = f"Invalid value: '{anchor}'. Supported values are: 'created_at'."
-        return _refusal(said, "invalid_value", _ANCHOR)
+        sentence = f"Invalid value: '{anchor}'. Supported values are: 'created_at'."
+        return _refusal(sentence, "invalid_value", _ANCHOR)
     if not _INTEGER.fullmatch(seconds):
-        said = f"Invalid type for '{_SECONDS}': expected an integer, but got a string instead."
-        return _refusal(said, "invalid_type", _SECONDS)
+        sentence = f"Invalid type for '{_SECONDS}': expected an integer, but got a string instead."
+        return _refusal(sentence, "invalid_type", _SECONDS)
     return _out_of_range(int(seconds)) or int(seconds)
 
 
@@ -232,9 +232,9 @@ def _out_of_range(seconds: int) -> Refusal | None:
         return None
     below = seconds < _SHORTEST
     side, bound = ("below minimum", f">= {_SHORTEST}") if below else ("above maximum", f"<= {_LONGEST}")
-    said = f"integer {side} value. Expected a value {bound}, but got {seconds} instead."
+    sentence = f"integer {side} value. Expected a value {bound}, but got {seconds} instead."
     code = f"integer_{'below_min' if below else 'above_max'}_value"
-    return _refusal(f"Invalid '{_SECONDS}': {said}", code, _SECONDS)
+    return _refusal(f"Invalid '{_SECONDS}': {sentence}", code, _SECONDS)
 
 
 def _refusal(message: str, code: str, param: str) -> Refusal:

@@ -52,8 +52,8 @@ class Batch:
     """A batch and the number of its polls."""
 
     id: str
-    asked: list[Asked]
-    given: Json
+    requests: list[Asked]
+    settings: Json
     looks: int = 0
 
     @property
@@ -81,7 +81,7 @@ class ServiceRequest:
     """A request, its provider and conversation, and the names in its path."""
 
     http: HttpRequest
-    way: Route
+    route: Route
     api: ChatApi
     names: Mapping[str, str]
     stored: StoredObjects
@@ -136,7 +136,7 @@ class ServiceRequest:
 
     def ask(self, name: str, path: str, body: Json) -> Asked:
         """Answers one request of a batch like a single request."""
-        target = f"/c/{quote(self.way.case, safe='')}/{quote(self.way.nonce or '-', safe='')}{path}"
+        target = f"/c/{quote(self.route.case, safe='')}/{quote(self.route.nonce or '-', safe='')}{path}"
         headers = {key: value for key, value in self.http.headers.items() if key != LENGTH}
         reply = self.chat(HttpRequest("POST", target, headers, utf8(compact(body))))
         try:

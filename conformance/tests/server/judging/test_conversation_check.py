@@ -8,7 +8,7 @@ import pytest
 from conversations import FORMATS, KINDS, SIGNATURE, TOOL, bodies
 
 from ellmer_conformance.contract.rules import book
-from ellmer_conformance.server.http.routes import route
+from ellmer_conformance.server.http.routes import route_of
 from ellmer_conformance.server.judging.request_check import ConversationCheck
 
 CONVERSATIONS, TURNS = 5, 7
@@ -29,7 +29,7 @@ class Watched:
 
     def examined(self, body):
         self.sent = len(body[self.format.list])
-        way = route(self.format.path, self.format.headers.get("host", "127.0.0.1"))
+        way = route_of(self.format.path, self.format.headers.get("host", "127.0.0.1"))
         return self.check.examined(way, "POST", {}, json.dumps(body).encode())
 
 

@@ -38,7 +38,7 @@ def test_a_longer_conversation_is_read_as_all_of_it(keys, style):
     assert found.value == after
     assert list(found.value) == list(after)
     assert found.new == [THANKS]
-    assert found.known == "what is known"
+    assert found.facts == "what is known"
     assert found.place == place_of(json.dumps(after, **style).encode(), after)
 
 
@@ -83,6 +83,6 @@ def test_the_latest_conversations_are_kept():
         body = {**ASKED, "user": f"{number:03}"}
         conversations.keep("kind", place_of(json.dumps(body).encode(), body), body, number)
     last = longer({**ASKED, "user": "299"}, THANKS)
-    assert conversations.find("kind", json.dumps(last).encode()).known == 299
+    assert conversations.find("kind", json.dumps(last).encode()).facts == 299
     first = longer({**ASKED, "user": "000"}, THANKS)
     assert conversations.find("kind", json.dumps(first).encode()) is None

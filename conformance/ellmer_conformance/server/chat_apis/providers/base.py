@@ -50,8 +50,8 @@ class Compatible(OpenAIChat):
         message: Json = {"role": "assistant", "content": answer.text}
         if answer.thinking:
             message[self.thoughts] = answer.thinking
-        made = [self.whole(call, index) for index, call in enumerate(answer.calls)]
-        return message | ({"tool_calls": made} if made else {})
+        calls = [self.whole(call, index) for index, call in enumerate(answer.calls)]
+        return message | ({"tool_calls": calls} if calls else {})
 
     def whole(self, call: Call, index: int) -> Json:
         """Returns a call with all its arguments."""

@@ -52,8 +52,8 @@ class Cerebras(Compatible):
             for piece in words(part) if isinstance(part, Say | Think) else ():
                 yield self.piece(part, piece)
         if answer.calls:
-            made = [self.whole(call, index) | {"index": index} for index, call in enumerate(answer.calls)]
-            yield Frame("call", self.chunk({"tool_calls": made}))
+            calls = [self.whole(call, index) | {"index": index} for index, call in enumerate(answer.calls)]
+            yield Frame("call", self.chunk({"tool_calls": calls}))
         last = {"choices": [{"delta": {}, "finish_reason": self.stops[answer.reason], "index": 0}]}
         yield Frame("end", self.event(last | self.counts(answer)))
         yield Frame("end", sse("[DONE]"))

@@ -121,11 +121,11 @@ class DeepSeek(OpenAIChat):
 
     def probabilities(self, text: str | None, thinking: str | None = None) -> Json:
         """Returns those of the reasoning beside those of the text."""
-        said = {"content": text, "reasoning_content": thinking}
-        if not self.asked.get("logprobs") or not any(said.values()):
+        texts = {"content": text, "reasoning_content": thinking}
+        if not self.asked.get("logprobs") or not any(texts.values()):
             return {"logprobs": None}
         most = self.asked.get("top_logprobs") or 0
-        return {"logprobs": {name: log_probabilities(each, most) for name, each in said.items() if each}}
+        return {"logprobs": {name: log_probabilities(each, most) for name, each in texts.items() if each}}
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
         measured = self.probabilities(delta.get("content"), delta.get("reasoning_content"))

@@ -57,13 +57,13 @@ class OpenRouter(Compatible):
         }
 
     def message(self, answer: Answer) -> Json:
-        said = super().message(answer)
-        message = {"role": "assistant", "content": said["content"] or None, "refusal": None}
+        plain = super().message(answer)
+        message = {"role": "assistant", "content": plain["content"] or None, "refusal": None}
         message |= {"reasoning": answer.thinking or None}
         if answer.calls:
             message["tool_calls"] = [
                 {"type": "function", "index": index, **_but_type(call)}
-                for index, call in enumerate(said["tool_calls"])
+                for index, call in enumerate(plain["tool_calls"])
             ]
         return message | ({"reasoning_details": [_detail(answer.thinking)]} if answer.thinking else {})
 
