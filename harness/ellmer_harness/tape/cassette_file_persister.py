@@ -18,8 +18,7 @@ from vcr.request import HeadersDict, Request
 from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.bodies import Form, decode
-from ..format.cassette_validation import where
-from ..format.serializer import Serializer
+from ..format.serializer import Serializer, where
 from ..secrets.redaction.headers_and_urls import Scrub
 
 __all__ = ["Blank", "Persister", "Recorded"]

@@ -22,7 +22,7 @@ from vcr.serialize import CASSETTE_FORMAT_VERSION
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
-from ..format.json_layout import layout
+from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction.placeholders import Masking
