@@ -11,7 +11,7 @@ from ..exchange.chunking import framed
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Schedule
-from ..interception import client_patching
+from ..interception import httpx_transports
 from ..interception.request_in_flight import RequestInFlight
 from ..secrets.redaction.headers_and_urls import masked
 from .matching.request_key import RequestKey
@@ -48,7 +48,7 @@ class RequestLookup(TapeState):
         Raises:
             Miss: If the request was not recorded, and this mode does not record.
         """
-        headers = client_patching.lowered(request.headers.raw)
+        headers = httpx_transports.lowered(request.headers.raw)
         clean = self._clean(request, body)
         sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
         take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
@@ -93,7 +93,7 @@ class RequestLookup(TapeState):
 
     def _clean(self, request: Any, body: bytes) -> Any:
         """Returns the request in the form of the lookup."""
-        headers = client_patching.lowered(request.headers.raw)
+        headers = httpx_transports.lowered(request.headers.raw)
         return self._recording.redacted_exchange.request(
             self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
         )
