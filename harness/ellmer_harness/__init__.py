@@ -22,7 +22,7 @@ from .errors import (
     Unused,
 )
 from .exchange.messages import Exchange, Failure, Sent
-from .secrets.redaction.headers_and_urls import Scrub
+from .secrets.redaction import Scrub
 from .tape.matching.request_key import Match
 from .tape.tape import Tape, use_cassette
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import HarnessError, SecretFound
 from ..recordings import Found, Unreadable
 from ..recordings.importing import Converted, Rules, convert
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 from ..tape.cassette_names import file_name
 from ._paths import rewritten
 from ._terminal import complain, say

@@ -17,7 +17,7 @@ from ..exchange.messages import Headers
 from ..format.serializer import OURS
 from ..recordings import Interaction
 from ..recordings.interaction import value_of
-from ..secrets.redaction.headers_and_urls import Scrub, masked
+from ..secrets.redaction import Scrub, masked
 from ._paths import one
 from ._terminal import complain, say
 

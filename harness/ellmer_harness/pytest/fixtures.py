@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 from ..store import Store
 from ..tape.cassette_names import file_name
 from ..tape.matching.request_key import Match

@@ -25,7 +25,7 @@ import pytest
 
 from ..errors import HarnessError, Miss
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction.headers_and_urls import Scrub, clean_url
+from ..secrets.redaction import Scrub, clean_url
 from ..store import Store
 from ..tape.matching.miss_explanation import rerecord_command
 from ..tape.matching.request_key import Match

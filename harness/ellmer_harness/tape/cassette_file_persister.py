@@ -19,7 +19,7 @@ from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.bodies import Form, decode
 from ..format.serializer import Serializer, where
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 
 __all__ = ["Blank", "Persister", "Recorded"]
 

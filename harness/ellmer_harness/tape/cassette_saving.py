@@ -25,7 +25,7 @@ from ..format.blobs import Blobs
 from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import scan
-from ..secrets.redaction.placeholders import Masking
+from ..secrets.placeholders import Masking
 from ..store.concurrent_cassette_merging import locked, merged, rewritten_before
 from .cassette_file_persister import Blank, Persister
 from .matching import redacted_exchange

@@ -13,7 +13,7 @@ from ..exchange.messages import Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 from ..store import Store
 from .matching.request_key import Match
 from .stale_recordings.older_than_policy import Policy

@@ -13,7 +13,7 @@ from ..exchange.reply import Reply
 from ..faults import Schedule
 from ..interception import httpx_transports
 from ..interception.request_in_flight import RequestInFlight
-from ..secrets.redaction.headers_and_urls import masked
+from ..secrets.redaction import masked
 from .matching.request_key import RequestKey
 from .recording_routes import routed, target
 from .tape_state import TapeState

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Miss
 from ..exchange.messages import Exchange, Sent
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 from ..store.local_copies import shared
 from .concurrency import Concurrency
 from .matching.miss_explanation import command, nearest
@@ -20,7 +20,7 @@ from .matching.request_key import RequestKey
 from .options import Mode, Options, chosen_mode
 
 if TYPE_CHECKING:
-    from ..secrets.redaction.placeholders import Masking
+    from ..secrets.placeholders import Masking
     from .matching.cassette_index import CassetteIndex
     from .verify_mode import LiveCheck
 

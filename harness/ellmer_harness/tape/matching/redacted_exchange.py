@@ -11,8 +11,8 @@ from vcr.request import Request
 from ...exchange.messages import Headers, Sent
 from ...exchange.reply import Reply, cut, saved
 from ...secrets.cassette_scan import masks
-from ...secrets.redaction.headers_and_urls import Scrub
-from ...secrets.redaction.placeholders import Masking
+from ...secrets.placeholders import Masking
+from ...secrets.redaction import Scrub
 
 __all__ = ["masked", "request", "response"]
 

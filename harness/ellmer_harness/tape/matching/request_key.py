@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from ...secrets.redaction.headers_and_urls import is_secret_name, names
+from ...secrets.redaction import is_secret_name, names
 
 __all__ = ["SEMANTIC", "Head", "Match", "RequestKey"]
 

@@ -1,18 +1,25 @@
 """Finds the keys of services by their prefixes.
 
 The list has the keys of model providers and of the services that tests of such programs use most. The rule
-set of the extra `secrets` has hundreds more: see `rules`.
+set of the extra `secrets` has hundreds more, which the author of gitleaks and MongoDB maintain. Loading them takes ten
+seconds the first time on a machine, and one second afterwards; searching a megabyte takes ten milliseconds. They are
+therefore loaded only before data is written.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
 
-from .prefiltered_patterns import around
 from .value_randomness import random
 
-__all__ = ["keys"]
+__all__ = ["around", "keys", "maintained"]
+
+
+# --- Patterns of this package ----------------------------------------------------------------------------
+
 
 # The name of a secret, the texts that every such secret has (searched first, because it is fast), and its pattern.
 _PATTERNS: list[tuple[str, tuple[str, ...], re.Pattern[str]]] = [
@@ -133,3 +140,35 @@ def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
             if missing.isdisjoint(literal):
                 found = around(text, literal, pattern, _BACK.get(literal, 0))
                 yield from ((what, key[0]) for key in found if random(key[0]))
+
+
+def around(text: str, literal: str, pattern: re.Pattern[str], back: int = 0) -> Iterator[re.Match[str]]:
+    """Yields the matches that begin at the literal, or at most `back` characters earlier."""
+    at = text.find(literal)
+    while at >= 0:
+        found = next(
+            (one for start in range(max(0, at - back), at + 1) if (one := pattern.match(text, start))), None
+        )
+        if found:
+            yield found
+        at = text.find(literal, max(at + 1, found.end() if found else 0))
+
+
+# --- Patterns that others maintain -----------------------------------------------------------------------
+
+
+def maintained(text: bytes) -> Iterator[tuple[str, str]]:
+    """Yields the findings of the rules in a text: the secret and its kind."""
+    scanner = _scanner()
+    for found in scanner.scan(text) if scanner else ():
+        if found.visible:
+            yield found.secret, f"what rule {found.rule_id} finds"
+
+
+@cache
+def _scanner() -> Any:
+    try:
+        from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  # an extra, and slow to load
+    except ModuleNotFoundError:
+        return None
+    return Scanner(Rules(), base64=False)

@@ -14,12 +14,13 @@ from typing import Any
 
 from vcr.request import Request
 
-from ...exchange.messages import Headers
-from ...exchange.reply import Reply, cut, saved
-from ..cassette_scan import masks
-from .headers_and_urls import MASK, Scrub
+from ..exchange.messages import Headers
+from ..exchange.reply import Reply, cut, saved
+from .cassette_scan import masks
+from .redaction import MASK, Scrub
 
 __all__ = ["Masking"]
+
 
 Json = dict[str, Any]
 Interaction = tuple[Any, Json]
