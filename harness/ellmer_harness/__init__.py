@@ -23,7 +23,7 @@ from .errors import (
 )
 from .exchange.messages import Exchange, Failure, Sent
 from .secrets.redaction import Scrub
-from .tape.matching.request_key import Match
+from .tape.request_key import Match
 from .tape.tape import Tape, use_cassette
 
 __all__ = [

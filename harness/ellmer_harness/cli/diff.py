@@ -18,7 +18,7 @@ from ..display.interactions import Events, Media, view
 from ..exchange.messages import Headers
 from ..recordings import Interaction
 from ..secrets.redaction import Scrub, clean_url
-from ..tape.matching.miss_explanation import differences
+from ..tape.miss_explanation import differences
 from ._paths import one
 from ._terminal import say
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from ..format.files import file_name
 from ..interception.virtual_clock import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
-from ..tape.cassette_names import file_name
-from ..tape.matching.request_key import Match
-from ..tape.options import Judge, Mode
-from ..tape.stale_recordings.older_than_policy import Policy
+from ..tape.request_key import Match
+from ..tape.stale_policies import Policy
+from ..tape.tape_state import Judge, Mode
 
 __all__ = [
     "cassette_blobs",

@@ -27,12 +27,12 @@ from ..errors import HarnessError, Miss
 from ..interception.virtual_clock import Clock
 from ..secrets.redaction import Scrub, clean_url
 from ..store import Store
-from ..tape.matching.miss_explanation import rerecord_command
-from ..tape.matching.request_key import Match
-from ..tape.options import MODES, Judge, Mode, set_default_mode
-from ..tape.stale_recordings.older_than_policy import Policy, Recording
-from ..tape.stale_recordings.stale_warnings import LEVELS
+from ..tape.miss_explanation import rerecord_command
+from ..tape.request_key import Match
+from ..tape.run_verdict import LEVELS
+from ..tape.stale_policies import Policy, Recording
 from ..tape.tape import Tape
+from ..tape.tape_state import MODES, Judge, Mode, set_default_mode
 from . import hooks
 from .fixtures import *  # noqa: F403  # pytest finds fixtures in the namespace of a plugin
 from .fixtures import file_name

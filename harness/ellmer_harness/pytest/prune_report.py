@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from ..format.atomic_files import replace_file
+from ..format.files import replace_file
 from ..tape.run_verdict import Verdict
 
 __all__ = ["left_over", "write_report"]

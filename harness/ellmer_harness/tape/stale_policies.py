@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...exchange.messages import Sent
+from ..exchange.messages import Sent
 
 __all__ = ["Policy", "Recording", "older_than"]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["changes", "command", "differences", "nearest", "rerecord_command", "word_diff"]
 
+
 _SHOWN = 5
 _CANDIDATES = 40
 _CONTEXT = 5  # words, on each side of a change

@@ -1,12 +1,14 @@
-"""Writes files atomically: a reader never sees half a file."""
+"""The files of cassettes: names that every file system accepts, and atomic writes, where a reader never sees half a file."""
 
 from __future__ import annotations
 
 import os
+import re
+from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
 
-__all__ = ["replace_file"]
+__all__ = ["file_name", "replace_file"]
 
 
 def replace_file(path: Path, data: str | bytes) -> None:
@@ -21,3 +23,14 @@ def replace_file(path: Path, data: str | bytes) -> None:
         staged.replace(path)
     finally:
         staged.unlink(missing_ok=True)
+
+
+_LONGEST = 100
+
+
+def file_name(test: str) -> str:
+    """Returns a name that every file system accepts. Different tests have different names."""
+    slug = re.sub(r"[^\w.-]+", "-", test, flags=re.ASCII).strip("-")
+    if slug == test and len(slug) <= _LONGEST:
+        return slug
+    return f"{slug[:_LONGEST]}-{sha256(test.encode(errors='surrogatepass')).hexdigest()[:8]}"

@@ -13,16 +13,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from ...secrets.redaction import is_secret_name, names
+from ..secrets.redaction import is_secret_name, names
 
-__all__ = ["SEMANTIC", "Head", "Match", "RequestKey"]
+__all__ = ["SEMANTIC", "Head", "Match", "Repeat", "RequestKey"]
+
 
 SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
 _AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does
 _FORM = re.compile(rb"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
+Repeat = Literal["error", "last", "cycle"]
 Head = tuple[str, str, tuple[tuple[str, str], ...]]
 
 
