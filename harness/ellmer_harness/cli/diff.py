@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from ..display.interactions import Events, Media, view
+from ..display import Events, Media, view
 from ..exchange.messages import Headers
 from ..recordings import Interaction
 from ..secrets.redaction import Scrub, clean_url

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..display.interactions import size
+from ..display import size
 from ..errors import CassetteError
 from ..format.blobs import Blobs
 from ..format.files import replace_file

@@ -11,8 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..display.interactions import Events, Media, size, view
-from ..display.json_outline import outline, shown
+from ..display import Events, Media, outline, shown, size, view
 from ..exchange.messages import Headers
 from ..format.serializer import OURS
 from ..recordings import Interaction

@@ -1,13 +1,16 @@
-"""Limits how much of a file is read, because a recording is untrusted and a few bytes can expand to
-gigabytes.
-
-A file beyond a limit raises an error that names the limit.
+"""Reads files that are untrusted: limits of their size, because a few bytes can expand to gigabytes, and errors that name the
+place of the damage.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import zlib
+from binascii import Error as Base64Error
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from stat import S_ISREG
@@ -15,7 +18,22 @@ from typing import Any
 
 import yaml
 
-__all__ = ["MAX_BYTES", "MAX_COPIES", "MAX_DEPTH", "file_bytes", "modest", "unzipped"]
+from ..errors import CassetteError
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_COPIES",
+    "MAX_DEPTH",
+    "Unreadable",
+    "explained",
+    "file_bytes",
+    "modest",
+    "unzipped",
+]
+
+
+# --- Limits ----------------------------------------------------------------------------------------------
+
 
 MAX_BYTES = 256 * 1024 * 1024  # of a file, of one line of a log, and of either unpacked
 MAX_DEPTH = (
@@ -78,3 +96,49 @@ def modest(text: str) -> str:
         if copies > MAX_COPIES:
             raise ValueError(f"its aliases expand to more than {MAX_COPIES:,} values (MAX_COPIES)")
     return text
+
+
+# --- Errors ----------------------------------------------------------------------------------------------
+
+
+class Unreadable(CassetteError):
+    """A file cannot be read.
+
+    Args:
+        path: The file.
+        problem: What is wrong with it, as a clause.
+
+    Examples:
+        >>> from ellmer_harness.recordings import find, Unreadable
+        >>> try:
+        ...     list(find(["nothing.yaml"]))
+        ... except Unreadable as error:
+        ...     print(error)
+        nothing.yaml: there is no such file or folder
+    """
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path, self.problem = path, problem
+
+
+@contextmanager
+def explained(path: Path, place: str = "it") -> Iterator[None]:
+    """Turns any error during reading into `Unreadable`, with the place in the file."""
+    try:
+        yield
+    except Unreadable:
+        raise
+    except (OSError, EOFError) as error:
+        raise Unreadable(path, f"{place} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        problem = f"{place} is not valid UTF-8: {error.reason} at byte {error.start}"
+        raise Unreadable(path, problem) from error
+    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise Unreadable(path, f"{place} is damaged or truncated: {said}") from error
+    except RecursionError as error:
+        raise Unreadable(path, f"{place} is nested too deeply") from error
+    except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:
+        problem = f"{place} looks like a recording, but is inconsistent: {error}"
+        raise Unreadable(path, problem) from error

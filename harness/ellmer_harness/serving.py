@@ -1,4 +1,11 @@
-"""The server. A recorded request gets its answer as bytes. Any other request gets an explanation."""
+"""Plays a cassette on a port of this machine, for programs in other languages or other processes.
+
+```python
+with serving("tests/cassettes/chat.json") as server:
+    subprocess.run(["node", "chat.js"], env={"OPENAI_BASE_URL": f"{server.url}/v1"})
+server.missed  # what it asked for in vain
+```
+"""
 
 from __future__ import annotations
 
@@ -12,12 +19,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..errors import CassetteError, Miss
-from ..exchange.reply import Piece
-from ..interception.http1 import BrokenError, Outgoing, Wire, sent_back
-from ..tape.tape import Tape
+from .errors import CassetteError, Miss
+from .exchange.reply import Piece
+from .interception.http1 import BrokenError, Outgoing, Wire, sent_back
+from .tape.tape import Tape
 
 __all__ = ["CassetteServer", "serving"]
+
 
 _HOP = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding"}
 _LONGEST = 60  # seconds that a recorded timeout lasts, if the client waits for it
