@@ -8,7 +8,7 @@ def test_chat(cassette): ...                # the fixture is the tape; using it 
 ```
 
 `--cassette-mode=record|rewrite|append|live` changes the mode for one run. Every option is a fixture that a
-conftest can override: see `fixtures`.
+conftest can override.
 """
 
 from __future__ import annotations
