@@ -89,7 +89,7 @@ def write(folder: Path, bodies: list[bytes], *, yaml: bool = True) -> tuple[Path
     from vcr.serializers import yamlserializer
 
     from ellmer_harness.format.serializer import Serializer
-    from ellmer_harness.secrets.redaction.headers_and_urls import Scrub
+    from ellmer_harness.secrets.redaction import Scrub
 
     asked, answered = pairs(ASKED), pairs(ANSWERED)
     folder.mkdir(parents=True, exist_ok=True)

@@ -22,8 +22,8 @@ from .errors import (
     Unused,
 )
 from .exchange.messages import Exchange, Failure, Sent
-from .secrets.redaction.headers_and_urls import Scrub
-from .tape.matching.request_key import Match
+from .secrets.redaction import Scrub
+from .tape.request_key import Match
 from .tape.tape import Tape, use_cassette
 
 __all__ = [

@@ -15,7 +15,7 @@ from ellmer_conformance.recordings.calibrate import calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.report.formats.terminal_escaping import printable
 from ellmer_harness.recordings import Unreadable, read
-from ellmer_harness.recordings.size_limits import MAX_DEPTH
+from ellmer_harness.recordings.untrusted_files import MAX_DEPTH
 
 URL = "https://api.openai.com/v1/chat/completions"
 LEGAL = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}

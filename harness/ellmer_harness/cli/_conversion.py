@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import HarnessError, SecretFound
+from ..format.files import file_name
 from ..recordings import Found, Unreadable
 from ..recordings.importing import Converted, Rules, convert
-from ..secrets.redaction.headers_and_urls import Scrub
-from ..tape.cassette_names import file_name
+from ..secrets.redaction import Scrub
 from ._paths import rewritten
 from ._terminal import complain, say
 

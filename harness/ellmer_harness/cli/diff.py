@@ -14,11 +14,11 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from ..display.interactions import Events, Media, view
+from ..display import Events, Media, view
 from ..exchange.messages import Headers
 from ..recordings import Interaction
-from ..secrets.redaction.headers_and_urls import Scrub, clean_url
-from ..tape.matching.miss_explanation import differences
+from ..secrets.redaction import Scrub, clean_url
+from ..tape.miss_explanation import differences
 from ._paths import one
 from ._terminal import say
 

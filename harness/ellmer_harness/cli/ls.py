@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ..display.interactions import size
+from ..display import size
 from ..format.serializer import OURS
 from ..recordings import Found, Unreadable
 from ._paths import recordings

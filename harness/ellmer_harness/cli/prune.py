@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..display.interactions import size
+from ..display import size
 from ..errors import CassetteError
-from ..format.atomic_files import replace_file
 from ..format.blobs import Blobs
+from ..format.files import replace_file
 from ..format.serializer import Serializer
 from ..recordings import Found
 from ._paths import files, recordings

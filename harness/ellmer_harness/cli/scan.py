@@ -23,7 +23,7 @@ from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content
 from ..secrets.cassette_scan import scan
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 from ._paths import files
 from ._terminal import progress, say
 

@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 from ..serving import serving
-from ..tape.matching.request_key import Match
+from ..tape.request_key import Match
 from ._terminal import complain, say
 
 __all__ = ["arguments", "run"]

@@ -11,13 +11,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..display.interactions import Events, Media, size, view
-from ..display.json_outline import outline, shown
+from ..display import Events, Media, outline, shown, size, view
 from ..exchange.messages import Headers
 from ..format.serializer import OURS
 from ..recordings import Interaction
 from ..recordings.interaction import value_of
-from ..secrets.redaction.headers_and_urls import Scrub, masked
+from ..secrets.redaction import Scrub, masked
 from ._paths import one
 from ._terminal import complain, say
 

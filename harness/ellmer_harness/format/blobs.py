@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CassetteError
-from .atomic_files import replace_file
+from .files import replace_file
 
 __all__ = ["Blobs", "inside", "outside"]
 

@@ -9,25 +9,33 @@ my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock 
 `metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may
 have two keys that vcrpy ignores: `stream` (chunk sizes, gaps in milliseconds, and the kind of end) and
 `error` (no answer arrived; the status code is 0).
+
+A cassette may have been edited, merged or made by another tool. `check` looks at all parts that are used later, and
+reports the field and line of an error.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from os.path import relpath
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic_core import from_json
 
 from ..errors import CassetteError
 from .blobs import Blobs
 from .bodies import decode, encode
-from .cassette_validation import check
-from .json_layout import layout
+from .json_text import layout
 
-__all__ = ["FORMAT", "OURS", "Serializer"]
+__all__ = ["FORMAT", "OURS", "Serializer", "check", "line_of", "where"]
+
+
+# --- The serializer --------------------------------------------------------------------------------------
+
 
 FORMAT = 1
 OURS = "ellmer_harness"
@@ -122,3 +130,157 @@ def _loads(text: str | bytes) -> Any:
         return from_json(text)
     except ValueError:
         return json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"))
+
+
+# --- The check of a cassette's shape ---------------------------------------------------------------------
+
+
+Steps = tuple[str | int, ...]
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SIZES = re.compile(r"\d{1,15}(?: \d{1,15})*")
+_VERSION = re.compile(r"HTTP/\d(?:\.\d)?")
+_DECODER = json.JSONDecoder()
+
+
+def check(cassette: dict[str, Any], text: str | bytes, ours: str) -> None:
+    """Raises `CassetteError` for the first field of a wrong type. `ours` is the name of our part of the
+    metadata.
+    """
+    try:
+        _metadata(cassette.get("metadata"), ours)
+        for at, interaction in enumerate(cassette["interactions"]):
+            _interaction(interaction, ("interactions", at))
+    except _WrongError as wrong:
+        raise CassetteError(f"{where(text, wrong.path)}: {wrong}") from None
+
+
+class _WrongError(Exception):
+    def __init__(self, path: Steps, what: str) -> None:
+        super().__init__(what)
+        self.path = path
+
+
+def where(text: str | bytes, path: Steps) -> str:
+    """Returns a description of a field, with its line."""
+    return f"line {line_of(text, path)}, {'/'.join(map(str, path))}"
+
+
+def line_of(text: str | bytes, path: Sequence[str | int]) -> int:
+    """Returns the line on which a field begins. For a missing field, it is the line of its parent."""
+    whole = text if isinstance(text, str) else text.decode("utf-8-sig", "replace")
+    at = _skipped(whole, 0)
+    for step in path:
+        found = _child(whole, at, step)
+        if found is None:
+            break
+        at = found
+    return whole.count("\n", 0, at) + 1
+
+
+def _child(text: str, at: int, step: str | int) -> int | None:
+    """Returns the position at which the value of a key or an index begins."""
+    index, at, is_object = 0, at + 1, text[at] == "{"
+    while (at := _skipped(text, at)) < len(text) and text[at] not in "]}":
+        key: str | int = index
+        if is_object:
+            key, at = _DECODER.raw_decode(text, at)
+            at = _skipped(text, _skipped(text, at) + 1)
+        if key == step:
+            return at
+        at = _skipped(text, _DECODER.raw_decode(text, at)[1])
+        index, at = index + 1, at + (text[at : at + 1] == ",")
+    return None
+
+
+def _skipped(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _wrong(path: Steps, value: Any, wanted: str) -> NoReturn:
+    found = "it is missing" if value is None else f"it is {json.dumps(value)[:60]}"
+    raise _WrongError(path, f"{wanted} is expected here; {found}")
+
+
+def _metadata(value: Any, ours: str) -> None:
+    _is(value, dict, ("metadata",), "an object")
+    path, mine = ("metadata", ours), value.get(ours, {})
+    _is(mine, dict, path, "an object")
+    for name in ("recorded_from", "recorded_at", "blobs"):
+        if name in mine:
+            _is(mine[name], str, (*path, name), "a text")
+    if "recorded_at" in mine:
+        try:
+            datetime.fromisoformat(mine["recorded_at"])
+        except ValueError:
+            _wrong((*path, "recorded_at"), mine["recorded_at"], "a date and time")
+    if not _texts(mine.get("not_compared", [])):
+        _wrong((*path, "not_compared"), mine["not_compared"], "a list of texts")
+
+
+def _interaction(value: Any, path: Steps) -> None:
+    _is(value, dict, path, "an object")
+    request: Any = value.get("request")
+    response: Any = value.get("response")
+    _is(request, dict, (*path, "request"), "an object")
+    _is(response, dict, (*path, "response"), "an object")
+    for name in ("method", "uri"):
+        _is(request.get(name), str, (*path, "request", name), "a text")
+    _message(request, (*path, "request"))
+    _message(response, (*path, "response"))
+    _answer(response, (*path, "response"))
+
+
+def _message(value: dict[str, Any], path: Steps) -> None:
+    headers: Any = value.get("headers")
+    _is(headers, dict, (*path, "headers"), "an object")
+    for name, values in headers.items():
+        if not (_texts(values) and values):
+            _wrong((*path, "headers", name), values, "a list of texts")
+    if "body" not in value:
+        _wrong((*path, "body"), None, "an object or null")
+    if value["body"] is not None and not (isinstance(value["body"], dict) and value["body"]):
+        _wrong((*path, "body"), value["body"], "an object or null")
+
+
+def _answer(value: dict[str, Any], path: Steps) -> None:
+    status: Any = value.get("status")
+    _is(status, dict, (*path, "status"), "an object")
+    if type(status.get("code")) is not int:
+        _wrong((*path, "status", "code"), status.get("code"), "a number")
+    if not isinstance(status.get("message", 0), str | None):
+        _wrong((*path, "status", "message"), status.get("message"), "a text or null")
+    stream, error = value.get("stream", {}), value.get("error", {"error": ""})
+    _is(stream, dict, (*path, "stream"), "an object")
+    for name, good in _STREAM.items():
+        if name in stream and not (isinstance(stream[name], str) and good(stream[name])):
+            _wrong((*path, "stream", name), stream[name], _STREAM_SAID[name])
+    _is(error, dict, (*path, "error"), "an object")
+    if not all(isinstance(error.get(name, ""), str) for name in ("error", "message")) or error.keys() - {
+        "error",
+        "message",
+    }:
+        _wrong((*path, "error"), error, 'an object like {"error": "ReadTimeout", "message": "…"}')
+
+
+def _is(value: Any, kind: type, path: Steps, wanted: str) -> None:
+    if not isinstance(value, kind):
+        _wrong(path, value, wanted)
+
+
+def _texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+_STREAM: dict[str, Callable[[str], Any]] = {
+    "sizes": lambda text: text == "events" or _SIZES.fullmatch(text),
+    "ms": _SIZES.fullmatch,
+    "end": lambda text: text in ("eof", "closed"),
+    "version": _VERSION.fullmatch,
+}
+_STREAM_SAID = {
+    "sizes": '"events" or sizes like "12 7"',
+    "ms": 'times like "12 7"',
+    "end": '"closed"',
+    "version": '"HTTP/2" or another',
+}

@@ -1,5 +1,5 @@
-"""Intercepts requests: while a tape is open, it wraps the transports of httpx and httpx2 and the connections
-of urllib3 and aiohttp.
+"""Wraps the clients while a tape is open: the transports of httpx and httpx2, the connections of urllib3 and aiohttp,
+and the calls of grpcio and websockets.
 
 Nothing else is patched. Without an open tape, the wrappers only call the original. A request belongs to the
 tape of its own context (a task, or a thread with a context). A thread without a context belongs to the tape
@@ -11,24 +11,29 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from threading import RLock
+from types import ModuleType
 from typing import Any
 
-from ..exchange.messages import Headers
-from . import open_tapes, websocket_clients
-from .httpx_body_streams import streams
-from .late_imports import LateImports
+from . import httpx_transports, open_tapes
 from .open_tapes import OpenTape
-from .request_in_flight import RequestInFlight
 
-__all__ = ["close", "lowered", "open_"]
+__all__ = ["close", "open_"]
+
 
 _MODULES = ("httpx", "httpx2")
-_SEAMS = {"urllib3": ".urllib3_connections", "aiohttp": ".aiohttp_connections", "grpc": ".grpc_clients"}
+_SEAMS = {
+    "urllib3": ".urllib3_connections",
+    "aiohttp": ".aiohttp_connections",
+    "grpc": ".grpc_clients",
+    "websockets": ".websocket_clients",
+}
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
-_LATE = LateImports()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
 _installed = functools.cache(find_spec)  # every tape asks
 
@@ -52,16 +57,13 @@ def close(tape: OpenTape, before: OpenTape | None) -> None:
 def _install() -> None:
     for name in _MODULES:
         if name in sys.modules or _installed(name):
-            http = importlib.import_module(name)
-            _wrap(http.HTTPTransport, "handle_request", functools.partial(_blocking, http))
-            _wrap(http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http))
+            for owner, method, wrapper in httpx_transports.wrappers(importlib.import_module(name)):
+                _wrap(owner, method, wrapper)
     for name in _SEAMS:
         if name in sys.modules:  # vcrpy has imported most of them
             _wrap_client(name)
         elif find_spec(name):
             _LATE.when(name, functools.partial(_wrap_client, name))
-    for owner, method, wrapper in websocket_clients.wrappers():
-        _wrap(owner, method, wrapper)
 
 
 def _wrap_client(name: str) -> None:
@@ -88,56 +90,44 @@ def _uninstall() -> None:
     _ORIGINALS.clear()
 
 
-def _blocking(http: Any, real: Any) -> Any:
-    def handle_request(transport: Any, request: Any) -> Any:
-        tape = open_tapes.current()
-        if tape is None or tape.allows(request.url.host):
-            return real(transport, request)
-        body = b"".join(request.stream)
-        request.stream = http.ByteStream(body)
-        take = tape.begin(http, request, body)
-        if take.reply is not None:
-            return take.response(streams(http).playing(take))
-        try:
-            response = real(transport, tape.routed(http, request))
-        except BaseException as error:
-            take.failed(error)
-            raise
-        _note(take, response)
-        response.stream = streams(http).recording(response.stream, take)
-        return response
-
-    return handle_request
+# --- Clients that are imported while a cassette is open --------------------------------------------------
 
 
-def _async(http: Any, real: Any) -> Any:
-    async def handle_async_request(transport: Any, request: Any) -> Any:
-        tape = open_tapes.current()
-        if tape is None or tape.allows(request.url.host):
-            return await real(transport, request)
-        body = b"".join([part async for part in request.stream])
-        request.stream = http.ByteStream(body)
-        take = tape.begin(http, request, body)
-        if take.reply is not None:
-            return take.response(streams(http).playing(take))
-        try:
-            response = await real(transport, tape.routed(http, request))
-        except BaseException as error:
-            take.failed(error)
-            raise
-        _note(take, response)
-        response.stream = streams(http).recording_async(response.stream, take)
-        return response
+class LateImports(MetaPathFinder):
+    """Waits for imports of packages. While it waits for any, Python asks it first for every module."""
 
-    return handle_async_request
+    def __init__(self) -> None:
+        self._waiting: dict[str, Callable[[], None]] = {}
+
+    def when(self, name: str, then: Callable[[], None]) -> None:
+        """Waits for a package."""
+        self._waiting[name] = then
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)
+
+    def stop(self) -> None:
+        """Stops waiting for packages."""
+        self._waiting.clear()
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Returns the spec that Python finds, with a function to run after the import."""
+        if fullname not in self._waiting:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            real = spec.loader.exec_module
+
+            def run(module: ModuleType) -> None:
+                real(module)
+                if then := self._waiting.pop(fullname, None):
+                    then()
+
+            spec.loader.exec_module = run  # type: ignore[method-assign]  # of this one package
+        return spec
 
 
-def _note(take: RequestInFlight, response: Any) -> None:
-    reason = response.extensions.get("reason_phrase", b"").decode("latin-1")
-    version = response.extensions.get("http_version", b"HTTP/1.1").decode("latin-1")
-    take.answered(response.status_code, reason, lowered(response.headers.raw), version)
-
-
-def lowered(raw: list[tuple[bytes, bytes]]) -> Headers:
-    """Returns headers as text, with names in lower case."""
-    return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]
+_LATE = LateImports()

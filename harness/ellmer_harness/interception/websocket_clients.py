@@ -1,11 +1,9 @@
-"""Interception of WebSockets: the clients of `websockets` and aiohttp connect to a `Bridge`."""
+"""Interception of WebSockets: the clients of the package `websockets` connect to a `Bridge`, and so does aiohttp."""
 
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,9 +11,7 @@ from urllib.parse import urlsplit
 from ..errors import HarnessError
 from . import network_guard, open_tapes
 
-__all__ = ["wrappers"]
-
-_installed = cache(find_spec)  # every tape asks
+__all__ = ["bridged", "tape_of", "wrappers"]
 
 _OPENING = ("open_tcp_connection", "create_connection")  # in newer versions of websockets, and in older ones
 _OPTIONS = ("create_connection_kwargs", "connection_kwargs")  # likewise
@@ -24,15 +20,13 @@ _NEEDED = 'WebSockets are recorded through the package websockets: pip install "
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     """Yields each method to wrap, with its wrapper."""
-    if _installed("websockets"):
-        connect = importlib.import_module("websockets.asyncio.client").connect
-        yield connect, next(name for name in _OPENING if hasattr(connect, name)), _async
-        yield importlib.import_module("websockets.sync.client"), "connect", _blocking
-    if "aiohttp" in sys.modules:
-        yield sys.modules["aiohttp"].ClientSession, "_ws_connect", _aiohttp
+    connect = importlib.import_module("websockets.asyncio.client").connect
+    yield connect, next(name for name in _OPENING if hasattr(connect, name)), _async
+    yield importlib.import_module("websockets.sync.client"), "connect", _blocking
 
 
-def _bridge(tape: Any, url: str, headers: Any) -> Any:
+def bridged(tape: Any, url: str, headers: Any) -> Any:
+    """Returns the bridge of one connection. Raises `Miss` if it is not recorded."""
     if not find_spec("websockets"):
         raise HarnessError(_NEEDED)
     from .websocket_bridge import bridge  # noqa: PLC0415  # it needs the package
@@ -41,7 +35,7 @@ def _bridge(tape: Any, url: str, headers: Any) -> Any:
     return bridge(tape, url, {str(name): str(value) for name, value in pairs})
 
 
-def _tape(url: str) -> Any:
+def tape_of(url: str) -> Any:
     """Returns the tape that a connection belongs to, if it is to be recorded or played."""
     tape = None if network_guard.set_aside() else open_tapes.current()
     return None if tape is None or tape.allows(urlsplit(url).hostname or "") else tape
@@ -49,9 +43,9 @@ def _tape(url: str) -> Any:
 
 def _async(real: Any) -> Any:
     async def open_connection(connecting: Any) -> Any:
-        if (tape := _tape(connecting.uri)) is None:
+        if (tape := tape_of(connecting.uri)) is None:
             return await real(connecting)
-        bridge = _bridge(tape, connecting.uri, connecting.additional_headers)
+        bridge = bridged(tape, connecting.uri, connecting.additional_headers)
         given = next(name for name in _OPTIONS if hasattr(connecting, name))
         led = {"uri": bridge.url, "proxy": None, given: _without_tls(getattr(connecting, given))}
         if hasattr(connecting, "ws_uri"):
@@ -74,20 +68,9 @@ def _without_tls(options: dict[str, Any]) -> dict[str, Any]:
 
 def _blocking(real: Any) -> Any:
     def connect(uri: str, **options: Any) -> Any:
-        if (tape := _tape(uri)) is None:
+        if (tape := tape_of(uri)) is None:
             return real(uri, **options)
-        bridge = _bridge(tape, uri, options.get("additional_headers"))
+        bridge = bridged(tape, uri, options.get("additional_headers"))
         return real(bridge.url, **{**_without_tls(options), "proxy": None})
 
     return connect
-
-
-def _aiohttp(real: Any) -> Any:
-    async def ws_connect(session: Any, url: Any, **options: Any) -> Any:
-        whole = str(session._build_url(url)).replace("http", "ws", 1)  # noqa: SLF001  # as aiohttp does
-        if (tape := _tape(whole)) is None:
-            return await real(session, url, **options)
-        bridge = _bridge(tape, whole, options.get("headers"))
-        return await real(session, bridge.url, **{**options, "proxy": None})
-
-    return ws_connect

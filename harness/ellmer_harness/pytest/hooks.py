@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..tape.stale_recordings.older_than_policy import Recording
+from ..tape.stale_policies import Recording
 
 __all__ = ["pytest_cassette_stale"]
 

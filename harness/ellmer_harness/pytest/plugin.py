@@ -8,7 +8,7 @@ def test_chat(cassette): ...                # the fixture is the tape; using it 
 ```
 
 `--cassette-mode=record|rewrite|append|live` changes the mode for one run. Every option is a fixture that a
-conftest can override: see `fixtures`.
+conftest can override.
 """
 
 from __future__ import annotations
@@ -24,21 +24,40 @@ from uuid import uuid4
 import pytest
 
 from ..errors import HarnessError, Miss
+from ..format.files import file_name
 from ..interception.virtual_clock import Clock
-from ..secrets.redaction.headers_and_urls import Scrub, clean_url
+from ..secrets.redaction import Scrub, clean_url
 from ..store import Store
-from ..tape.matching.miss_explanation import rerecord_command
-from ..tape.matching.request_key import Match
-from ..tape.options import MODES, Judge, Mode, set_default_mode
-from ..tape.stale_recordings.older_than_policy import Policy, Recording
-from ..tape.stale_recordings.stale_warnings import LEVELS
+from ..tape.miss_explanation import rerecord_command
+from ..tape.request_key import Match
+from ..tape.run_verdict import LEVELS
+from ..tape.stale_policies import Policy, Recording
 from ..tape.tape import Tape
+from ..tape.tape_state import MODES, Judge, Mode, set_default_mode
 from . import hooks
-from .fixtures import *  # noqa: F403  # pytest finds fixtures in the namespace of a plugin
-from .fixtures import file_name
 from .terminal_summary import Summary
 
-__all__ = ["cassette", "file_name"]
+__all__ = [
+    "cassette",
+    "cassette_blobs",
+    "cassette_clock",
+    "cassette_folder",
+    "cassette_judge",
+    "cassette_match",
+    "cassette_max_age",
+    "cassette_mode",
+    "cassette_name",
+    "cassette_options",
+    "cassette_policies",
+    "cassette_routes",
+    "cassette_scrub",
+    "cassette_store",
+    "file_name",
+]
+
+
+# --- Options, hooks and the fixture ----------------------------------------------------------------------
+
 
 _FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
 _FAILURE = pytest.StashKey[BaseException]()
@@ -223,3 +242,93 @@ def _command(request: pytest.FixtureRequest) -> str:
     here = Path(relpath(config.rootpath / module, config.invocation_params.dir)).as_posix()
     again = rerecord_command(here + colons + test)
     return f"{again} --cassette-store='{clean_url(store)}'" if store else again
+
+
+# --- Fixtures to override --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cassette_folder(request: pytest.FixtureRequest) -> Path:
+    """Returns the folder of a test's cassettes: `cassettes/<module>` beside its file."""
+    return request.path.parent / "cassettes" / request.path.stem
+
+
+@pytest.fixture
+def cassette_name(request: pytest.FixtureRequest) -> str:
+    """Returns the cassette's file name without its suffix: class, test and parameters."""
+    owner = f"{request.cls.__qualname__}." if request.cls else ""
+    return file_name(owner + request.node.name)
+
+
+@pytest.fixture
+def cassette_blobs(request: pytest.FixtureRequest) -> Path:
+    """Returns the folder of binary bodies: `cassettes/blobs` beside the test's file."""
+    return request.path.parent / "cassettes" / "blobs"
+
+
+@pytest.fixture
+def cassette_mode() -> Mode | None:
+    """Returns the mode, if `--cassette-mode` is not given."""
+    return None
+
+
+@pytest.fixture
+def cassette_match() -> Match:
+    """Returns the `Match` that says when two requests are the same."""
+    return Match()
+
+
+@pytest.fixture
+def cassette_scrub() -> Scrub | None:
+    """Returns the `Scrub` that says what may be written: `Scrub.of({"NAME": "secret value"},
+    keep=["x-header"])`.
+    """
+    return None
+
+
+@pytest.fixture
+def cassette_routes() -> Mapping[str, str] | None:
+    """Returns the hosts that requests go to while recording."""
+    return None
+
+
+@pytest.fixture
+def cassette_judge() -> Judge | None:
+    """Returns the judge: a function that checks the requests of a recording."""
+    return None
+
+
+@pytest.fixture
+def cassette_clock() -> Clock:
+    """Returns the clock of the tape. `Clock(today=…)` fixes the date for new recordings and for the age of
+    existing ones.
+    """
+    return Clock()
+
+
+@pytest.fixture(scope="session")
+def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
+    """Returns the store that shares cassettes: `--cassette-store`, else `cassette_store` in the configuration
+    file.
+    """
+    given = pytestconfig.getoption("--cassette-store")
+    return given if given is not None else pytestconfig.getini("cassette_store") or None
+
+
+@pytest.fixture
+def cassette_max_age(pytestconfig: pytest.Config) -> float | None:
+    """Returns the days until a recording is stale: `cassette_max_age` of the configuration file."""
+    days = pytestconfig.getini("cassette_max_age")
+    return float(days) if days else None
+
+
+@pytest.fixture
+def cassette_policies() -> Sequence[Policy]:
+    """Returns further reasons why a recording is stale, besides those of the hook `pytest_cassette_stale`."""
+    return ()
+
+
+@pytest.fixture
+def cassette_options() -> dict[str, Any]:
+    """Returns further options of `use_cassette`. They override the fixtures, and the marker overrides them."""
+    return {}

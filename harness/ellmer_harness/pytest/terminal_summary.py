@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ..format.files import replace_file
 from ..tape.run_verdict import Verdict, nobody_asked, table
-from .prune_report import left_over, write_report
 
-__all__ = ["Summary"]
+__all__ = ["Summary", "left_over", "write_report"]
+
+
+# --- The summary -----------------------------------------------------------------------------------------
+
 
 _NOT_RUN = "cassettes_not_run"
 
@@ -102,3 +107,27 @@ class Summary:
 
 def _module(nodeid: str) -> str:
     return nodeid.partition("::")[0]
+
+
+# --- The report for ellmer-harness prune -----------------------------------------------------------------
+
+
+def left_over(verdicts: Iterable[tuple[str, Verdict]], failed: Collection[str]) -> dict[str, list[str]]:
+    """Returns the cassettes with the interactions that none of their tests requested. `failed` names the
+    tests that stopped early.
+    """
+    together: dict[str, list[tuple[str, Verdict]]] = {}
+    for name, one in verdicts:
+        together.setdefault(one.path, []).append((name, one))
+    sure = {
+        path: set[str].intersection(*(set(one.left) for _, one in shared))
+        for path, shared in together.items()
+        if all(one.state in ("played", "unused") and name not in failed for name, one in shared)
+    }
+    return {path: sorted(left) for path, left in sure.items() if left}
+
+
+def write_report(path: Path, unused: dict[str, list[str]], orphans: Iterable[Path]) -> None:
+    """Writes the report."""
+    found = {"unused": unused, "orphans": sorted(map(str, orphans))}
+    replace_file(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")

@@ -22,7 +22,7 @@ from vcr.request import Request
 
 from ..errors import SecretFound
 from ..secrets.cassette_scan import scan
-from ..secrets.redaction.headers_and_urls import Scrub, clean_url, is_secret_name, masked
+from ..secrets.redaction import Scrub, clean_url, is_secret_name, masked
 
 __all__ = ["Guarded", "guard_vcrpy", "release_vcrpy"]
 

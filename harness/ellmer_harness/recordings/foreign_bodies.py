@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .size_limits import MAX_BYTES, file_bytes
+from .untrusted_files import MAX_BYTES, file_bytes
 
 __all__ = ["beside", "body_of", "encoded", "json_bytes"]
 

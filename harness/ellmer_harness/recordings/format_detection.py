@@ -19,8 +19,7 @@ from .formats.json_lines import exchanges, is_log
 from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction
-from .size_limits import file_bytes, modest, unzipped
-from .unreadable_files import Unreadable, explained
+from .untrusted_files import Unreadable, explained, file_bytes, modest, unzipped
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
 

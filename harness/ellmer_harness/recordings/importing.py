@@ -21,7 +21,7 @@ from ..format.blobs import Blobs
 from ..format.compression import is_coded
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import masks, scan
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..secrets.redaction import Scrub
 from . import Found, Interaction
 from .interaction import value_of
 

@@ -1,20 +1,57 @@
 """Looks for secrets in a cassette, by value, by pattern and by name. Findings name the place, not the secret.
 
-A finding has a fingerprint, eight hex digits of a hash, which can be used to accept it. The package `secrets`
-knows the patterns and encodings of credentials.
+A finding has a fingerprint, eight hex digits of a hash, which can be used to accept it.
+
+The content of an encoded string is searched like the string itself, some layers deep: URL-encoding, escapes, JSON in a
+string, base64 at any offset, gzip. Equal strings are searched once, and all in one call, because conversations repeat
+themselves and each call is expensive. All tokens are decoded at once for the same reason: most long words of a
+conversation are random ids, which decode to unreadable bytes at each of the four offsets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import json
+import re
+from base64 import b64decode
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
-from typing import Any
+from itertools import accumulate, chain, compress, repeat
+from operator import is_
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
-from .detection.credential_search import search
-from .redaction.headers_and_urls import MASK
+from pydantic_core import from_json
 
-__all__ = ["Finding", "fingerprint", "masks", "scan"]
+from ..format.compression import undo
+from .named_credentials import NAMED, credential, hinted, kind, named, telling
+from .redaction import MASK
+from .service_keys import keys, maintained
+from .value_randomness import LEAST
+
+__all__ = [
+    "Finding",
+    "Hit",
+    "Place",
+    "fingerprint",
+    "masks",
+    "parsed",
+    "places",
+    "plain",
+    "pointer",
+    "readable",
+    "runs",
+    "scan",
+    "search",
+    "strings",
+    "worth_decoding",
+]
+
+
+# --- Findings --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -48,3 +85,387 @@ def masks(value: Any, accepted: Collection[str] = ()) -> dict[str, str]:
 def fingerprint(secret: str) -> str:
     """Returns eight hex digits that identify a secret."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+# --- The search, layer by layer --------------------------------------------------------------------------
+
+
+_SEPARATOR = b"\n\0\n"
+_LAYERS = 3
+_LONGEST_FORM = 100_000
+_IN_WORD = bytes(one < 128 and (chr(one).isalnum() or chr(one) in "_.+/=~:-") for one in range(256))
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}+={0,2}")
+_HEX = re.compile(r"[0-9a-fA-F-]+")
+_FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
+_JSON = frozenset("[{ \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")  # and the spaces before it
+_ESCAPE = re.compile(r"\\(.)")
+
+
+class Hit(NamedTuple):
+    """`holder` is the base64 that hides the secret, or `""`."""
+
+    pointers: Sequence[str]
+    what: str
+    secret: str
+    holder: str
+
+
+@dataclass(eq=False, slots=True)
+class _Part:
+    """A text to search. It is in the value at `at`, or it is encoded in `token` of one of the parts `among`."""
+
+    text: str
+    key: str = ""
+    at: Callable[[], dict[tuple[str, str], list[Place]]] | None = None
+    among: Sequence[_Part] = ()
+    token: str = ""
+    holder: str = ""
+
+    def places(self) -> list[str]:
+        """Returns the places of the part in the value."""
+        hiding = (part for part in self.among if self.token in part.text)
+        found = (
+            map(pointer, self.at()[self.key, self.text])
+            if self.at
+            else (place for part in hiding for place in part.places())
+        )
+        return list(dict.fromkeys(found))
+
+
+def search(
+    value: Any, known: Sequence[tuple[str, str]] = (), where: str = "", *, rules: bool = True
+) -> Iterator[Hit]:
+    """Yields all hits. `known` are values to look for, each with its kind. With `rules`, the maintained rule
+    set is used, too.
+    """
+    at = cache(lambda: places(value, where))
+    parts = [_Part(text, key, at) for key, text in strings(value) if text]
+    for layer in range(_LAYERS):
+        if parts:
+            texts = [part.text.encode("utf-8", "replace") for part in parts]
+            whole = _SEPARATOR.join(texts)
+            words = [*_words(whole)]
+            yield from _by_value(parts, whole, known)
+            yield from _by_value(parts, whole, [(secret, what) for what, secret in keys(words)])
+            yield from _by_value(parts, whole, maintained(whole) if rules else ())
+            yield from _by_name(parts, whole, texts)
+            parts = _unwrapped(parts, words, known, first=layer == 0)
+
+
+def _by_value(parts: Sequence[_Part], whole: bytes, known: Iterable[tuple[str, str]]) -> Iterator[Hit]:
+    for secret, what in known:
+        if secret.encode("utf-8", "replace") in whole:
+            yield from (
+                Hit(part.places(), what, secret, part.holder) for part in parts if secret in part.text
+            )
+
+
+def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> Iterator[Hit]:
+    starts = [0, *accumulate(len(text) + len(_SEPARATOR) for text in texts)]
+    # One character a byte: much faster than letters of all alphabets, and places are the same in both.
+    for what, found, at in named(whole.decode("latin-1"), whole.lower().decode("latin-1")):
+        part = parts[bisect_right(starts, at) - 1]
+        yield Hit(part.places(), what, found.encode("latin-1").decode("utf-8", "replace"), part.holder)
+    for part in parts:
+        if part.key and credential(kind(part.key), part.text):
+            yield Hit(part.places(), NAMED, part.text, part.holder)
+
+
+def _words(text: bytes) -> dict[str, None]:
+    """Returns the distinct long words in order."""
+    return dict.fromkeys(word.decode("ascii") for word in runs(text, _IN_WORD, LEAST))
+
+
+def _unwrapped(
+    parts: Sequence[_Part], words: Sequence[str], known: Sequence[tuple[str, str]], *, first: bool
+) -> list[_Part]:
+    """Returns the next layer: the texts that are encoded in the parts."""
+    found: dict[tuple[str, str], _Part] = {}
+    for part in parts:
+        for key, text in _plain(part.text, first=first) if _may_hide(part.text) else ():
+            found.setdefault((key, text), _Part(text, key, among=[part], holder=part.holder))
+    found_tokens = (token for word in words for token in _BASE64.findall(word))
+    tokens = dict.fromkeys(token for token in found_tokens if not _HEX.fullmatch(token))
+    for token in worth_decoding([*tokens], [secret.encode() for secret, _ in known]):
+        for text in _decoded(token, known):
+            found.setdefault((token, text), _Part(text, among=parts, token=token, holder=token))
+    return [*found.values()]
+
+
+def _may_hide(text: str) -> bool:
+    """Tells whether a text begins like JSON, or has a mark of another encoding."""
+    return text[:1] in _JSON or "%" in text or "\\" in text or "+" in text
+
+
+def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
+    """Yields the name and text of the content of a string, one layer below: JSON, URL-encoding, escapes."""
+    if len(text) < 8:
+        return
+    if (value := parsed(text.strip() if first else text)) is not None:
+        yield from strings(value)
+        return
+    if "%" in text and (plain := unquote(text)) != text:
+        yield "", plain
+    if "\\" in text:
+        yield "", _ESCAPE.sub(r"\1", text)
+    if "+" in text and "=" in text and len(text) < _LONGEST_FORM and _FORM.fullmatch(text):
+        yield "", unquote(text.replace("+", " "))
+
+
+def _decoded(token: str, known: Sequence[tuple[str, str]]) -> Iterator[str]:
+    whole_token = plain(token)
+    for offset in range(4):
+        part = whole_token[offset:]
+        whole = len(part) // 4 * 4
+        data = b64decode(part[:whole] + (part[whole:] + "==")[:4] * (len(part) % 4 > 1))
+        if data[:2] == b"\x1f\x8b":
+            yield from readable(undo(data, "gzip"))
+        texts = [*readable(data)]
+        yield from texts
+        yield from (secret for secret, _ in known if secret.encode() in data)
+        if offset == 0 and len(texts) == 1 and len(texts[0]) >= len(data) // 2:
+            return  # this is how it was meant
+
+
+# --- The strings of a JSON value -------------------------------------------------------------------------
+
+
+Place = tuple[Any, object]
+"""The place above, and the step from there; the outermost is `("", None)` or what stands for it."""
+_NAMES = ("name", "key", "header", "field", "variable", "env", "id", "n", "k", "Name", "Key")
+_VALUES = frozenset(("value", "val", "secret_value", "secretValue", "content", "data", "v", "Value"))
+_NAMING = frozenset(_NAMES)
+_NUMBERS = frozenset((int, float, bool, type(None)))
+_KINDS = _NUMBERS | {str, dict, list}
+_FIELDS = 12  # an object that names its value has few others
+_RUN = 16
+_PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
+
+
+def strings(value: Any) -> list[tuple[str, str]]:
+    """Returns each distinct string once without a name, and once more with each name that suggests a credential.
+
+    The value is searched level by level, in bulk: a cassette has millions of values, and few have such a name.
+    """
+    plain: dict[str, None] = {}
+    named: dict[tuple[str, str], None] = {}
+    level = [value]
+    while level:
+        kinds = [*map(type, level)]
+        if not _KINDS.issuperset(kinds):
+            level = [part for item in level for part in _readable(item)]
+            kinds = [*map(type, level)]
+        texts, objects, lists = (_only(kind, level, kinds) for kind in (str, dict, list))
+        lists = [items for items in lists if not _numbers(items)]
+        names = dict.fromkeys(chain.from_iterable(objects))
+        plain.update(dict.fromkeys(texts))
+        plain.update(names)
+        named.update(dict.fromkeys(_telling(objects, lists, names)))
+        level = [*_values(objects, names), *chain.from_iterable(lists)]
+    return [*(("", text) for text in plain), *named]
+
+
+def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
+    """Returns the same strings, each with its places. This is several times slower, so it is used only for
+    strings with findings.
+    """
+    found: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    left: list[tuple[Any, Place, str]] = [(value, (where, None), "")]
+    while left:
+        item, place, key = left.pop()
+        if isinstance(item, str):
+            found["", item].append(place)
+            if telling(key):
+                found[key, item].append(place)
+        elif isinstance(item, dict):
+            naming = "" if _VALUES.isdisjoint(item) else _named(item)
+            for name, inner in item.items():
+                found["", name].append(place)
+                left.append((inner, (place, name), naming if naming and name in _VALUES else name))
+        elif isinstance(item, list | tuple):
+            left += _items(item, place, key)
+        elif isinstance(item, bytes):
+            left += [(inner, place, key) for inner in _of_bytes(item)]
+    return found
+
+
+def _only(kind: type, level: list[Any], kinds: list[type]) -> list[Any]:
+    return [*compress(level, map(is_, kinds, repeat(kind)))]
+
+
+def _readable(item: Any) -> list[Any]:
+    """Returns the values in an item, converted to the types that are searched."""
+    if type(item) in _KINDS:
+        return [item]
+    if isinstance(item, bytes):
+        return _of_bytes(item)
+    if isinstance(item, dict):
+        return [{**item}]
+    return [[*item]] if isinstance(item, list | tuple) else [str(item)]
+
+
+def _values(objects: list[dict[str, Any]], names: Container[str]) -> Iterable[Any]:
+    if "text" not in names:
+        return chain.from_iterable(map(dict.values, objects))
+    return (
+        "".join(item) if name == "text" and _lines(item) else item
+        for each in objects
+        for name, item in each.items()
+    )
+
+
+def _lines(value: Any) -> bool:
+    """Tells whether this is a cassette's form of a text with several lines."""
+    return isinstance(value, list) and all(isinstance(line, str) for line in value)
+
+
+def _numbers(items: Sequence[Any]) -> bool:
+    return bool(items) and type(items[0]) in _NUMBERS and _NUMBERS.issuperset(map(type, items))
+
+
+def _telling(
+    objects: list[dict[str, Any]], lists: list[list[Any]], names: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yields the strings under telling names: those of a field, of `{"name": …, "value": …}` and of a pair."""
+    for name in filter(telling, names):
+        yield from (found for each in objects if name in each for found in _texts(name, each[name]))
+    naming = _NAMING.intersection(names)
+    valued = [one for one in objects if not _VALUES.isdisjoint(one)] if naming else []
+    if hinted("\n".join({one[name] for name in naming for one in valued if isinstance(one.get(name), str)})):
+        for each in valued:
+            if name := _named(each):
+                yield from (found for one in _VALUES & each.keys() for found in _texts(name, each[one]))
+    yield from ((pair[0], text) for pair in lists if _pair(pair) for text in pair)
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yields the strings in a field: a single one, or those of a list."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield name, item
+        elif isinstance(item, list | tuple):
+            left += item
+        elif isinstance(item, bytes):
+            left += _of_bytes(item)
+
+
+def _of_bytes(data: bytes) -> list[Any]:
+    whole = parsed(data)
+    return [*readable(data)] if whole is None else [whole]
+
+
+def pointer(place: Place) -> str:
+    """Returns a place as a JSON pointer after the name of the outermost value."""
+    steps: list[str] = []
+    above, step = place
+    while step is not None:
+        steps.append(f"/{step}")
+        above, step = above
+    return str(above) + "".join(reversed(steps))
+
+
+def parsed(body: bytes | str) -> Any:
+    """Returns the value of a JSON text, or `None` for any other text."""
+    opening = (b"{", b"[") if isinstance(body, bytes) else ("{", "[")
+    if body[:1] not in opening:
+        return None
+    try:
+        return from_json(body)
+    except ValueError:
+        pass  # `json` takes half a surrogate, too
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def readable(data: bytes) -> Iterator[str]:
+    """Yields the readable text in bytes: all of it, or the runs of printable characters."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        yield text
+        return
+    yield from (run.decode("ascii") for run in runs(data, _PRINTABLE, _RUN))
+
+
+def runs(data: bytes, table: bytes, least: int) -> Iterator[bytes]:
+    """Yields the runs of at least `least` bytes that have a 1 in the table. Finding them in bulk is fast."""
+    marks, at, wanted = data.translate(table), 0, b"\1" * least
+    while (at := marks.find(wanted, at)) >= 0:
+        end = marks.find(b"\0", at)
+        end = len(data) if end < 0 else end
+        yield data[at:end]
+        at = end
+
+
+def _items(items: Sequence[Any], place: Place, key: str) -> Iterator[tuple[Any, Place, str]]:
+    if key == "text" and _lines(items):
+        yield "".join(items), (place, 0), key
+        return
+    key = items[0] if _pair(items) else "" if key == "text" else key
+    yield from ((item, (place, index), key) for index, item in enumerate(items) if type(item) not in _NUMBERS)
+
+
+def _pair(items: Sequence[Any]) -> bool:
+    """Tells whether this is a header or a form field whose name suggests a credential."""
+    return len(items) == 2 and all(isinstance(item, str) for item in items) and telling(items[0])
+
+
+def _named(value: dict[str, Any]) -> str:
+    """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
+    found = (value.get(one) for one in _NAMES if one in value) if len(value) <= _FIELDS else ()
+    return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")
+
+
+# --- Tokens that may be base64 of readable text ----------------------------------------------------------
+
+
+_BETWEEN = "AAAA"  # three zero bytes
+_READABLE_RUN = re.compile(
+    rb"[\x20-\x7e\t\r\n]{14,}"
+)  # two less than are searched: the end of a token is left out
+_LETTER = rb"[\x01-\x7f]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+_TEXT = re.compile(rb"\0\0\0(?:%s)+(?:[\xc2-\xf4][\x80-\xbf]{0,2})?(?=\0\0\0)" % _LETTER)
+_GZIP = re.compile(rb"\0\0\0\x1f\x8b")
+
+
+def plain(token: str) -> str:
+    """Returns the token in the standard alphabet, without padding."""
+    return token.rstrip("=").replace("-", "+").replace("_", "/")
+
+
+def worth_decoding(tokens: Sequence[str], known: Iterable[bytes]) -> Iterator[str]:
+    """Returns the tokens that may hold text, printable characters, a known value or gzip. The order is kept,
+    and some false positives are included.
+    """
+    begun = [secret[:-2] for secret in known]  # the end of a token is left out here, too
+    if not all(map(_enough, begun)):
+        return iter(tokens)
+    words = [plain(token) for token in tokens]
+    found = set[int]()
+    for offset in range(4):
+        parts = [word[offset : offset + (len(word) - offset) // 4 * 4] for word in words]
+        starts = [*accumulate((len(part) // 4 * 3 + 3 for part in parts), initial=3)]
+        data = b64decode(_BETWEEN + _BETWEEN.join(parts) + _BETWEEN)
+        found.update(bisect_right(starts, at) - 1 for at in _readable_places(data, begun))
+    return (tokens[number] for number in sorted(found))
+
+
+def _enough(begun: bytes) -> bool:
+    return len(begun) > 2
+
+
+def _readable_places(data: bytes, known: Iterable[bytes]) -> Iterator[int]:
+    yield from (match.start() for match in _READABLE_RUN.finditer(data))
+    for pattern in (_TEXT, _GZIP):
+        yield from (match.start() + 3 for match in pattern.finditer(data))
+    for secret in known:
+        at = data.find(secret)
+        while at >= 0:
+            yield at
+            at = data.find(secret, at + 1)

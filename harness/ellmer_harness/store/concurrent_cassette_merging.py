@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ..format.json_layout import layout
+from ..format.json_text import layout
 
 __all__ = ["locked", "merged", "rewritten_before"]
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import fsspec
 
-from ..secrets.redaction.headers_and_urls import clean_url
+from ..secrets.redaction import clean_url
 
 __all__ = ["Remote"]
 

@@ -8,7 +8,7 @@ import redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from ..secrets.redaction.headers_and_urls import clean_url
+from ..secrets.redaction import clean_url
 
 __all__ = ["RedisStore"]
 

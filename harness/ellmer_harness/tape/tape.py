@@ -6,27 +6,40 @@ A replay is checked: everything recorded was used, no request was missing, and s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+import functools
+import inspect
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from ..errors import HarnessError, Miss
-from ..exchange.messages import Sent
+from ..errors import CassetteError, HarnessError, Miss
+from ..exchange.chunking import framed
+from ..exchange.messages import Exchange, Sent
+from ..exchange.reply import Reply
+from ..faults import Schedule
 from ..faults.status_and_connection_faults import override
-from ..interception import client_patching, network_guard
+from ..interception import client_patching, httpx_transports, network_guard
+from ..interception.request_in_flight import RequestInFlight
+from ..secrets.redaction import masked
 from ..store.local_copies import Shared
-from .decorator import F, decorated
-from .request_lookup import RequestLookup
+from .request_key import RequestKey
 from .run_verdict import Verdict, hold_to_account, verdict
+from .tape_state import TapeState
 from .verify_mode import LiveCheck
+
+if TYPE_CHECKING:
+    from .cassette_index import CassetteIndex
 
 __all__ = ["Tape", "use_cassette"]
 
 
+# --- The tape -------------------------------------------------------------------------------------------
+
+
 @dataclass(eq=False, repr=False)
-class Tape(RequestLookup):
+class Tape(TapeState):
     """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
 
     While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded or replayed. `sent` is
@@ -103,6 +116,9 @@ class Tape(RequestLookup):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._stack = ExitStack()
+        self._recording: ModuleType
+        self._schedule = Schedule(self.faults)
+        self._pending: dict[int, tuple[RequestInFlight, int]] = {}
 
     def __repr__(self) -> str:
         return f"<Tape {self.name} ({self.mode}): {len(self.sent)} sent>"
@@ -202,6 +218,116 @@ class Tape(RequestLookup):
             return shared.look(self.path)
         return shared.fetch(self.path, offline=self.mode != "append")
 
+    # What intercepted clients call for each request.
+
+    def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
+        """Finds the answer to a request that a client is about to send, or adds a place for its recording.
+
+        Args:
+            http: The client library of the request (its exceptions and classes).
+            request: The client's own request object.
+            body: The bytes of its body.
+
+        Returns:
+            The request in flight; it has the recorded reply, if there is one.
+
+        Raises:
+            Miss: If the request was not recorded, and this mode does not record.
+        """
+        headers = httpx_transports.lowered(request.headers.raw)
+        clean = self._clean(request, body)
+        sent = Sent(request.method, clean.uri, {n: masked(n, v) for n, v in headers}, body)
+        take = RequestInFlight(http, request, Exchange(sent), self._done, self.clock, miss=self.missed)
+        self.sent.append(sent)
+        self.exchanges.append(take.exchange)
+        try:
+            if self.index is not None:
+                self._place(take, clean, self.index)
+        except CassetteError as error:  # a client would take it for trouble on the line, and try again
+            told = str(error) if self.absent else f"cassette {self.name}: {error}"
+            raise self.missed(told) from (None if self.absent else error)
+        return take
+
+    def holds(self, request: Any, body: bytes) -> bool:
+        """Tells whether the cassette has an answer for a request, used or not.
+
+        Args:
+            request: The client's own request object.
+            body: The bytes of its body.
+        """
+        if self.index is None:
+            return False
+        ask = self.index.ask(self._clean(request, body))
+        return self.index.find(ask) is not None or bool(self.index.played(ask))
+
+    def routed(self, http: Any, request: Any) -> Any:
+        """Returns the request that is really sent while recording. `routes` may change its host.
+
+        Args:
+            http: The client library of the request.
+            request: The client's own request object.
+        """
+        return routed(http, request, self.routes or {}, self.accept_encoding)
+
+    def target(self, url: str) -> str:
+        """Returns the URL that a request really goes to while recording.
+
+        Args:
+            url: The URL that the client asked for.
+        """
+        return target(url, self.routes or {})
+
+    def _clean(self, request: Any, body: bytes) -> Any:
+        """Returns the request in the form of the lookup."""
+        headers = httpx_transports.lowered(request.headers.raw)
+        return self._recording.recorded_request(
+            self.scrub, request.method, str(request.url), headers, body, normalize=self.normalize
+        )
+
+    def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
+        """Finds the answer in the index, or adds a place for it there."""
+        if self.absent and self.offline:
+            raise CassetteError(self.none)
+        ask = index.ask(clean)
+        if self.replays and self._play(take, ask, index):
+            take.exchange.played = True
+        elif self.records:
+            self.workers.note()
+            self._pending[id(take)] = take, index.place(clean)
+        else:
+            raise self.miss(ask, index)
+
+    def _play(self, take: RequestInFlight, ask: RequestKey, index: CassetteIndex) -> bool:
+        """Sets the reply of a request in flight. Returns False if there is none."""
+        faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
+        if not any(fault.answers for fault in faults):
+            take.place = index.take(ask)
+            if take.place is None and not any(fault.alone for fault in faults):
+                return False
+        if take.place is not None:
+            if not self.match.body:
+                self.loosely_matched.append((len(self.sent), ask.request, index.data[take.place][0]))
+            reply = Reply.recorded(index.response(take.place), timed=self.delays is not None)
+            reply = framed(reply, self.framing) if self.framing else reply
+        if self.live_check is not None and take.place is not None:
+            told = f"{take.exchange.sent.method} {take.exchange.sent.url}"
+            self.live_check.ask(told, take.request, take.exchange.sent.body, reply)
+        for fault in faults:
+            reply = fault.change(reply)
+        take.reply, take.spends = reply, all(fault.spends for fault in faults)
+        return True
+
+    def _done(self, take: RequestInFlight) -> None:
+        if take.place is not None and self.index is not None:
+            recorded_to_fail = "error" in self.index.response(take.place)
+            if not take.spends or (take.exchange.failure and not recorded_to_fail):
+                self.index.give_back(take.place)
+        _, place = self._pending.pop(id(take), (None, None))
+        if place is not None and self.index is not None and take.exchange.answered:
+            live = self.recorded_from == "live"
+            kept = self._recording.recorded_response(self.scrub, take.seen(), live=live, masking=self.masking)
+            self.index.answer(place, kept)
+
 
 use_cassette = Tape
 
@@ -218,7 +344,88 @@ def _recording() -> ModuleType:
     knows.
     """
     try:
-        from . import cassette_saving  # noqa: PLC0415
+        from . import cassette_file  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise HarnessError(f'{error}. Cassettes need vcrpy: pip install "ellmer-core[harness]"') from error
-    return cassette_saving
+    return cassette_file
+
+
+# --- Routes of requests while recording: the client and the cassette keep the original URL --------------
+
+
+def routed(http: Any, request: Any, routes: Mapping[str, str], accept_encoding: str | None) -> Any:
+    """Returns the request to send, with our accept-encoding. The longest matching route changes its host."""
+    url = target(str(request.url), routes)
+    if url == str(request.url) and accept_encoding is None:
+        return request
+    headers = http.Headers(request.headers)
+    if url != str(request.url):
+        headers["x-forwarded-host"] = request.url.netloc.decode()
+        headers["host"] = http.URL(url).netloc.decode()
+    if accept_encoding is not None:
+        headers["accept-encoding"] = accept_encoding
+    return http.Request(
+        request.method, url, headers=headers, stream=request.stream, extensions=request.extensions
+    )
+
+
+def target(url: str, routes: Mapping[str, str]) -> str:
+    """Returns the URL, with its beginning replaced by a matching route."""
+    for origin in sorted(routes, key=len, reverse=True):
+        prefix = origin.rstrip("/")
+        if url.startswith(prefix) and url[len(prefix) :][:1] in ("", "/", "?", "#"):
+            return routes[origin].rstrip("/") + url[len(prefix) :]
+    return url
+
+
+# --- The decorator: each call of a function has its own cassette ----------------------------------------
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+Opened = Callable[[], AbstractContextManager[Any]]
+
+
+def decorated(function: F, opened: Opened) -> F:
+    """Wraps a function, blocking or async, generator or not, so that each call runs inside `opened`."""
+    around: Any = _plain
+    if inspect.iscoroutinefunction(function):
+        around = _coroutine
+    elif inspect.isasyncgenfunction(function):
+        around = _async_generator
+    elif inspect.isgeneratorfunction(function):
+        around = _generator
+    wrapped: Any = functools.wraps(function)(around(function, opened))
+    return cast("F", wrapped)
+
+
+def _plain(function: Callable[..., Any], opened: Opened) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with opened():
+            return function(*args, **kwargs)
+
+    return run
+
+
+def _coroutine(function: Callable[..., Any], opened: Opened) -> Callable[..., Any]:
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        with opened():
+            return await function(*args, **kwargs)
+
+    return run
+
+
+def _generator(function: Callable[..., Any], opened: Opened) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        with opened():
+            return (yield from function(*args, **kwargs))
+
+    return run
+
+
+def _async_generator(function: Callable[..., Any], opened: Opened) -> Callable[..., Any]:
+    async def run(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        with opened():
+            async for item in function(*args, **kwargs):
+                yield item
+
+    return run

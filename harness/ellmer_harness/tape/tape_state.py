@@ -6,25 +6,136 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import Miss
+from ..errors import CassetteError, Miss
 from ..exchange.messages import Exchange, Sent
-from ..secrets.redaction.headers_and_urls import Scrub
+from ..exchange.reply import Reply
+from ..faults import Fault
+from ..interception.virtual_clock import Clock
+from ..secrets.redaction import Scrub
+from ..store import Store
 from ..store.local_copies import shared
-from .concurrency import Concurrency
-from .matching.miss_explanation import command, nearest
-from .matching.request_key import RequestKey
-from .options import Mode, Options, chosen_mode
+from .miss_explanation import command, nearest
+from .request_key import Match, Repeat, RequestKey
+from .stale_policies import Policy
 
 if TYPE_CHECKING:
-    from ..secrets.redaction.placeholders import Masking
-    from .matching.cassette_index import CassetteIndex
+    from ..secrets.placeholders import Masking
+    from .cassette_index import CassetteIndex
     from .verify_mode import LiveCheck
 
-__all__ = ["TapeState"]
+__all__ = ["MODES", "Concurrency", "Mode", "Options", "TapeState", "chosen_mode", "set_default_mode"]
+
+
+# --- Options ---------------------------------------------------------------------------------------------
+
+
+Mode = Literal["replay", "record", "rewrite", "append", "verify", "live"]
+MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "verify", "live")
+_OF_VCRPY = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}
+Judge = Callable[[list[Sent]], list[str]]
+_default: list[str | None] = [None]
+
+
+def chosen_mode(mode: str | None) -> Mode:
+    """Returns the mode. The default is the pytest option, then the environment variable CASSETTE_MODE, then
+    `replay`. Raises `CassetteError` for an unknown mode.
+    """
+    mode = mode or _default[0] or os.environ.get("CASSETTE_MODE") or "replay"
+    for known in MODES:
+        if known == mode:
+            return known
+    ours = _OF_VCRPY.get(mode)
+    hint = f" ({mode!r} of vcrpy is {ours!r})" if ours else ""
+    raise CassetteError(f"{mode!r} is not a cassette mode; the modes are {', '.join(MODES)}{hint}")
+
+
+def set_default_mode(mode: str | None) -> str | None:
+    """Sets the default mode, for the pytest plugin; returns the previous value."""
+    before, _default[0] = _default[0], mode
+    return before
+
+
+@dataclass(kw_only=True)
+class Options:
+    """The keyword arguments of `use_cassette`; `Tape` explains each."""
+
+    mode: Mode | None = None
+    routes: Mapping[str, str] | None = None
+    recorded_from: str = "live"
+    judge: Judge | None = None
+    store: Store | str | None = None
+    root: Path | str = "."
+    scrub: Scrub | None = None
+    secrets: Mapping[str, str] | None = None
+    not_secret: Sequence[str] = ()
+    mask: bool = False
+    keep_headers: Sequence[str] = ()
+    match: Match = field(default_factory=Match)
+    normalize: Callable[[Sent], Sent] | None = None
+    before_save: Callable[[dict[str, Any]], dict[str, Any] | None] | None = None
+    on_repeat: Repeat = "error"
+    metadata: Mapping[str, Any] | None = None
+    blobs: Path | str | None = None
+    faults: Sequence[Fault | tuple[Fault, ...]] = ()
+    framing: str | Callable[[Reply], Reply] | None = None
+    delays: Literal["real", "virtual"] | None = None
+    virtual_sleep: Sequence[str] = ()
+    allow_unused: bool = False
+    allow_idle: bool = False
+    allow_hosts: Sequence[str] = ()
+    accept_encoding: str | None = "identity"
+    patchers: Sequence[str] = ()
+    run: str = ""
+    rerecord: str | None = None
+    clock: Clock = field(default_factory=Clock)
+    max_age: float | None = None
+    policies: Sequence[Policy] = ()
+    stale: Literal["ignore", "warn", "error"] | None = None
+
+
+# --- Concurrent requests ---------------------------------------------------------------------------------
+
+
+@dataclass
+class Concurrency:
+    """Whether requests are concurrent. `concurrent` is True once two threads have sent requests, or two tasks
+    that were alive at the same time.
+
+    It depends on the program, not on timing: threads count even if they do not overlap. The objects
+    themselves are kept, because their ids are reused.
+    """
+
+    concurrent: bool = False
+    _threads: set[threading.Thread] = field(default_factory=set)
+    _tasks: list[Any] = field(default_factory=list)
+
+    def note(self) -> None:
+        """Notes that the current thread or task sends a request."""
+        self._threads.add(threading.current_thread())
+        task = _current_task()
+        if task is not None and task not in self._tasks:
+            self.concurrent |= any(not other.done() for other in self._tasks)
+            self._tasks.append(task)
+        self.concurrent |= len(self._threads) > 1
+
+
+def _current_task() -> Any:
+    asyncio = sys.modules.get("asyncio")  # a program without it has no tasks; no reason to import it
+    with suppress(RuntimeError):
+        return asyncio.current_task() if asyncio else None
+    return None
+
+
+# --- State -----------------------------------------------------------------------------------------------
+
 
 _DIFFERS_BY_IT = "It was recorded with another secret. Name this one in secrets={'NAME': value}."
 
@@ -91,9 +202,9 @@ class TapeState(Options):
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """Returns a miss with the request and the closest recording. It is safe to log."""
-        from .matching.redacted_exchange import masked  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
+        from .cassette_index import masked_request  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
-        shown = RequestKey(index.match, masked(ask.request))
+        shown = RequestKey(index.match, masked_request(ask.request))
         another = index.find(shown) is not None
         told = _DIFFERS_BY_IT if another else nearest(index, shown, self.file)
         if self.absent:

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from ellmer_harness.cli import main
-from ellmer_harness.tape.options import MODES, Options
+from ellmer_harness.tape.tape_state import MODES, Options
 
 pytest_plugins = ["pytester"]
 

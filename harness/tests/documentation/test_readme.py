@@ -10,7 +10,7 @@ import pytest
 
 import ellmer_harness
 from ellmer_harness import errors, faults, use_cassette
-from ellmer_harness.tape.options import MODES, Options
+from ellmer_harness.tape.tape_state import MODES, Options
 
 pytest_plugins = ["pytester"]
 

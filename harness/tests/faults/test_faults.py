@@ -321,7 +321,7 @@ def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path, monkeyp
     stream = json.loads((tmp_path / "c.json").read_text())["interactions"][0]["response"]["stream"]
     assert stream == {"sizes": "events", "ms": "250 250 250"}
     slept = []
-    monkeypatch.setattr("ellmer_harness.interception.httpx_body_streams.time.sleep", slept.append)
+    monkeypatch.setattr("ellmer_harness.interception.httpx_transports.time.sleep", slept.append)
     with use_cassette(tmp_path / "c.json", delays="real"):
         assert read(http)[0] == EVENTS
     assert slept == [0.25, 0.25, 0.25]

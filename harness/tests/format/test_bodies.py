@@ -16,8 +16,7 @@ from ellmer_harness.errors import CassetteError
 from ellmer_harness.format.blobs import Blobs
 from ellmer_harness.format.bodies import decode, encode
 from ellmer_harness.format.compression import undo
-from ellmer_harness.format.json_layout import layout
-from ellmer_harness.format.json_text import BETWEEN, compact
+from ellmer_harness.format.json_text import BETWEEN, compact, layout
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.format.sse_and_ndjson import parse, parse_quickly, write
 

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 from vcr.serializers import yamlserializer
 
-from ellmer_harness.format.json_layout import layout
+from ellmer_harness.format.json_text import layout
 from ellmer_harness.format.serializer import Serializer
-from ellmer_harness.secrets.redaction.headers_and_urls import Scrub
+from ellmer_harness.secrets.redaction import Scrub
 
 LOTS = Random(4)
 ASKED = (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ellmer_harness import CassetteError, Miss, use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.format.cassette_validation import line_of
-from ellmer_harness.format.json_layout import layout
+from ellmer_harness.format.json_text import layout
+from ellmer_harness.format.serializer import line_of
 
 URL = "https://api.example.com/x"
 GOOD = {

@@ -13,9 +13,8 @@ import pytest
 
 from ellmer_harness import Blocked, Match, Miss, SecretFound, use_cassette
 from ellmer_harness.faults import Cut, Pass, ReadTimeout, Status
-from ellmer_harness.interception.grpc_clients import asynchronous as asynchronous_client
-from ellmer_harness.interception.grpc_clients import playing
-from ellmer_harness.interception.late_imports import LateImports
+from ellmer_harness.interception import grpc_clients, grpc_conversations
+from ellmer_harness.interception.client_patching import LateImports
 
 API = "grpc://api.example.com:443"
 TARGET = "dns:///api.example.com:443"
@@ -316,11 +315,11 @@ def test_hosts_that_are_let_through(real, tmp_path):
 
 
 def test_a_channel_of_aio_from_before_says_what_to_do(monkeypatch, record, tmp_path):
-    monkeypatch.setattr(asynchronous_client, "_TARGETS", {})
+    monkeypatch.setattr(grpc_clients, "_TARGETS", {})
 
     async def ask(**options):
         channel = grpc.aio.insecure_channel(TARGET)
-        asynchronous_client._TARGETS.clear()  # as if no cassette had been open yet
+        grpc_clients._TARGETS.clear()  # as if no cassette had been open yet
         with use_cassette(tmp_path / "c.json", **options):
             await channel.unary_unary("/a/b")(b"x")
 
@@ -366,9 +365,9 @@ class Leaving:
 
 
 def test_a_client_that_leaves_is_not_taken_for_one_that_says_nothing_more(monkeypatch):
-    assert playing._has_left(Leaving([True, False, False]))
-    monkeypatch.setattr(playing, "_MOMENT", 0)
-    assert not playing._has_left(Leaving(itertools.repeat(True)))
+    assert grpc_conversations._has_left(Leaving([True, False, False]))
+    monkeypatch.setattr(grpc_conversations, "_CANCEL_WITHIN", 0)
+    assert not grpc_conversations._has_left(Leaving(itertools.repeat(True)))
 
 
 def test_a_call_may_be_cancelled_before_the_client_has_said_what_it_said_then(record, tmp_path):

@@ -40,7 +40,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         from pathlib import Path
         from ellmer_harness import Match
         from ellmer_harness.interception.virtual_clock import Clock
-        from ellmer_harness.secrets.redaction.headers_and_urls import Scrub
+        from ellmer_harness.secrets.redaction import Scrub
 
         @pytest.fixture
         def cassette_options(): return {{"recorded_from": "live"}}

@@ -7,8 +7,7 @@ from gzip import compress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_harness.secrets.detection.base64_tokens import worth_decoding
-from ellmer_harness.secrets.detection.credential_search import _BASE64, _decoded
+from ellmer_harness.secrets.cassette_scan import _BASE64, _decoded, worth_decoding
 
 DRAWN = st.text(string.ascii_letters + string.digits + "+/_-", min_size=24, max_size=60)
 HIDING = st.builds(

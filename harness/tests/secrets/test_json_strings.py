@@ -5,8 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_harness.secrets.cassette_scan import scan
-from ellmer_harness.secrets.detection.json_strings import places, strings
+from ellmer_harness.secrets.cassette_scan import places, scan, strings
 
 NAMES = st.sampled_from(["name", "value", "text", "content", "api_key", "password", "key", "n", "headers"])
 TEXTS = NAMES | st.text(max_size=6)

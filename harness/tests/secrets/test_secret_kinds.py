@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan
-from ellmer_harness.secrets.detection.credential_names import kind
+from ellmer_harness.secrets.named_credentials import kind
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
 URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits

@@ -10,7 +10,7 @@ import pytest
 
 from ellmer_harness import Miss, SecretFound, use_cassette
 from ellmer_harness.secrets.cassette_scan import scan
-from ellmer_harness.secrets.redaction.headers_and_urls import Scrub, clean_url, masked
+from ellmer_harness.secrets.redaction import Scrub, clean_url, masked
 
 API = "https://api.example.com"
 KEY = "aB3/dE5+gH7_jK9-mN1=pQ"  # letters that JSON, URLs and base64 each write in their own way

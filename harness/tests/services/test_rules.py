@@ -13,10 +13,10 @@ TEXT = "it is duffel_test_" + "VbqT28xkQ9mZr4LfWc7Ns1YpHd3JVbqT28xkQ9mZr4L" + " 
 
 
 def test_a_key_that_only_they_know(monkeypatch):
-    from ellmer_harness.secrets.detection import kingfisher_patterns
+    from ellmer_harness.secrets import service_keys
 
     with_rules = [*scan({"said": TEXT})]
-    monkeypatch.setattr(kingfisher_patterns, "_scanner", lambda: None)
+    monkeypatch.setattr(service_keys, "_scanner", lambda: None)
     assert (len(with_rules), [*scan({"said": TEXT})]) == (1, [])
     assert "what rule" in with_rules[0].what
 

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from ellmer_harness import Match, Miss, use_cassette
-from ellmer_harness.tape.matching.miss_explanation import differences, word_diff
-from ellmer_harness.tape.stale_recordings.stale_warnings import StaleWarning
+from ellmer_harness.tape.miss_explanation import differences, word_diff
+from ellmer_harness.tape.run_verdict import StaleWarning
 
 API = "https://api.example.com"
 

@@ -52,7 +52,7 @@ def test_a_route_is_invisible_to_client_and_cassette(http, server, record, tmp_p
 
 
 def test_a_route_needs_a_whole_host(server, tmp_path):
-    from ellmer_harness.tape.recording_routes import target
+    from ellmer_harness.tape.tape import target
 
     assert target("https://api.example.com.evil/x", server.routes) == "https://api.example.com.evil/x"
     assert target("https://api.example.com?x=1", server.routes) == f"{server.url}?x=1"

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from ..interaction import Interaction
-from ..size_limits import MAX_BYTES
-from ..unreadable_files import explained
+from ..untrusted_files import MAX_BYTES, explained
 from .vcr import entry, is_entry
 
 __all__ = ["exchanges", "is_log"]

@@ -1,0 +1,170 @@
+"""Interception of httpx and httpx2, in their transports, and response bodies that report their chunks.
+
+Chunks are passed on at once and with their sizes; nothing is read ahead. Of the body streams, one pair of classes records,
+and one plays.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import cache
+from typing import Any
+
+from ..exchange.messages import Headers
+from . import open_tapes
+from .request_in_flight import RequestInFlight
+
+__all__ = ["lowered", "wrappers"]
+
+
+# --- Transports ------------------------------------------------------------------------------------------
+
+
+def wrappers(http: Any) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """Yields each method of httpx or httpx2 to wrap, with its wrapper."""
+    yield http.HTTPTransport, "handle_request", functools.partial(_blocking, http)
+    yield http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http)
+
+
+def _blocking(http: Any, real: Any) -> Any:
+    def handle_request(transport: Any, request: Any) -> Any:
+        tape = open_tapes.current()
+        if tape is None or tape.allows(request.url.host):
+            return real(transport, request)
+        body = b"".join(request.stream)
+        request.stream = http.ByteStream(body)
+        take = tape.begin(http, request, body)
+        if take.reply is not None:
+            return take.response(streams(http).playing(take))
+        try:
+            response = real(transport, tape.routed(http, request))
+        except BaseException as error:
+            take.failed(error)
+            raise
+        _note(take, response)
+        response.stream = streams(http).recording(response.stream, take)
+        return response
+
+    return handle_request
+
+
+def _async(http: Any, real: Any) -> Any:
+    async def handle_async_request(transport: Any, request: Any) -> Any:
+        tape = open_tapes.current()
+        if tape is None or tape.allows(request.url.host):
+            return await real(transport, request)
+        body = b"".join([part async for part in request.stream])
+        request.stream = http.ByteStream(body)
+        take = tape.begin(http, request, body)
+        if take.reply is not None:
+            return take.response(streams(http).playing(take))
+        try:
+            response = await real(transport, tape.routed(http, request))
+        except BaseException as error:
+            take.failed(error)
+            raise
+        _note(take, response)
+        response.stream = streams(http).recording_async(response.stream, take)
+        return response
+
+    return handle_async_request
+
+
+def _note(take: RequestInFlight, response: Any) -> None:
+    reason = response.extensions.get("reason_phrase", b"").decode("latin-1")
+    version = response.extensions.get("http_version", b"HTTP/1.1").decode("latin-1")
+    take.answered(response.status_code, reason, lowered(response.headers.raw), version)
+
+
+def lowered(raw: list[tuple[bytes, bytes]]) -> Headers:
+    """Returns headers as text, with names in lower case."""
+    return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]
+
+
+# --- Bodies of answers ------------------------------------------------------------------------------------
+
+
+class Streams:
+    """The stream classes for one module, httpx or httpx2 (each checks for its own base classes)."""
+
+    def __init__(self, http: Any) -> None:
+        self.recording: Any = type("Recording", (_Recording, http.SyncByteStream), {})
+        self.recording_async: Any = type("RecordingAsync", (_RecordingAsync, http.AsyncByteStream), {})
+        self.playing: Any = type("Playing", (_Playing, http.SyncByteStream, http.AsyncByteStream), {})
+
+
+@cache
+def streams(http: Any) -> Streams:
+    """Returns the classes, which are made once for each module."""
+    return Streams(http)
+
+
+class _Recording:
+    def __init__(self, inner: Any, take: RequestInFlight) -> None:
+        self._inner, self._take = inner, take
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for chunk in self._inner:
+                self._take.chunk(chunk)
+                yield chunk
+        except BaseException as error:
+            self._take.failed(error)
+            raise
+        self._take.eof()
+
+    def close(self) -> None:
+        try:
+            self._inner.close()
+        finally:
+            self._take.closed()
+
+
+class _RecordingAsync:
+    def __init__(self, inner: Any, take: RequestInFlight) -> None:
+        self._inner, self._take = inner, take
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._inner:
+                self._take.chunk(chunk)
+                yield chunk
+        except BaseException as error:
+            self._take.failed(error)
+            raise
+        self._take.eof()
+
+    async def aclose(self) -> None:
+        try:
+            await self._inner.aclose()
+        finally:
+            self._take.closed()
+
+
+class _Playing:
+    """Plays for blocking and async clients, because a virtual clock needs no waiting."""
+
+    def __init__(self, take: RequestInFlight) -> None:
+        self._take = take
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._take.play():
+            if piece.wait and self._take.clock.real:
+                time.sleep(piece.wait)
+            yield piece.data
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._take.play():
+            if piece.wait and self._take.clock.real:
+                import anyio  # noqa: PLC0415  # httpx has it; needed only to play in real time
+
+                await anyio.sleep(piece.wait)
+            yield piece.data
+
+    def close(self) -> None:
+        self._take.closed()
+
+    async def aclose(self) -> None:
+        self._take.closed()

@@ -1,0 +1,224 @@
+"""Names that suggest a credential: one list for URLs, forms, JSON, XML and headers.
+
+`clientSecret`, `client-secret`, `CLIENT_SECRET` and `client.secret` are one name: only the words count, above
+all the last ones.
+
+In a text (code, forms, URLs, XML, header lines, multipart bodies), names are looked for first, and their values next. A
+text without such names is skipped quickly.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import unquote
+
+from .service_keys import around
+from .value_randomness import drawn, given, password
+
+__all__ = ["NAMED", "WORDS", "Kind", "credential", "hinted", "kind", "named", "telling"]
+
+
+# --- Names -----------------------------------------------------------------------------------------------
+
+
+Kind = Literal["password", "secret", "parameter", ""]
+
+# Somebody chose these: any value may be one.
+_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "passwort")
+_END_OF_PASSWORDS = ("password", "passwd", "passphrase")
+# Drawn by lot, or containing something that was: only random values are one.
+_SECRETS = (
+    *("secret", "secrets", "token", "jwt", "auth", "authorization", "credential", "credentials"),
+    *("cookie", "cookies", "apikey", "api key", "access key", "secret key", "private key", "signing key"),
+    *("account key", "auth key", "subscription key", "shared key", "encryption key", "master key"),
+    *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
+    *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
+    *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "otp", "sas", "code verifier"),
+)
+_END_OF_SECRETS = (
+    *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
+    *("accesstoken", "authtoken", "refreshtoken", "idtoken", "sessiontoken", "sessionid"),
+)
+# Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
+_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential")
+# Words that may follow without a change of meaning.
+_AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
+# In these names, "token" means a position in a list, a request, or a part of a text.
+_PLACES = {
+    *("page", "next", "previous", "prev", "continuation", "pagination", "sync", "start", "cursor"),
+    *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
+}
+
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
+
+WORDS: tuple[str, ...] = (
+    *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
+    *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
+)
+"""Parts of the names above, lower-case: text without one of them holds none."""
+_HINTS = (*WORDS, "bearer")
+
+
+def hinted(text: str) -> bool:
+    """Tells quickly whether a text may contain the name of a credential."""
+    lower = text.lower()
+    return bool(text) and any(hint in lower for hint in _HINTS)
+
+
+@lru_cache(maxsize=8192)
+def kind(name: str) -> Kind:
+    """Returns the kind of credential that a name suggests, or `""`. A `parameter` counts only in URLs, forms and headers."""
+    if not hinted(name):
+        return ""
+    words = _words(name)
+    for many in (3, 2, 1):
+        last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
+        if last in _PASSWORDS:
+            return "password"
+        if last in _SECRETS and not (last == "token" and before and before[0] in _PLACES):
+            return "secret"
+        if last in _PARAMETERS:
+            return "parameter"
+    return _ending(words[-1]) if words else ""
+
+
+@lru_cache(maxsize=8192)
+def telling(name: str) -> bool:
+    """Tells whether a value of this name is a credential in any place."""
+    return kind(name) in ("password", "secret")
+
+
+def _ending(word: str) -> Kind:
+    """Returns the kind of credential that the end of a word suggests: `pgpassword`, `clientsecret`."""
+    if word.endswith(_END_OF_PASSWORDS):
+        return "password"
+    return "secret" if word.endswith(_END_OF_SECRETS) else ""
+
+
+def _words(name: str) -> list[str]:
+    words = [word.lower() for word in _BREAK.split(_CAMEL.sub("_", name[-80:]))]
+    while words and (words[-1] in _AFTER or words[-1].isdigit()):
+        words.pop()
+    return words
+
+
+# --- Names and their values in a text --------------------------------------------------------------------
+
+
+NAMED = "a value named like a credential"
+_BEFORE = re.compile(r"[\w.%\[-]*\Z")  # the beginning of a name, up to the telling word
+_NAME = re.compile(r"[\w.-]{0,40}(?:%5D|\])?")
+_FOLLOWED = re.compile(r"[\"'\\ \t]*[=:,>]|\"\r?\n")  # what comes between a name and its value, but in XML
+_SCHEMES = r"(?:(?:bearer|basic|token|digest|apikey|api-key)[ \t]+)?"
+_ASSIGNED = re.compile(
+    rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\()"
+)
+_PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
+_ELEMENT = re.compile(r"(?:[ \t][^<>]{0,300})?>[ \t\r\n]*([^<>]{4,4000}?)[ \t\r\n]*</")
+_ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000})')")
+_PART = re.compile(r"\"(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
+_IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
+_BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
+_BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
+_PRIVATE = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
+)
+_PIECES = re.compile(r"[\s;,&]+")
+
+
+def named(text: str, lower: str) -> Iterator[tuple[str, str, int]]:
+    """Yields the kind, the credential and its position. `lower` is the text in lower case, of the same
+    length.
+    """
+    yield from _known_forms(text)
+    done = -1
+    for at in _telling(lower):
+        if at >= done:
+            done = name_end = at + len(_NAME.match(text, at)[0])  # type: ignore[index]  # it matches nothing, too
+            if not _FOLLOWED.match(text, name_end) and text.find("<", max(0, at - 60), at) < 0:
+                continue  # a word of a sentence
+            begin = at - len(_BEFORE.search(text[max(0, at - 60) : at])[0])  # type: ignore[index]  # likewise
+            name = unquote(text[begin:name_end]) if "%" in text[begin:name_end] else text[begin:name_end]
+            if found := _after(text, begin, name_end, kind(name.rstrip("]"))):
+                yield NAMED, found, at
+
+
+def credential(what: Kind, value: str) -> bool:
+    """Tells whether the value of a field of this kind is a credential, by the field alone."""
+    if what == "password":
+        return password(value)
+    if what == "":
+        return False
+    scheme, _, rest = value.partition(" ")
+    if scheme.lower() == "basic" and _login(rest):
+        return True
+    return any(drawn(part) for piece in _PIECES.split(value) for part in (piece, piece.partition("=")[2]))
+
+
+def _telling(lower: str) -> list[int]:
+    """Returns the positions of words that suggest a credential."""
+    found = set[int]()
+    for word in WORDS:
+        at = lower.find(word)
+        while at >= 0:
+            found.add(at)
+            at = lower.find(word, at + len(word))
+    return sorted(found)
+
+
+def _after(text: str, begin: int, end: int, what: Kind) -> str:
+    """Returns the credential after a name, if there is one. Each kind of place has its own rules."""
+    before = text[begin - 1 : begin] if begin else ""
+    if before in ("", "?", "&", "\0") and (found := _PARAMETER.match(text, end)):
+        value = found[1]
+        return value if what and credential(what, unquote(value)) else ""
+    if what in ("", "parameter"):
+        return ""
+    if (before == "<" or (before == ":" and "<" in text[max(0, begin - 20) : begin])) and (
+        found := _ELEMENT.match(text, end)
+    ):
+        return found[1] if credential(what, found[1]) else ""
+    if before.isspace() and _in_tag(text, begin) and (found := _ATTRIBUTE.match(text, end)):
+        value = found[1] or found[2]
+        return value if credential(what, value) else ""
+    if (
+        before == '"'
+        and text[max(0, begin - 6) : begin - 1].lower() == "name="
+        and (found := _PART.match(text, end))
+    ):
+        return found[1] if credential(what, found[1]) else ""
+    found = _ASSIGNED.match(text, end)
+    return found[1] if found and drawn(found[1]) else ""
+
+
+def _in_tag(text: str, begin: int) -> bool:
+    window = text[max(0, begin - 400) : begin]
+    return window.rfind("<") > window.rfind(">") and bool(re.match(r"<[A-Za-z]", window[window.rfind("<") :]))
+
+
+def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
+    if "://" in text:
+        for found in _IN_URL.finditer(text):
+            if not given(found[1]) and not found[1].startswith("$"):
+                yield "a password in a URL", found[1], found.start(1)
+    yield from (
+        ("a bearer token", it[1], it.start(1)) for it in around(text, "earer", _BEARER) if drawn(it[1])
+    )
+    yield from (("a login", it[1], it.start(1)) for it in around(text, "asic", _BASIC) if _login(it[1]))
+    for literal in ("-----BEGIN ", "PuTTY-User-Key-File-", "Private-Lines: "):
+        yield from (("a private key", it[0], it.start()) for it in around(text, literal, _PRIVATE))
+
+
+def _login(coded: str) -> bool:
+    """Tells whether this is `user:password` in base64."""
+    plain = coded.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        name, colon, word = b64decode(plain + "=" * (-len(plain) % 4)).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(colon and len(word) >= 4 and (name + word).isprintable() and not given(word))

@@ -1,0 +1,278 @@
+"""Redaction of headers (by an allow-list), URLs and values.
+
+A tape applies a `Scrub` to all data that it writes into a cassette, and to every request that it looks up. A
+recording made with one key therefore matches a replay with another key, or with none. Many values are replaced in one
+pass, whose time does not depend on their number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cached_property, lru_cache
+from itertools import groupby
+from os.path import commonprefix
+from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
+
+from ..exchange.messages import Headers
+from .named_credentials import kind
+
+__all__ = [
+    "MASK",
+    "REQUEST_HEADERS",
+    "RESPONSE_HEADERS",
+    "Replacer",
+    "Scrub",
+    "clean_url",
+    "is_secret_name",
+    "masked",
+    "names",
+]
+
+
+# --- The replacement of values ---------------------------------------------------------------------------
+
+
+_LEVELS = 8  # times that the pattern branches; each is a group in the one before
+
+
+class Replacer:
+    """Finds some values, in any escaped form, and replaces each by another text. If two values begin alike,
+    the longer one is replaced.
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        forms = {form: new for value, new in values.items() for form in _forms(value)}
+        self._texts = {form: new for form, new in (forms | dict(values)).items() if form}
+        self._bytes = {_as_bytes(form): _as_bytes(new) for form, new in self._texts.items()}
+        self._in_texts, self._in_bytes = (
+            re.compile(_branches(each)) if each else None for each in (self._texts, self._bytes)
+        )
+
+    def text(self, text: str) -> str:
+        """Returns the text with every value replaced."""
+        pattern = self._in_texts
+        return pattern.sub(lambda found: self._texts[found[0]], text) if pattern else text
+
+    def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
+        """Returns the body with every value replaced. The chunk sizes in `sizes` are corrected."""
+        if self._in_bytes is None:
+            return body
+        text, parts, end, grown = body.decode("latin-1"), [], 0, 0
+        for found in self._in_bytes.finditer(text):
+            new = self._bytes[found[0]]
+            parts += [text[end : found.start()], new]
+            if sizes is not None:
+                _resize(sizes, found.start() + grown, len(found[0]), len(new))
+            end, grown = found.end(), grown + len(new) - len(found[0])
+        return "".join([*parts, text[end:]]).encode("latin-1") if parts else body
+
+
+def _branches(words: Iterable[str], levels: int = _LEVELS) -> str:
+    """Returns a pattern of all words, the longest first, that compares few of them at each position."""
+    words = sorted(set(words))
+    start = commonprefix(words)  # noqa: RUF071  # of characters, not of paths
+    rest = [word[len(start) :] for word in words]
+    if len(rest) == 1 or levels == 0:
+        found = [re.escape(word) for word in sorted(rest, key=len, reverse=True)]
+    else:
+        parted = {first: [*same] for first, same in groupby(rest, key=lambda word: word[:1])}
+        ends = parted.pop("", [])  # a word that others begin with comes last
+        found = [*(_branches(same, levels - 1) for same in parted.values()), *ends]
+    return f"{re.escape(start)}(?:{'|'.join(found)})"
+
+
+def _as_bytes(text: str) -> str:
+    """Returns text with one character for each byte."""
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+@lru_cache(maxsize=256)
+def _forms(value: str) -> tuple[str, ...]:
+    """Returns the value in plain form, in URL and form encoding, and in JSON."""
+    escaped = [json.dumps(value, ensure_ascii=plain)[1:-1] for plain in (True, False)]
+    urls = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
+    return tuple(dict.fromkeys((value, *urls, *escaped, *(each.replace("/", r"\/") for each in escaped))))
+
+
+def _resize(sizes: list[int], start: int, old: int, new: int) -> None:
+    """Corrects chunk sizes after `old` bytes at `start` became `new` bytes. The first chunk that is touched
+    takes the change.
+    """
+    at, owner = 0, None
+    for index, size in enumerate(sizes):
+        overlap = min(at + size, start + old) - max(at, start)
+        if overlap > 0:
+            owner = index if owner is None else owner
+            sizes[index] -= overlap
+        at += size
+    if owner is not None:
+        sizes[owner] += new
+
+
+# --- Headers, URLs and bodies ----------------------------------------------------------------------------
+
+
+MASK = "REDACTED"
+REQUEST_HEADERS = ("accept", "content-type", "content-encoding", "range", "[!x]*-version", "[!x]*-beta")
+RESPONSE_HEADERS = (
+    *("accept-ranges", "allow", "cache-control", "content-*", "etag", "last-modified", "link", "location"),
+    *(
+        "retry-after*",
+        "transfer-encoding",
+        "www-authenticate",
+        "*ratelimit*",
+        "x-should-retry",
+        "x-amzn-errortype",
+    ),
+)
+_ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
+_SIGNED_WITH = re.compile(r"(?i)^x-(?:amz|goog)-(?:date|expires)$")  # as often as the signature
+_SHORTEST = 12  # shorter values are words, not secrets
+_WEBISH = re.compile(r"^(https?://|/|\./)")
+
+
+def is_secret_name(name: str) -> bool:
+    """Tells whether a header, query parameter or field of this name holds a credential."""
+    return bool(kind(name) or _SIGNED_WITH.match(name))
+
+
+@lru_cache(maxsize=64)
+def names(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Returns a test for lower-case header names, from patterns with `*`, `?` and `[…]`."""
+    matcher = re.compile("|".join(translate(pattern) for pattern in patterns) or r"\Z.")
+
+    @lru_cache(maxsize=1024)
+    def matches(name: str) -> bool:
+        return bool(matcher.match(name))
+
+    return matches
+
+
+@lru_cache(maxsize=1024)
+def clean_url(url: str) -> str:
+    """Returns the URL with the values of secret parameters masked, and without user and password."""
+    parts = urlsplit(url)
+    query = "&".join(_clean_parameter(piece) for piece in parts.query.split("&")) if parts.query else ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, parts.fragment))
+
+
+def masked(name: str, value: str) -> str:
+    """Returns a header's value. Of a credential, only the scheme is kept (`Bearer REDACTED`)."""
+    if not is_secret_name(name):
+        return value
+    scheme, space, _ = value.partition(" ")
+    return f"{scheme} {MASK}" if space else MASK
+
+
+def _clean_parameter(piece: str) -> str:
+    name, equals, value = piece.partition("=")
+    return f"{name}={MASK}" if equals and value and is_secret_name(unquote(name)) else piece
+
+
+@dataclass(frozen=True)
+class Scrub:
+    """Says what may be written into a cassette. `Scrub.of()` is the usual way to make one.
+
+    Requests are changed in the same way before they are compared, so a recording made with one key replays with another.
+
+    Args:
+        values: A mapping of each secret value to the placeholder that replaces it.
+        request_headers: Patterns of the request headers that are written. Default: eight that change the meaning of a request.
+        response_headers: Patterns of the answer's headers that are written.
+
+    Examples:
+        >>> Scrub({"tk-93hf62kd": "<TOKEN>"}).url("https://api.example.com/tk-93hf62kd/me?password=1234")
+        'https://api.example.com/<TOKEN>/me?password=REDACTED'
+    """
+
+    values: Mapping[str, str]
+    request_headers: tuple[str, ...] = REQUEST_HEADERS
+    response_headers: tuple[str, ...] = RESPONSE_HEADERS
+
+    @classmethod
+    def of(cls, secrets: Mapping[str, str] | None, keep: Iterable[str] = ()) -> Scrub:
+        """Builds a `Scrub` from named secrets, and from the keys, tokens and passwords of the environment.
+
+        Args:
+            secrets: `{"NAME": "value"}`; the placeholder of each is `<NAME>`.
+            keep: Patterns of further header names to write, of requests and answers.
+
+        Examples:
+            >>> Scrub.of({"ACCOUNT": "acme-4711"}).text("hello acme-4711")
+            'hello <ACCOUNT>'
+        """
+        kept = tuple(name.lower() for name in keep)
+        found = {value: f"<{name}>" for name, value in _from_environment().items()}
+        found |= {value: f"<{name}>" for name, value in (secrets or {}).items() if value}
+        return cls(found, REQUEST_HEADERS + kept, RESPONSE_HEADERS + kept)
+
+    @cached_property
+    def _replacer(self) -> Replacer:
+        return Replacer(self.values)
+
+    def text(self, text: str) -> str:
+        """Returns the text with every secret value replaced by its placeholder, however the value is escaped.
+
+        Args:
+            text: Any text.
+        """
+        return self._replacer.text(text)
+
+    def url(self, url: str) -> str:
+        """Returns the URL as it may be written: without user and password, and with secret parameters masked.
+
+        Args:
+            url: Any URL.
+        """
+        return self.text(clean_url(url)) if self.values else clean_url(url)
+
+    def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
+        """Returns the body with every secret value replaced by its placeholder.
+
+        Args:
+            body: The bytes of the body.
+            sizes: The sizes in bytes of its chunks; the list is changed to fit the new body. Default: not needed.
+        """
+        return self._replacer.body(body, sizes)
+
+    def request(self, headers: Iterable[tuple[str, str]]) -> Headers:
+        """Returns the request headers that may be written.
+
+        Args:
+            headers: (name, value) pairs, names in lower case.
+        """
+        return self._kept(headers, names(self.request_headers))
+
+    def response(self, headers: Iterable[tuple[str, str]]) -> Headers:
+        """Returns the answer's headers that may be written.
+
+        Args:
+            headers: (name, value) pairs, names in lower case.
+        """
+        return self._kept(headers, names(self.response_headers))
+
+    def metadata(self, given: Iterable[tuple[str, str]]) -> Headers:
+        """Returns the metadata of a gRPC server that may be written: all but credentials, with secret values replaced.
+
+        Args:
+            given: (name, value) pairs, names in lower case.
+        """
+        return [(name, self.text(value)) for name, value in given if not is_secret_name(name)]
+
+    def _kept(self, headers: Iterable[tuple[str, str]], allowed: Callable[[str], bool]) -> Headers:
+        kept = [(name, value) for name, value in headers if allowed(name) and not is_secret_name(name)]
+        return [(name, self.text(clean_url(value) if name == "location" else value)) for name, value in kept]
+
+
+def _from_environment() -> dict[str, str]:
+    named = [(name, os.environ.get(name, "")) for name in sorted(os.environ) if _ENV_NAME.search(name)]
+    return {
+        name: value
+        for name, value in named
+        if len(value) >= _SHORTEST and not _WEBISH.match(value) and " " not in value
+    }

@@ -1,0 +1,306 @@
+"""Finds the keys of services by their prefixes.
+
+The list has the keys of model providers and of the services that tests of such programs use most. The rule
+set of the extra `secrets` has hundreds more, which the author of gitleaks and MongoDB maintain. Loading them takes ten
+seconds the first time on a machine, and one second afterwards; searching a megabyte takes ten milliseconds. They are
+therefore loaded only before data is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from string import ascii_letters, ascii_uppercase, digits
+from typing import Any, NamedTuple
+
+from .value_randomness import random
+
+__all__ = ["ALPHABETS", "PATTERNS", "Pattern", "around", "keys", "maintained"]
+
+
+# --- Patterns of this package ----------------------------------------------------------------------------
+
+
+class Pattern(NamedTuple):
+    """A kind of key. A row of `PATTERNS`.
+
+    `literals` are the texts of which every such key has one (searched first, because it is fast), and `samples` are
+    keys of this kind, both separated by spaces. In a sample, `{H32}` stands for 32 random characters of the alphabet H
+    (`ALPHABETS`). A literal that a key does not begin with is in `_BACK`, too.
+    """
+
+    what: str
+    literals: str
+    regex: str
+    samples: str
+
+
+ALPHABETS = {
+    "A": ascii_letters + digits,
+    "B": ascii_letters + digits + "+/",
+    "C": ascii_uppercase + digits,
+    "D": digits,
+    "H": "0123456789abcdef",
+    "L": ascii_letters,
+    "U": ascii_letters + digits + "-_",
+}
+PATTERNS = (
+    Pattern("an Anthropic key", "sk-ant-", r"sk-ant-[\w-]{16,}", "sk-ant-api03-{U95}"),
+    Pattern(
+        "an API key (sk-…)", "sk-", r"\bsk-(?!ant-)[\w-]{20,}", "sk-proj-{U48} sk-or-v1-{H64} sk-lf-{H32}"
+    ),
+    Pattern(
+        "an API key", "sk_ rk_ pcsk_", r"(?<![A-Za-z])(?:sk|rk|pcsk)_\w{24,}", "sk_{H48} rk_{A24} pcsk_{A40}"
+    ),
+    Pattern("a Google API key", "AIza", r"AIza[\w-]{30,}", "AIza{U35}"),
+    Pattern("a Google OAuth token", "ya29.", r"ya29\.[\w-]{20,}", "ya29.{U60}"),
+    Pattern(
+        "a Google OAuth secret",
+        "GOCSPX- 1//0",
+        r"(?:GOCSPX-[\w-]{20,}|\b1//0[\w-]{40,})",
+        "GOCSPX-{U28} 1//0{U60}",
+    ),
+    Pattern("a Groq key", "gsk_", r"gsk_\w{20,}", "gsk_{A52}"),
+    Pattern("an xAI key", "xai-", r"\bxai-\w{20,}", "xai-{A80}"),
+    Pattern("a Perplexity key", "pplx-", r"pplx-\w{20,}", "pplx-{A48}"),
+    Pattern("an NVIDIA key", "nvapi-", r"nvapi-[\w-]{20,}", "nvapi-{U64}"),
+    Pattern("a Cerebras key", "csk-", r"\bcsk-\w{20,}", "csk-{A48}"),
+    Pattern("a Together key", "tgp_v1_", r"tgp_v1_[\w-]{20,}", "tgp_v1_{U43}"),
+    Pattern("a Jina key", "jina_", r"\bjina_\w{30,}", "jina_{A60}"),
+    Pattern("a Voyage key", "pa-", r"(?<![\w-])pa-[\w-]{40,}", "pa-{U43}"),
+    Pattern(
+        "a Bedrock key",
+        "ABSK bedrock-api-key-",
+        r"(?:\bABSK|bedrock-api-key-)[\w+/=-]{40,}",
+        "ABSK{B128} bedrock-api-key-{B120}",
+    ),
+    Pattern("a Replicate token", "r8_", r"\br8_\w{30,}", "r8_{A37}"),
+    Pattern("a Fireworks key", "fw_", r"\bfw_[A-Za-z0-9]{20,}", "fw_{A24}"),
+    Pattern("a LangSmith key", "lsv2_", r"\blsv2_\w{30,}", "lsv2_pt_{H32}_{H10}"),
+    Pattern("a Tavily key", "tvly-", r"\btvly-[\w-]{20,}", "tvly-{A32}"),
+    Pattern(
+        "a Hugging Face token",
+        "hf_ api_org_",
+        r"\b(?:api_org|hf)_[A-Za-z0-9]{20,}\b",
+        "hf_{L34} api_org_{L34}",
+    ),
+    Pattern("a Databricks token", "dapi", r"\bdapi[0-9a-f]{32}", "dapi{H32}"),
+    Pattern(
+        "a GitHub token",
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        r"gh[pousr]_\w{30,}",
+        "ghp_{A36} gho_{A36} ghu_{A36} ghs_{A36} ghr_{A36}",
+    ),
+    Pattern("a GitHub token", "github_pat_", r"github_pat_\w{30,}", "github_pat_{A82}"),
+    Pattern(
+        "a GitLab token",
+        "glpat- gldt- glrt- glptt- gloas- glcbt- glft- glsoat- glagent-",
+        r"gl[a-z]{2,5}-[\w.-]{20,}",
+        "glpat-{U20} gldt-{U20} glrt-{U20} glptt-{H40} gloas-{H64} glcbt-{U20} glft-{U20} glsoat-{U20} glagent-{U50}",
+    ),
+    Pattern(
+        "an Atlassian token",
+        "ATATT3 ATCTT3 ATBB",
+        r"\bAT(?:[AC]TT3[\w=-]{20,}|BB\w{24,})",
+        "ATATT3xFfGF0{U186} ATCTT3xFfGN0{U186} ATBB{A32}",
+    ),
+    Pattern("an npm token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}", "npm_{A36}"),
+    Pattern("a PyPI token", "pypi-", r"\bpypi-[\w-]{50,}", "pypi-AgEIcHlwaS5vcmc{U60}"),
+    Pattern("a RubyGems key", "rubygems_", r"\brubygems_[0-9a-f]{40,}", "rubygems_{H48}"),
+    Pattern("a Docker token", "dckr_", r"\bdckr_(?:pat|oat)_[\w-]{20,}", "dckr_pat_{U27} dckr_oat_{U32}"),
+    Pattern(
+        "an AWS access key id",
+        "AKIA ASIA ABIA ACCA",
+        r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
+        "AKIA{C16} ASIA{C16} ABIA{C16} ACCA{C16}",
+    ),
+    Pattern("an Alibaba access key id", "LTAI", r"\bLTAI[A-Za-z0-9]{16,}", "LTAI{A20}"),
+    Pattern("an Azure secret", "Q~", r"[\w~.-]{3}\dQ~[\w~.-]{31,34}", "{A3}{D1}Q~{U34}"),
+    Pattern("a Stripe secret", "whsec_", r"\bwhsec_[\w+/=]{20,}", "whsec_{A32}"),
+    Pattern("a Square token", "sq0", r"\bsq0[a-z]{3}-[\w-]{20,}", "sq0csp-{U43} sq0atp-{U22}"),
+    Pattern(
+        "a Facebook token", "EAA", r"(?<![\w+/])EAA[MC][A-Za-z0-9]{60,}\b(?![+/=])", "EAAC{A100} EAAM{A100}"
+    ),
+    Pattern("a SendGrid key", "SG.", r"\bSG\.[\w-]{16,}\.[\w-]{16,}", "SG.{U22}.{U43}"),
+    Pattern("a Brevo key", "xkeysib-", r"\bxkeysib-[0-9a-f]{64}", "xkeysib-{H64}"),
+    Pattern("a Mailgun key", "key-", r"(?<![\w-])key-[0-9a-f]{32}\b", "key-{H32}"),
+    Pattern("a Mailchimp key", "-us", r"\b[0-9a-f]{32}-us\d{1,2}\b", "{H32}-us12"),
+    Pattern("a Twilio key", "SK", r"\bSK[0-9a-f]{32}\b", "SK{H32}"),
+    Pattern(
+        "a Shopify token",
+        "shp",
+        r"\bshp(?:at|ca|pa|ss|tka)_[0-9a-f]{32}",
+        "shpat_{H32} shpca_{H32} shpss_{H32}",
+    ),
+    Pattern(
+        "a DigitalOcean token",
+        "dop_v1_ doo_v1_ dor_v1_",
+        r"\bdo[opr]_v1_[0-9a-f]{64}",
+        "dop_v1_{H64} doo_v1_{H64} dor_v1_{H64}",
+    ),
+    Pattern(
+        "a Slack token",
+        "xox xapp-",
+        r"(?:xox[abeoprs]|xapp)-[\w.-]{10,}",
+        "xoxb-123456789012-{A24} xapp-1-A1B2C3D4E5F-{A24}",
+    ),
+    Pattern(
+        "a Slack webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/(?:services|workflows)/\w+/\w+/[\w/]{20,}",
+        "https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/{A24}",
+    ),
+    Pattern(
+        "a Discord webhook",
+        "/webhooks/",
+        r"discord(?:app)?\.com/api/webhooks/\d+/[\w-]{40,}",
+        "https://discord.com/api/webhooks/123456789012345678/{U68}",
+    ),
+    Pattern(
+        "a Teams webhook",
+        ".webhook.office.com/",
+        r"\.webhook\.office\.com/webhookb2/[\w@/-]{60,}",
+        "https://example.webhook.office.com/webhookb2/{H64}@{H32}",
+    ),
+    Pattern("a Telegram token", ":AA", r"(?<!\d)\d{6,10}:[\w-]{35}(?![\w-])", "123456789:AA{U33}"),
+    Pattern(
+        "a Telegram token",
+        "/bot",
+        r"/bot\d{6,10}:[\w-]{35}(?![\w-])",
+        "https://api.telegram.org/bot110201543:{U35}/getMe",
+    ),
+    Pattern("a Vault token", "hvs. hvb. hvr.", r"\bhv[sbr]\.[\w-]{20,}", "hvs.{A24} hvb.{A24} hvr.{A24}"),
+    Pattern(
+        "a Terraform token", ".atlasv1.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}", "{A14}.atlasv1.{A67}"
+    ),
+    Pattern("a Pulumi token", "pul-", r"\bpul-[0-9a-f]{40}", "pul-{H40}"),
+    Pattern(
+        "a Notion token", "ntn_ secret_", r"\b(?:ntn_|secret_)[A-Za-z0-9]{32,}", "ntn_{A46} secret_{A43}"
+    ),
+    Pattern("a Linear key", "lin_", r"\blin_(?:api|oauth)_\w{30,}", "lin_api_{A40} lin_oauth_{H64}"),
+    Pattern("an Airtable token", "pat", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}", "pat{A14}.{H64}"),
+    Pattern(
+        "a Supabase key",
+        "sbp_ sb_secret_",
+        r"\b(?:sbp_(?:oauth_)?[0-9a-f]{40}|sb_secret_[\w-]{20,})",
+        "sbp_{H40} sb_secret_{U31}",
+    ),
+    Pattern(
+        "a Grafana token", "glsa_ glc_", r"\b(?:glsa_\w{30,}|glc_[\w+/=]{30,})", "glsa_{A32}_{H8} glc_{B100}"
+    ),
+    Pattern("a Sentry token", "sntry", r"\bsntry[a-z]_[\w+/=]{40,}", "sntryu_{H64} sntrys_{B120}"),
+    Pattern("a PostHog key", "phx_ phs_", r"\bph[xs]_\w{30,}", "phx_{A43} phs_{A43}"),
+    Pattern(
+        "a New Relic key",
+        "NRAK- NRJS- NRII- NRAL",
+        r"\bNR(?:AK|JS|II)-[\w-]{19,}|\b[0-9a-f]{36}NRAL\b",
+        "NRAK-{C27} NRJS-{H19} NRII-{U32} {H36}NRAL",
+    ),
+    Pattern(
+        "a Dynatrace token", "dt0", r"\bdt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{60,}", "dt0c01.{C24}.{C64}"
+    ),
+    Pattern("a Figma token", "figd_ figo_", r"\bfig[dou]h?_[\w-]{30,}", "figd_{U40} figo_{U40}"),
+    Pattern("a Postman key", "PMAK-", r"\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-{H24}-{H34}"),
+    Pattern(
+        "a Doppler token",
+        "dp.",
+        r"\bdp\.(?:pt|st|sa|ct|scim|audit)\.[\w.-]{30,}",
+        "dp.pt.{A43} dp.st.dev.{A43}",
+    ),
+    Pattern("a Heroku key", "HRKU-", r"\bHRKU-[\w-]{30,}", "HRKU-AA{U60}"),
+    Pattern(
+        "a Fly.io token",
+        "fm1_ fm1r_ fm1a_ fm2_ fo1_",
+        r"\b(?:fm[12][ar]?_[\w+/=-]{40,}|fo1_[\w-]{40,})",
+        "fm1_{B100} fm1r_{B100} fm1a_{B100} fm2_{B100} fo1_{U43}",
+    ),
+    Pattern("a Netlify token", "nfp_ nfo_", r"\bnf[pocub]_[A-Za-z0-9]{36,}", "nfp_{A36} nfo_{A36}"),
+    Pattern("a Render key", "rnd_", r"\brnd_[A-Za-z0-9]{28,}", "rnd_{A32}"),
+    Pattern(
+        "a Vercel token", "vcp_ vck_ vca_", r"\bvc[pkair]_[A-Za-z0-9]{24,}", "vcp_{A24} vck_{A56} vca_{A56}"
+    ),
+    Pattern("a Tailscale key", "tskey-", r"\btskey-[\w-]{20,}", "tskey-auth-{A32}"),
+    Pattern(
+        "a PlanetScale token",
+        "pscale_",
+        r"\bpscale_(?:tkn|pw|oauth)_[\w.=-]{30,}",
+        "pscale_tkn_{U43} pscale_pw_{U43}",
+    ),
+    Pattern("a Contentful token", "CFPAT-", r"\bCFPAT-[\w-]{40,}", "CFPAT-{U43}"),
+    Pattern(
+        "an Intercom or Hubspot key",
+        "pat-",
+        r"\bpat-(?:na|eu)\d-[0-9a-f-]{36}",
+        "pat-na1-{H8}-{H4}-{H4}-{H4}-{H12} pat-eu1-{H8}-{H4}-{H4}-{H4}-{H12}",
+    ),
+    Pattern("a ClickUp token", "pk_", r"\bpk_\d{6,}_[A-Z0-9]{32}", "pk_12345678_{C32}"),
+    Pattern(
+        "an Artifactory key",
+        "AKCp cmVmdGtuO",
+        r"\b(?:AKCp[A-Za-z0-9]{60,}|cmVmdGtuO[A-Za-z0-9]{50,})",
+        "AKCp{A69} cmVmdGtuO{A55}",
+    ),
+    Pattern("a 1Password token", "ops_ey", r"\bops_ey[\w+/=-]{100,}", "ops_ey{B160}"),
+    Pattern("an E2B key", "e2b_", r"\be2b_[0-9a-f]{40}", "e2b_{H40}"),
+    Pattern(
+        "a JSON web token",
+        "eyJ",
+        r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
+        "eyJhbGciOi{U30}.eyJzdWIiOi{U60}.{U43}",
+    ),
+    Pattern("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}", "AGE-SECRET-KEY-1{C58}"),
+    Pattern(
+        "a Cloudflare cookie",
+        "__cf_bm= cf_clearance=",
+        r"(?:__cf_bm|cf_clearance)=[\w.-]{20,}",
+        "__cf_bm={U43} cf_clearance={U43}",
+    ),
+)
+_COMPILED = [(row.what, row.literals.split(), re.compile(row.regex, re.ASCII)) for row in PATTERNS]
+_MARKS = "-_.:/=~"
+_BACK = {"Q~": 4, "-us": 32, "NRAL": 36, ".atlasv1.": 14, ":AA": 10, "/webhooks/": 19}
+"""How far before such a literal a key may begin; all others begin with it."""
+
+
+def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yields the keys among words without spaces, each with its kind."""
+    text = "\n".join(words)
+    missing = {mark for mark in _MARKS if mark not in text}  # base64 has none, and is most of what is long
+    for what, literals, pattern in _COMPILED:
+        for literal in literals:
+            if missing.isdisjoint(literal):
+                found = around(text, literal, pattern, _BACK.get(literal, 0))
+                yield from ((what, key[0]) for key in found if random(key[0]))
+
+
+def around(text: str, literal: str, pattern: re.Pattern[str], back: int = 0) -> Iterator[re.Match[str]]:
+    """Yields the matches that begin at the literal, or at most `back` characters earlier."""
+    at = text.find(literal)
+    while at >= 0:
+        found = next(
+            (one for start in range(max(0, at - back), at + 1) if (one := pattern.match(text, start))), None
+        )
+        if found:
+            yield found
+        at = text.find(literal, max(at + 1, found.end() if found else 0))
+
+
+# --- Patterns that others maintain -----------------------------------------------------------------------
+
+
+def maintained(text: bytes) -> Iterator[tuple[str, str]]:
+    """Yields the findings of the rules in a text: the secret and its kind."""
+    scanner = _scanner()
+    for found in scanner.scan(text) if scanner else ():
+        if found.visible:
+            yield found.secret, f"what rule {found.rule_id} finds"
+
+
+@cache
+def _scanner() -> Any:
+    try:
+        from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  # an extra, and slow to load
+    except ModuleNotFoundError:
+        return None
+    return Scanner(Rules(), base64=False)

@@ -1,0 +1,68 @@
+"""Tells random values from words and placeholders."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from urllib.parse import unquote
+
+__all__ = ["LEAST", "drawn", "given", "password", "random"]
+
+
+LEAST = 16  # no key of a service has fewer characters
+_RANDOM = 3.2  # bits a character; words and placeholders stay below, keys of any alphabet above
+_WORD = 9  # letters
+_LETTERS = 24  # letters of one case without a break: no word, if they are different enough
+_PLACEHOLDER = re.compile(
+    r"(?ix) ^[<\[{($%] | [>\]})%]$ | ^(.)\1*$ | [*•]{3} | x{6} | \.\.\. | …"
+    r"| redacted|masked|filtered|scrubbed|hidden|removed|dummy|fake|placeholder|example|sample|change.?me|unknown"
+    r"| ^(?:your|my|the|an?|some|enter|insert|test|this|sk)[-_\s.]"
+    r"| ^(?:string|str|text|null|none|true|false|boolean|object|undefined|required|optional|invalid|wrong|default)$"
+    r"| ^(?:pass|passw|password|passwd|secret|token|hunter2|test|user|value|input|field|auto|login|credentials?)\d?$"
+    r"| ^(?:api|access|private|secret|client|auth|bearer)[-_ ]?(?:key|token|secret)\d?$"
+)
+_SENTENCE = re.compile(r"\s\S*[.?!:]$|\n|(?:\S+\s+){8}")
+
+
+def random(text: str) -> bool:
+    """Tells whether a text looks random: it has many different characters, and not only the letters of words."""
+    if " " in text or text.isdigit():
+        return False
+    plain = text in (text.lower(), text.upper()) and not re.search(r"\d", text)
+    if plain and not (len(text) >= _LETTERS and text.isalpha()):
+        return False
+    counts, size = Counter(text), len(text)
+    bits = -sum(n / size * math.log2(n / size) for n in counts.values())
+    return bits >= (_RANDOM + 0.4 if plain else _RANDOM)
+
+
+def drawn(value: str) -> bool:
+    """Tells whether a value is long and random enough for a credential, and is not the name of one."""
+    plain = unquote(value)
+    return len(plain) >= LEAST and random(plain) and not _code(plain) and not given(plain)
+
+
+def password(text: str) -> bool:
+    """Tells whether a value may be a chosen password, in a field for passwords. A short word of letters may
+    be anything.
+    """
+    word = text.isalpha() and text in (text.lower(), text.upper())
+    return len(text) >= (_WORD if word else 4) and not (text.isspace() or text[0] == "/" or given(text))
+
+
+def given(text: str) -> bool:
+    """Tells whether a text is a placeholder or describes a value: `<PASSWORD>`, `your-key`, `string`, a
+    sentence.
+    """
+    return bool(_PLACEHOLDER.search(text) or _SENTENCE.search(text))
+
+
+def _code(text: str) -> bool:
+    """Tells whether a value without digits is an identifier: `settings.DATABASE_PASSWORD`,
+    `getPasswordOfUser`.
+    """
+    if re.search(r"\d", text) or (text.isalpha() and text in (text.lower(), text.upper())):
+        return False
+    humps, capitals = len(re.findall(r"[a-z][A-Z]", text)), sum(map(str.isupper, text))
+    return humps * 5 < len(text) and (not text.isalpha() or capitals * 10 < len(text) * 3)

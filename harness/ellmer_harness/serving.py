@@ -1,0 +1,204 @@
+"""Plays a cassette on a port of this machine, for programs in other languages or other processes.
+
+```python
+with serving("tests/cassettes/chat.json") as server:
+    subprocess.run(["node", "chat.js"], env={"OPENAI_BASE_URL": f"{server.url}/v1"})
+server.missed  # what it asked for in vain
+```
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from .errors import CassetteError, Miss
+from .exchange.reply import Piece
+from .interception.http1 import BrokenError, Outgoing, Wire, sent_back
+from .tape.tape import Tape
+
+__all__ = ["CassetteServer", "serving"]
+
+
+_HOP = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding"}
+_LONGEST = 60  # seconds that a recorded timeout lasts, if the client waits for it
+_WIRE = Wire()
+
+
+class CassetteServer(ThreadingHTTPServer):
+    """A server that replays a cassette; `serving()` makes one. `url` is its address. `missed` lists the requests that are not in
+    the cassette.
+
+    Args:
+        tape: The tape to replay.
+        host: The address to listen on.
+        port: The port; 0 chooses a free one.
+
+    Examples:
+        >>> from ellmer_harness.serving import serving
+        >>> with serving("weather.json") as server:
+        ...     answer = httpx.get(f"{server.url}/forecast")
+        >>> answer.status_code, len(server.missed)
+        (404, 1)
+    """
+
+    daemon_threads = True
+
+    def __init__(self, tape: Tape, host: str, port: int) -> None:
+        super().__init__((host, port), _Handler)
+        self.tape, self.missed, self.lock = tape, list[str](), threading.Lock()
+        self.origins: list[str] = []
+
+    def server_bind(self) -> None:
+        """Binds the socket without looking up the name of this machine."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The address of the server, for example `http://127.0.0.1:8123`."""
+        host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
+        return f"http://{host}:{self.server_port}"
+
+    def opened(self) -> None:
+        """Reads which hosts the cassette has answers for. Raises `CassetteError` if there is no cassette."""
+        index = self.tape.index
+        if index is None or self.tape.absent:
+            raise CassetteError(f"there is no cassette {self.tape.name}")
+        found = (urlsplit(request.uri) for request, _ in index.data)
+        self.origins = list(dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in found))
+
+
+@contextmanager
+def serving(
+    path: Path | str, *, host: str = "127.0.0.1", port: int = 0, **options: Any
+) -> Iterator[CassetteServer]:
+    """Starts a server that replays a cassette, for a subprocess or a program in another language.
+
+    Args:
+        path: The cassette's file.
+        host: The address to listen on. Default: only this machine.
+        port: The port. Default: 0, which chooses a free one.
+        options: Options of `use_cassette`. Recordings may be played any number of times and stay unused.
+
+    Returns:
+        A context manager that gives the `CassetteServer`.
+
+    Raises:
+        CassetteError: If there is no such cassette.
+
+    Examples:
+        >>> from ellmer_harness.serving import serving
+        >>> with serving("weather.json") as server:
+        ...     httpx.get(f"{server.url}/weather").json()
+        {'temperature': 21}
+    """
+    defaults = {"on_repeat": "cycle", "allow_unused": True, "allow_idle": True, "allow_hosts": (host,)}
+    tape = Tape(path, **{**defaults, **options, "mode": "replay"})  # type: ignore[arg-type]  # options of any type
+    with CassetteServer(tape, host, port) as server, tape:
+        server.opened()
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+            tape.misses.clear()  # they are answers here, and in `missed`
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Handles one connection."""
+
+    protocol_version = "HTTP/1.1"
+    server: CassetteServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Prints nothing; `missed` lists the requests without an answer."""
+
+    def do_any(self) -> None:
+        """Handles a request of any method."""
+        body = self._body()
+        try:
+            with self.server.lock:
+                take = self.server.tape.begin(_WIRE, self._request(body), body)
+        except Miss as miss:
+            self._missed(str(miss))
+            return
+        try:
+            for piece in sent_back(take):
+                self._send(piece)
+        except BrokenError as broken:
+            self._break(broken.error)
+        except Miss as miss:  # the recording ends where its client stopped
+            self.server.missed.append(str(miss))
+            self.close_connection = True
+        self.close_connection |= "content-length: " not in _head(take)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = do_any  # noqa: N815  # the base's names
+
+    def _request(self, body: bytes) -> Outgoing:
+        """Returns the request as it was recorded, for the first host that has an answer for it."""
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP}
+        candidates = [self.path] if "://" in self.path.partition("?")[0] else self._at_origins()
+        asked = [Outgoing.of(self.command, url, headers) for url in candidates]
+        return next((one for one in asked if self.server.tape.holds(one, body)), asked[0])
+
+    def _at_origins(self) -> list[str]:
+        return [origin + self.path for origin in self.server.origins] or [self.server.url + self.path]
+
+    def _body(self) -> bytes:
+        if "chunked" not in self.headers.get("Transfer-Encoding", "").lower():
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = []
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return b"".join(parts)
+
+    def _send(self, piece: Piece) -> None:
+        if piece.wait and self.server.tape.clock.real:
+            threading.Event().wait(piece.wait)
+        data = piece.data
+        for origin in self.server.origins if data.startswith(b"HTTP/1.1 3") else ():
+            data = data.replace(f"location: {origin}".encode(), f"location: {self.server.url}".encode())
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    def _break(self, error: str) -> None:
+        """Ends the connection as the recorded one ended."""
+        self.close_connection = True
+        if error == "ReadTimeout":
+            self.connection.settimeout(_LONGEST)
+            with suppress(OSError):
+                self.connection.recv(1)
+        if error != "RemoteProtocolError":
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def _missed(self, text: str) -> None:
+        self.server.missed.append(text)
+        data = f"{text}\n".encode()
+        self.send_response(404, "Not in the cassette")
+        self.send_header("content-type", "text/plain; charset=utf-8")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def _head(take: Any) -> str:
+    """Returns the headers of the answer, as text."""
+    if take.request.method == "HEAD" or take.exchange.status in (204, 304):
+        return "content-length: 0"
+    names = {name for name, _ in take.exchange.headers}
+    return "content-length: " if names & {"content-length", "transfer-encoding"} else ""

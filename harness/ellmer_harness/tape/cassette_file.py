@@ -1,0 +1,457 @@
+"""The file of a cassette: it is loaded without damage, opened through vcrpy, and saved.
+
+A broken file is an error, and is never treated as an empty one. Clients that opted in to vcrpy's patchers are recorded
+scrubbed, and a request that was not recorded is a `Miss`, as for other clients; vcrpy does the rest: bodies are read
+whole, failures are not recorded, and `tape.sent` does not list these requests.
+
+This module imports vcrpy, which imports every HTTP client that it knows. A tape therefore imports it only when it is
+opened.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from vcr.patch import PATCHER_NAMES
+from vcr.persisters.filesystem import CassetteNotFoundError
+from vcr.record_mode import RecordMode
+from vcr.request import HeadersDict, Request
+from vcr.serialize import CASSETTE_FORMAT_VERSION
+
+from ..errors import CassetteError, Refused, SecretFound, StoreError
+from ..exchange.reply import Reply
+from ..format.blobs import Blobs
+from ..format.bodies import Form, decode
+from ..format.files import replace_file
+from ..format.json_text import layout
+from ..format.serializer import OURS, Serializer, where
+from ..secrets.cassette_scan import scan
+from ..secrets.placeholders import Masking
+from ..secrets.redaction import Scrub
+from ..store.concurrent_cassette_merging import locked, merged, rewritten_before
+from .cassette_index import CassetteIndex, Response, recorded_request, recorded_response
+from .miss_explanation import command
+from .tape_state import TapeState
+
+__all__ = ["Masking", "Persister", "opened", "recorded_request", "recorded_response", "save"]
+
+
+# --- Loading ---------------------------------------------------------------------------------------------
+
+
+Place = tuple[Path, int, str]
+"""The file, the number of the interaction in it, and `request` or `response`."""
+
+
+class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
+    """A recorded request. Its values are computed when they are used, because a cassette may hold thousands."""
+
+    _was_file = _was_iter = False
+
+    def __init__(
+        self, saved: Form, blobs: Blobs, place: Place
+    ) -> None:  # the base's own would parse all of it
+        self.method, self.uri = saved["method"], saved["uri"]
+        self._headers_saved, self._form, self._blobs, self._place = (
+            saved["headers"],
+            saved["body"],
+            blobs,
+            place,
+        )
+
+    uri: str = ""
+
+    @cached_property
+    def parsed_uri(self) -> SplitResult:
+        """The parsed URL, which vcrpy's matchers expect."""
+        return urlsplit(self.uri)
+
+    @cached_property
+    def headers(self) -> HeadersDict:
+        """The headers with the first value of each."""
+        return HeadersDict(self._headers_saved)
+
+    @cached_property
+    def body(self) -> bytes:
+        """The bytes that were sent."""
+        return _decoded(self._form, self._blobs, self._place)
+
+
+class _Body(dict[str, bytes]):
+    """vcrpy's `{"string": bytes}`, which is decoded when it is used."""
+
+    def __init__(self, form: Form | None, blobs: Blobs, place: Place) -> None:
+        super().__init__()
+        self._form, self._blobs, self._place = form, blobs, place
+
+    def __missing__(self, key: str) -> bytes:
+        if key != "string":
+            raise KeyError(key)
+        self[key] = _decoded(self._form, self._blobs, self._place)
+        return self[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key == "string"
+
+    def get(self, key: str, default: Any = None) -> Any:  # vcrpy's stub for aiohttp asks so
+        """Works like the method of any mapping."""
+        return self["string"] if key == "string" else default
+
+
+class Persister:
+    """A vcrpy persister that loads cassettes. `scrub` is for recordings of other tools, which are not
+    scrubbed yet.
+    """
+
+    def __init__(self, scrub: Scrub) -> None:
+        self.scrub = scrub
+
+    def load_cassette(
+        self, path: Path | str, serializer: Serializer
+    ) -> tuple[list[Request], list[Form], Form]:
+        """Returns requests, responses and metadata. Raises vcrpy's `CassetteNotFoundError`, or our
+        `CassetteError`.
+        """
+        try:
+            data = Path(path).read_bytes()
+        except FileNotFoundError as error:
+            raise CassetteNotFoundError from error
+        except OSError as error:
+            raise _unusable(path, str(error)) from error
+        try:
+            return _own(data, serializer, Path(path))
+        except CassetteError as error:
+            if foreign := self._foreign(Path(path)):
+                return foreign
+            raise _unusable(path, str(error)) from error
+
+    def _foreign(self, path: Path) -> tuple[list[Request], list[Form], Form] | None:
+        from ..recordings import read  # noqa: PLC0415
+        from ..recordings.importing import as_it_is  # noqa: PLC0415  # needed for what is not ours, and that is rare
+
+        with suppress(CassetteError):
+            found = read(path)
+            if found is not None and found.kind != "ours" and found.interactions:
+                cassette = as_it_is(found, self.scrub)
+                asked = [each["request"] for each in cassette["interactions"]]
+                requests = [Request(**{**it, "headers": _single(it["headers"])}) for it in asked]
+                return requests, [each["response"] for each in cassette["interactions"]], cassette["metadata"]
+        return None
+
+
+class Blank:
+    """A persister for new recordings: it finds no cassette."""
+
+    @staticmethod
+    def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
+        """Raises `CassetteNotFoundError`."""
+        raise CassetteNotFoundError
+
+
+def _own(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request], list[Form], Form]:
+    cassette, blobs = serializer.parse(data), serializer.blobs
+    interactions = cassette["interactions"]
+    for (
+        item
+    ) in interactions:  # now, because the client may ask from inside an event loop, which must not block
+        blobs.preload(item["request"]["body"], item["response"]["body"])
+    requests = [
+        Recorded(item["request"], blobs, (path, at, "request")) for at, item in enumerate(interactions)
+    ]
+    responses = [
+        {**item["response"], "body": _Body(item["response"]["body"], blobs, (path, at, "response"))}
+        for at, item in enumerate(interactions)
+    ]
+    return requests, responses, cassette["metadata"]
+
+
+def _decoded(form: Form | None, blobs: Blobs, place: Place) -> bytes:
+    try:
+        return decode(form, blobs)
+    except CassetteError as error:
+        path, at, side = place
+        raise CassetteError(
+            f"{where(path.read_bytes(), ('interactions', at, side, 'body'))}: {error}"
+        ) from error
+
+
+def _single(headers: dict[str, list[str]]) -> dict[str, str]:
+    return {name: values[0] for name, values in headers.items()}
+
+
+def _unusable(path: Path | str, what: str) -> CassetteError:
+    return CassetteError(
+        f"cassette {path} cannot be used: {what}\n"
+        "It was not changed. Restore it from version control, or record it again (mode 'rewrite')."
+    )
+
+
+# --- Clients that opted in to the patchers of vcrpy ------------------------------------------------------
+
+
+class PatchedIndex(CassetteIndex):
+    """The index for vcrpy's patchers. `tape` is `None` while the file is loaded, when no client adds
+    interactions.
+    """
+
+    tape: TapeState | None = None
+
+    def append(self, request: Request, response: Response) -> None:
+        """Adds an exchange of a patched client."""
+        if self.tape is None:
+            super().append(request, response)
+        elif not self.tape.allows(request.host):
+            body = {"string": b"", **response["body"]}
+            reply = Reply.recorded({**response, "body": body})
+            live, masking = self.tape.recorded_from == "live", self.tape.masking
+            kept = recorded_response(self.tape.scrub, reply, live=live, masking=masking)
+            self.place(self._clean(request), kept)
+
+    def filter_request(self, request: Request) -> Request | None:
+        """Returns the request, or `None` if the cassette does not handle it."""
+        return None if self.tape and self.tape.allows(request.host) else request
+
+    def can_play_response_for(self, request: Request) -> bool:
+        """Tells whether an unused recording exists for the request. Raises `Miss` if one is required."""
+        assert self.tape is not None, "the file is loaded before the first lookup"
+        if self.tape.allows(request.host):
+            return False
+        ask = self.ask(self._clean(request))
+        if self.find(ask) is not None or (self.on_repeat != "error" and self.played(ask)):
+            return True
+        if self.tape.offline:
+            raise self.tape.miss(ask, self)
+        return False
+
+    def play_response(self, request: Request) -> Response:
+        """Returns the recorded answer."""
+        place = self.take(self.ask(self._clean(request)))
+        assert place is not None, "asked only after can_play_response_for"
+        return self.response(place)
+
+    def _clean(self, request: Request) -> Request:
+        assert self.tape is not None, "the file is loaded before the first lookup"
+        headers = [(_text(name).lower(), _text(value)) for name, value in request.headers.items()]
+        body, normalize = _bytes(request.body), self.tape.normalize
+        scrub, method, url = self.tape.scrub, request.method, request.uri
+        return recorded_request(scrub, method, url, headers, body, normalize=normalize)
+
+
+def _text(value: Any) -> str:
+    """Returns the value of a header. botocore has bytes, and aiohttp has lists."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _bytes(body: Any) -> bytes:
+    """Returns the body as it is sent: files and iterators are read, and aiohttp's JSON is written."""
+    match body:
+        case bytes() | bytearray() | memoryview():
+            return bytes(body)
+        case dict() | list():
+            return json.dumps(body, default=str).encode()
+        case str() | None:
+            return (body or "").encode()
+        case Iterable() if not hasattr(body, "add_field"):  # files, too; aiohttp's form can be sent only once
+            return b"".join(map(_bytes, body))
+    return f"<{type(body).__name__}>".encode()
+
+
+# --- Opening and saving ----------------------------------------------------------------------------------
+
+
+_INTERCEPTED = {"urllib3", "requests", "boto3", "aiohttp", "httpx", "httpx2"}
+"""Patchers that are not needed any more: these clients are met at their connections."""
+
+
+@contextmanager
+def opened(tape: TapeState) -> Iterator[CassetteIndex]:
+    """Yields the cassette of a tape through vcrpy, with vcrpy's patchers for the clients that opted in."""
+    blobs = Blobs(tape.blob_folder)
+    with PatchedIndex.use(
+        path=str(tape.file),
+        match=tape.match,
+        on_repeat=tape.on_repeat,
+        serializer=Serializer(blobs, near=tape.file.parent),
+        persister=Persister(tape.scrub) if tape.replays and not tape.absent else Blank,
+        record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
+        skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers or name in _INTERCEPTED],
+    ) as index:
+        tape.recorded_from = _origin(tape, index)
+        index.tape = tape
+        index.text = tape.file.read_bytes() if tape.records and tape.file.exists() else b""
+        yield index
+
+
+def save(tape: TapeState, error: BaseException | None) -> None:
+    """Judges, scans and writes the recording. A failed run writes nothing, or `NAME.failed.json` if it used
+    the live API.
+    """
+    index = tape.index
+    assert index is not None, "only a tape with an index records"
+    places = _places(tape, index)
+    nothing = not any(place >= index.loaded for place in places)
+    asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
+    if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
+        return
+    _judged(tape)
+    if tape.masking:
+        _masked(tape.masking, index, [place for place in places if place >= index.loaded], tape.not_secret)
+    places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
+    form = _form(tape, index, places)
+    _scanned(tape, index, form)
+    try:
+        _written(tape, index, layout(form), error)
+    except OSError as trouble:
+        raise CassetteError(
+            f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
+        ) from trouble
+
+
+def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
+    index.serializer.blobs.save()
+    failed = tape.file.with_suffix(".failed.json")
+    if error is not None or tape.shared:
+        replace_file(failed, text)
+    if error is None:
+        _handed_in(tape, [*index.serializer.blobs.fresh], failed)
+        with locked(tape.file):
+            replace_file(tape.file, _with_others(tape, index, text))
+        failed.unlink(missing_ok=True)
+
+
+def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
+    """Returns the text to write, with the recordings that other tests of the run have written meanwhile."""
+    again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
+    if tape.shared or again or not tape.file.exists():
+        return text
+    there = tape.file.read_bytes()
+    as_it_was = tape.mode != "rewrite" and there == index.text
+    return text if as_it_was else merged(there, text, index.loaded)
+
+
+def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
+    """Uploads the recording to the store, media first. In mode `record`, the first upload is kept."""
+    if tape.shared is None:
+        return
+    try:
+        for name in blobs:
+            folder = Path(tape.blobs or tape.path.parent / "blobs")
+            tape.shared.publish_blob(folder / name, (tape.blob_folder / name).read_bytes())
+        ours = tape.shared.publish(tape.path, recorded.read_bytes(), tape.before)
+    except StoreError as error:
+        raise StoreError(f"{error}\nThe recording was saved in {recorded}.") from error
+    if not ours and tape.mode != "record":
+        raise StoreError(
+            f"another process recorded {tape.name} at the same time. Its recording was kept; this one was saved in {recorded}.\n"
+            + command(tape.rerecord)
+        )
+
+
+def _origin(tape: TapeState, index: CassetteIndex) -> str:
+    if not tape.replays or tape.absent:
+        return tape.recorded_from
+    known = str(index.provenance.get("recorded_from", "unknown"))
+    if tape.records and known != tape.recorded_from:
+        raise CassetteError(
+            f"cassette {tape.name} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
+            "added to it. Use mode 'rewrite' to record all of it again."
+        )
+    return known
+
+
+def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
+    """Returns the interactions to keep, in the order of sending. If several tasks or threads sent them, the
+    order is a stable one.
+    """
+    recorded = [place for place in range(index.loaded, len(index)) if index.data[place][1] is not None]
+    if tape.workers.concurrent:
+        recorded.sort(
+            key=lambda place: (index.keys[place].head, len(index.keys[place].body), index.keys[place].body)
+        )
+    return [*range(index.loaded), *recorded]
+
+
+def _judged(tape: TapeState) -> None:
+    problems = tape.judge(tape.sent) if tape.judge else []
+    if not problems:
+        return
+    found = f"`judge` found faults in the requests recorded for {tape.name}:\n  " + "\n  ".join(problems)
+    if tape.recorded_from != "live":
+        raise Refused(f"{found}\nNothing was saved.")
+    warnings.warn(f"{found}\nThe live answer was saved nevertheless.", stacklevel=2)
+
+
+def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted: Sequence[str]) -> None:
+    """Replaces the secrets in new recordings. Recordings from the file stay the same."""
+    masking.begin_after(index.data[: index.loaded])
+    recorded = [index.data[place] for place in places]
+    for place, interaction in zip(places, masking.applied(recorded, accepted), strict=True):
+        index.data[place] = interaction
+
+
+def _sent(request: Request) -> dict[str, Any]:
+    """Returns a request in vcrpy's form."""
+    headers = {name: [value] for name, value in request.headers.items()}
+    return {"method": request.method, "uri": request.uri, "headers": headers, "body": request.body}
+
+
+def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
+    """Calls the hook, if there is one, and returns the data to save."""
+    if tape.before_save is None:
+        return True
+    request, response = index.data[place]
+    headers = dict(request.headers)
+    kept = tape.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
+    if kept is not None:
+        index.data[place] = Request(**kept["request"]), kept["response"]
+    return kept is not None
+
+
+def _form(tape: TapeState, index: CassetteIndex, places: list[int]) -> dict[str, Any]:
+    kept = [index.data[place] for place in places]
+    return index.serializer.form(
+        {
+            "version": CASSETTE_FORMAT_VERSION,
+            "metadata": _metadata(tape, index),
+            "interactions": [{"request": _sent(request), "response": response} for request, response in kept],
+        }
+    )
+
+
+def _metadata(tape: TapeState, index: CassetteIndex) -> dict[str, Any]:
+    ours: dict[str, Any] = {"recorded_from": tape.recorded_from}
+    if tape.recorded_from == "live":
+        ours["recorded_at"] = tape.clock.today().strftime("%Y-%m-%dT%H:%M:%SZ")
+        ours["recorded_with"] = _versions()
+    if tape.masking and tape.masking.values:
+        ours["masked"] = True
+    return {**index.metadata, **(tape.metadata or {}), OURS: {**index.provenance, **ours}}
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("ellmer-core", "vcrpy")}
+
+
+def _scanned(tape: TapeState, index: CassetteIndex, form: dict[str, Any]) -> None:
+    secrets = [(value, name) for value, name in tape.scrub.values.items()]
+    findings = [*scan(form, secrets)]
+    for name, data in index.serializer.blobs.fresh.items():
+        findings += scan(data, secrets, f"blob {name}")
+    left = [finding for finding in findings if finding.fingerprint not in tape.not_secret]
+    if left:
+        raise SecretFound(
+            f"nothing was written to {tape.name}: there are secrets in what was recorded\n  "
+            + "\n  ".join(map(str, left[:20]))
+            + "\nName them in secrets={'NAME': value} to replace them, or use mask=True to replace every finding. If a finding is not a secret, accept its fingerprint with not_secret=[…]."
+        )

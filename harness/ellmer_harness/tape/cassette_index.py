@@ -1,0 +1,219 @@
+"""vcrpy's cassette with an index by key. A lookup takes the same time for any number of recordings.
+
+The n-th request with a key gets the n-th recording with that key. The first unused recording is compared byte
+for byte before anything else, so that a run in the recorded order never parses a body. Other runs compute the
+keys of recordings in file order, as far as needed.
+
+An exchange is recorded with the allowed headers and without secrets. The lookup uses the same form.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import replace
+from threading import RLock
+from typing import Any
+
+from vcr.cassette import Cassette
+from vcr.request import Request
+
+from ..exchange.messages import Headers, Sent
+from ..exchange.reply import Reply, cut, saved
+from ..format.serializer import OURS, Serializer
+from ..secrets.cassette_scan import masks
+from ..secrets.placeholders import Masking
+from ..secrets.redaction import Scrub
+from .request_key import Match, Repeat, RequestKey
+
+__all__ = ["CassetteIndex", "masked_request", "recorded_request", "recorded_response"]
+
+
+# --- The recorded form of an exchange --------------------------------------------------------------------
+
+
+def recorded_request(
+    scrub: Scrub,
+    method: str,
+    url: str,
+    headers: Headers,
+    body: bytes,
+    *,
+    normalize: Callable[[Sent], Sent] | None = None,
+) -> Request:
+    """Returns the request in the recorded form: allowed headers, no secrets, normalized."""
+    kept: dict[str, str] = {}
+    for name, value in scrub.request(headers):
+        kept[name] = f"{kept[name]}, {value}" if name in kept else value
+    if normalize is None:
+        return Request(method, scrub.url(url), scrub.body(body), kept)
+    sent = normalize(Sent(method, scrub.url(url), kept, scrub.body(body)))
+    return Request(sent.method, sent.url, sent.body, dict(sent.headers))
+
+
+def masked_request(request: Request) -> Request:
+    """Returns the request as a cassette that was imported with `--mask` has it, where all secrets of a kind
+    are equal.
+    """
+    found = masks({"uri": request.uri, "body": request.body})
+    scrub = Scrub(found)
+    return Request(request.method, scrub.url(request.uri), scrub.body(request.body), request.headers)
+
+
+def recorded_response(
+    scrub: Scrub, reply: Reply, *, live: bool, masking: Masking | None = None
+) -> dict[str, Any]:
+    """Returns the answer in the recorded form: allowed headers, no secrets, correct chunk sizes."""
+    sizes, waits = [len(piece.data) for piece in reply.pieces], [piece.wait for piece in reply.pieces]
+    body, headers = scrub.body(reply.body, sizes), scrub.response(reply.headers)
+    if masking:
+        headers = [pair for pair in headers if pair[0] != "set-cookie"] + [*masking.cookies(reply.headers)]
+    if body != reply.body:
+        headers = [(name, str(len(body)) if name == "content-length" else value) for name, value in headers]
+    if not live and any(name == "content-length" for name, _ in headers):
+        sizes, waits = [len(body)], []  # no stream: where the network cut it is different every time
+    clean = replace(reply, headers=headers, pieces=cut(body, sizes, waits))
+    return saved(clean, timed=live)
+
+
+# --- The index -------------------------------------------------------------------------------------------
+
+
+Response = dict[str, Any]
+
+
+class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
+    """The interactions of one cassette. A new recording has a place from the moment its request is sent."""
+
+    def __init__(self, *args: Any, match: Match, on_repeat: Repeat = "error", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.match, self.on_repeat = match, on_repeat
+        self.lock = RLock()
+        self._touched: set[int] = set()
+        self.keys: list[RequestKey] = []
+        self._cursor = 0
+        self._waiting: defaultdict[bytes, deque[int]] = defaultdict(deque)
+        self._spent: defaultdict[bytes, list[int]] = defaultdict(list)
+        self._keyed = 0
+        self._masks = False
+        self.text = b""
+        """The file as it was when it was opened, if this run may write it."""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The file's metadata."""
+        return dict(self._metadata)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Our part of the metadata: the place and date of the recording."""
+        return dict(self._metadata.get(OURS) or {})
+
+    @property
+    def serializer(self) -> Serializer:
+        """The serializer, which knows the blobs."""
+        found: Serializer = self._serializer
+        return found
+
+    @property
+    def loaded(self) -> int:
+        """The number of interactions from the file, which come first."""
+        return int(self._loaded_count)
+
+    def append(self, request: Request, response: Response) -> None:
+        """Adds an interaction of the file, as vcrpy loads it."""
+        self.place(request, response)
+
+    def place(self, request: Request, response: Response | None = None) -> int:
+        """Adds an interaction and returns its place. Its answer can follow (`self.answer`)."""
+        with self.lock:
+            self.data.append((request, response))
+            self.keys.append(RequestKey(self.match, request))
+            self.dirty = True
+            return len(self.data) - 1
+
+    def answer(self, place: int, response: Response) -> None:
+        """Adds the answer to a request that was placed without one."""
+        self.data[place] = (self.data[place][0], response)
+
+    def ask(self, request: Request) -> RequestKey:
+        """Returns the lookup key of a scrubbed request."""
+        return RequestKey(self.match, masked_request(request) if self._masks else request)
+
+    def find(self, ask: RequestKey) -> int | None:
+        """Returns the place of the recording to play next for this request."""
+        with self.lock:
+            while self._cursor < self.loaded and self.play_counts[self._cursor]:
+                self._cursor += 1
+            if self._cursor < self.loaded and self.keys[self._cursor].same_bytes(ask):
+                return self._cursor
+            return self._unplayed(ask.digest)
+
+    def played(self, ask: RequestKey) -> list[int]:
+        """Returns the places of the used recordings of this request."""
+        assert self._unplayed(ask.digest) is None
+        return self._spent[ask.digest]
+
+    def take(self, ask: RequestKey) -> int | None:
+        """Returns the place of the answer to play, and counts it as used. Returns `None` if there is no
+        unused one.
+        """
+        with self.lock:
+            place = self.find(ask)
+            if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
+                place = (
+                    spent[-1] if self.on_repeat == "last" else min(spent, key=self.play_counts.__getitem__)
+                )
+            if place is not None:
+                self.play_counts[place] += 1
+            return place
+
+    def response(self, place: int) -> Response:
+        """Returns the answer at a place."""
+        found: Response = self.data[place][1]
+        return found
+
+    def give_back(self, place: int) -> None:
+        """Marks a recording as unused again, because its answer did not arrive. It may be unused at the end."""
+        with self.lock:
+            self.play_counts[place] -= 1
+            self._touched.add(place)
+            self._cursor = min(self._cursor, place)
+            for digest, spent in self._spent.items():
+                if place in spent:
+                    spent.remove(place)
+                    self._waiting[digest].appendleft(place)
+
+    def unused(self) -> list[Request]:
+        """Returns the requests of the file that this run did not send."""
+        places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
+        return [self.data[place][0] for place in places]
+
+    def _load(self) -> None:
+        super()._load()
+        self._masks = bool(self.provenance.get("masked"))
+        if unknown := self.provenance.get("not_compared"):  # its recorder did not keep that
+            self.match = self.match.without(unknown)
+            self.keys = [RequestKey(self.match, request) for request, _ in self.data]
+
+    def _save(self, force: bool = False) -> None:
+        """Does nothing. vcrpy would keep its patches if this raised, so the tape saves after they are
+        removed.
+        """
+
+    def _unplayed(self, digest: bytes) -> int | None:
+        waiting = self._waiting[digest]
+        while True:
+            while waiting and self.play_counts[waiting[0]]:
+                self._spent[digest].append(waiting.popleft())
+            if waiting:
+                return waiting[0]
+            if not self._key_next():
+                return None
+
+    def _key_next(self) -> bool:
+        if self._keyed >= self.loaded:
+            return False
+        self._waiting[self.keys[self._keyed].digest].append(self._keyed)
+        self._keyed += 1
+        return True

@@ -1,0 +1,194 @@
+"""The comparison of requests: method, URL, relevant headers, and the value of the body.
+
+JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by
+their fields, and multipart bodies by their parts without the boundary. Other bodies are compared byte for
+byte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from typing import Any, Literal
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from ..secrets.redaction import is_secret_name, names
+
+__all__ = ["SEMANTIC", "Head", "Match", "Repeat", "RequestKey"]
+
+
+SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
+_AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does
+_FORM = re.compile(rb"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
+Repeat = Literal["error", "last", "cycle"]
+Head = tuple[str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Says which parts of two requests must be equal for them to be the same request.
+
+    Args:
+        headers: Patterns of the header names that are compared. Default: `content-type`, `range`, `*-version` and `*-beta`.
+        ignore: What is not compared: JSON pointers into the body (`/metadata/user_id`; `*` stands for any key or index), or
+            parameters of the URL (`?beta`).
+        body: Whether bodies are compared. Default: True. JSON is compared by value, forms by field, multipart by part.
+        url: Whether URLs are compared. Default: True.
+
+    Examples:
+        >>> with use_cassette("weather.json", match=Match(ignore=("?trace",))):
+        ...     httpx.get("https://api.example.com/weather?trace=7").json()
+        {'temperature': 21}
+    """
+
+    headers: tuple[str, ...] = SEMANTIC
+    ignore: tuple[str, ...] = ()
+    body: bool = True
+    url: bool = True
+
+    def without(self, parts: Iterable[str]) -> Match:
+        """Returns a copy that compares fewer parts.
+
+        Args:
+            parts: The names of the parts that are no longer compared: `headers`, `body`, `url`.
+        """
+        return replace(
+            self,
+            headers=() if "headers" in parts else self.headers,
+            body=self.body and "body" not in parts,
+            url=self.url and "url" not in parts,
+        )
+
+    def head(self, method: str, url: str, headers: Iterable[tuple[str, str]]) -> Head:
+        """Returns all compared parts except the body, as one hashable value.
+
+        Args:
+            method: The HTTP method.
+            url: The URL.
+            headers: (name, value) pairs, names in lower case.
+        """
+        counts = names(self.headers)
+        found = [(name, _value(name, value)) for name, value in headers if counts(name)]
+        return method.upper(), _url(url, self.ignore) if self.url else "", tuple(sorted(found))
+
+    def canonical(self, body: bytes, content_type: str) -> bytes:
+        """Returns the body's value as bytes, which are equal for equivalent bodies.
+
+        Args:
+            body: The bytes of the body.
+            content_type: The value of its `content-type` header.
+        """
+        if not self.body or not body:
+            return b""
+        if content_type.startswith("multipart/"):
+            return b"\n".join(_parts(body, content_type))
+        if content_type.startswith("application/x-www-form-urlencoded"):
+            return repr(sorted(parse_qsl(body.decode(errors="replace"), keep_blank_values=True))).encode()
+        if body[:1] not in b" \t\r\n{[":
+            return body
+        try:
+            value = json.loads(body)
+        except (ValueError, RecursionError):
+            return body
+        for pointer in self.ignore:  # those of the URL have no slash, and drop nothing
+            _drop(value, pointer.split("/")[1:])
+        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+    def digest(self, head: Head, body: bytes, content_type: str) -> bytes:
+        """Returns the key by which a request is found: a SHA-256 hash (32 bytes).
+
+        Args:
+            head: What `head()` returned.
+            body: The bytes of the body.
+            content_type: The value of its `content-type` header; `""` if there is none.
+        """
+        canonical = self.canonical(body, content_type or _guessed(body))
+        return sha256(repr(head).encode() + b"\n" + canonical).digest()
+
+
+class RequestKey:
+    """A scrubbed request for the lookup. Its key is computed when it is needed."""
+
+    def __init__(self, match: Match, request: Any) -> None:
+        self._match, self.request = match, request
+
+    @cached_property
+    def headers(self) -> list[tuple[str, str]]:
+        """The headers with lower-case names."""
+        return [(name.lower(), value) for name, value in self.request.headers.items()]
+
+    @cached_property
+    def head(self) -> Head:
+        """All compared parts except the body."""
+        return self._match.head(self.request.method, self.request.uri, self.headers)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The key of the request."""
+        content_type = next((value for name, value in self.headers if name == "content-type"), "")
+        return self._match.digest(self.head, self.body, content_type)
+
+    @property
+    def body(self) -> bytes:
+        """The bytes of the body."""
+        body: bytes = self.request.body or b""
+        return body
+
+    def same_bytes(self, other: RequestKey) -> bool:
+        """Tells whether the requests are equal byte for byte."""
+        return self.head == other.head and self.body == other.body
+
+
+def _guessed(body: bytes) -> str:
+    """Guesses the content type from the body, because not every recorder stores the header."""
+    if body.startswith(b"--"):
+        boundary = body[2:].partition(b"\r\n")[0].decode("latin-1")
+        return f'multipart/form-data; boundary="{boundary}"'
+    return "application/x-www-form-urlencoded" if _FORM.fullmatch(body) else ""
+
+
+@lru_cache(maxsize=1024)
+def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
+    """Returns the URL with sorted parameters, without secret and ignored ones."""
+    parts = urlsplit(url)
+    pieces = [
+        piece
+        for piece in parts.query.split("&")
+        if piece and not is_secret_name(name := _name(piece)) and f"?{name}" not in ignore
+    ]
+    host = parts.netloc.rpartition("@")[2].lower()
+    default = {"https": ":443", "http": ":80"}.get(parts.scheme, "")
+    rest = f"{parts.path or '/'}?{'&'.join(sorted(pieces))}"
+    return f"{parts.scheme}://{host.removesuffix(default)}{quote(rest, safe=_AS_IS)}"
+
+
+def _name(piece: str) -> str:
+    return unquote(piece.partition("=")[0])
+
+
+@lru_cache(maxsize=1024)
+def _value(name: str, value: str) -> str:
+    return value.partition(";")[0].strip().lower() if name == "content-type" else value
+
+
+def _parts(body: bytes, content_type: str) -> list[bytes]:
+    boundary = re.search(r'boundary="?([^";]+)', content_type)
+    return body.split(b"--" + boundary[1].encode()) if boundary else [body]
+
+
+def _drop(value: Any, path: list[str]) -> None:
+    if not path or not isinstance(value, dict | list):
+        return
+    step, rest = path[0].replace("~1", "/").replace("~0", "~"), path[1:]
+    items = value if isinstance(value, dict) else {str(index): item for index, item in enumerate(value)}
+    for key in list(items) if step == "*" else [step] if step in items else []:
+        if rest:
+            _drop(items[key], rest)
+        elif isinstance(value, dict):
+            del value[key]
+        else:
+            value[int(key)] = None

@@ -1,0 +1,35 @@
+"""Every row of the table of service keys finds its own samples."""
+
+import re
+from random import Random
+
+import pytest
+
+from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS, keys
+
+SAMPLES = [(row, sample) for row in PATTERNS for sample in row.samples.split()]
+
+
+def random_key(sample, seed):
+    """Returns a key: a sample whose `{H32}` are random characters."""
+    lots = Random(seed)
+    return re.sub(
+        r"\{([A-Z])(\d+)\}",
+        lambda found: "".join(lots.choices(ALPHABETS[found[1]], k=int(found[2]))),
+        sample,
+    )
+
+
+@pytest.mark.parametrize(("row", "sample"), SAMPLES, ids=[sample for _, sample in SAMPLES])
+def test_a_row_finds_its_samples(row, sample):
+    for seed in range(20):
+        key = random_key(sample, seed)
+
+        assert row.what in {what for what, _ in keys([key])}, key
+
+
+@pytest.mark.parametrize("row", PATTERNS, ids=[row.what for row in PATTERNS])
+def test_every_literal_of_a_row_is_in_a_sample(row):
+    samples = row.samples.split()
+
+    assert [literal for literal in row.literals.split() if not any(literal in each for each in samples)] == []
