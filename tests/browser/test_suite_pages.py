@@ -60,7 +60,7 @@ def report(tmp_path_factory):
 def planted(tmp_path_factory):
     """The folder of a run of an adapter that sends no result for an unanswered call, which the API refuses."""
     cases = ("--case", "dangling_call", "--case", "plain_text", "--wire", "openai-chat", "--mode", "sync")
-    bug = "ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_dangling_calls"
+    bug = "broken_on_purpose:BROKEN.forgets_dangling_calls"
     return run(tmp_path_factory.mktemp("planted"), bug, *cases)
 
 
@@ -153,7 +153,7 @@ def test_the_sources_of_a_rule_are_links_that_tell_the_page_nothing(sourced, pag
 
 def test_the_message_that_is_marked_is_the_one_in_the_wrong_place(tmp_path, page):
     cases = ("--case", "result_then_text", "--wire", "openai-chat", "--mode", "sync")
-    folder = run(tmp_path, "ellmer_conformance.adapters.broken_on_purpose:BROKEN.puts_user_first", *cases)
+    folder = run(tmp_path, "broken_on_purpose:BROKEN.puts_user_first", *cases)
     page.goto((folder / "out" / "index.html").as_uri())
     page.get_by_role("button", name="ORD-002").first.click()
 

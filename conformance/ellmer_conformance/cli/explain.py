@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ..adapters.shared.endpoints import WHERE
+from ..adapters.endpoints import WHERE
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook

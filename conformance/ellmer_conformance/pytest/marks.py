@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from ..adapters.shared.endpoints import WHERE
+from ..adapters.endpoints import WHERE
 from ..contract import rules
 from ..contract.rules import behaviour
 from ..runner.selection import Play

@@ -17,7 +17,7 @@ from itertools import count
 from urllib.parse import urlsplit
 
 from ..adapters import Adapter, Endpoint
-from ..adapters.shared.endpoints import endpoint, place_for, place_of
+from ..adapters.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of

@@ -16,7 +16,7 @@ from ellmer_harness import Exchange as Recorded
 from ellmer_harness import Refused, SecretFound, Tape, use_cassette
 
 from ..adapters import Adapter, Place
-from ..adapters.shared.endpoints import endpoint, live_key, place_for
+from ..adapters.endpoints import endpoint, live_key, place_for
 from ..contract import readers
 from ..contract.observed_run import Run, Trouble, Varied
 from ..contract.retired_models import pytest_cassette_stale

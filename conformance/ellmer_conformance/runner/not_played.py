@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..adapters import Adapter
-from ..adapters.shared.endpoints import WHERE
+from ..adapters.endpoints import WHERE
 from ..scenarios.case import Case, Mode
 
 __all__ = ["nothing_left", "why_not", "why_not_in"]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import shlex
+import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
+from pathlib import Path
 from shutil import which
 from typing import Any, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.shared.endpoints import live_key, place_of
+from ..adapters.endpoints import live_key, place_of
 from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
@@ -34,6 +38,10 @@ __all__ = [
 
 FILTERS = ("wire", "provider", "case", "mode")
 OURS = "ellmer-core"
+#: The folder of the bridges to other libraries in a clone.
+PEERS = Path(__file__).parents[2] / "peers"
+_GROUP = "ellmer_conformance.adapters"
+_ELSEWHERE = " The bridges to other libraries are in the repository: install its folder conformance/peers, or run this in a clone."
 _PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
 
 
@@ -92,8 +100,9 @@ def plays_of(
 
 
 def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
-    """Returns an adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a
-    command (`command:node driver.mjs`). An adapter object, its class or its factory is accepted, too.
+    """Returns an adapter by its name (an entry point of the group `ellmer_conformance.adapters`, or a bridge of this
+    clone), as `package.module:name`, or as a command (`command:node driver.mjs`). An adapter object, its class or its
+    factory is accepted, too.
     """
     made: Any
     if not isinstance(name, str):
@@ -104,15 +113,34 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
         module, _, attribute = name.partition(":")
         made = _imported(name, module, attribute)
     else:
-        known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
-        if name not in known:
-            raise UnknownChoice(
-                f"unknown adapter {name!r}; installed: {', '.join(sorted(known))}. "
-                "Give package.module:name for one that is not."
-            )
-        module, _, attribute = known[name].value.partition(":")
+        module, _, attribute = _registered(name).partition(":")
         made = _imported(name, module, attribute)
     return _adapter(name, made)
+
+
+def _registered(name: str) -> str:
+    """Returns the `package.module:name` of an adapter of an installed package, or of this clone. Raises UnknownChoice."""
+    installed = {point.name: point.value for point in entry_points(group=_GROUP)}
+    bridges = _bridges()
+    if name in bridges:
+        sys.path.append(str(PEERS))
+        return bridges[name]
+    if name in installed:
+        return installed[name]
+    there_are = ", ".join(sorted({*installed, *bridges}))
+    raise UnknownChoice(
+        f"unknown adapter {name!r}{did_you_mean(name, [*installed, *bridges])}; there are: {there_are}. "
+        f"Give package.module:name for one that is not installed.{'' if bridges else _ELSEWHERE}"
+    )
+
+
+def _bridges() -> Mapping[str, str]:
+    """Returns the bridges to other libraries, if this is a clone of the repository: they are no part of the package."""
+    project = PEERS / "pyproject.toml"
+    if not project.is_file():
+        return {}
+    found: Mapping[str, str] = tomllib.loads(project.read_text("utf-8"))["project"]["entry-points"][_GROUP]
+    return found
 
 
 def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
@@ -229,6 +257,12 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
     return not globs or any(fnmatchcase(value, glob) for glob in globs)
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Returns the names that look like a name, as an addition to a message; an empty string if none does."""
+    near = get_close_matches(name, sorted({*known}), n=2, cutoff=0.6)
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+
+
 def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
     """Returns the modes to play. For a recording, it is one for each cassette, because sync and async share theirs."""
     modes = [mode for mode in MODES if mode in able.modes]
@@ -245,8 +279,9 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
     for name, globs in wanted.items():
         for glob in globs:
             if not any(fnmatchcase(value, glob) for value in known[name]):
+                near = did_you_mean(glob, known[name])
                 raise UnknownChoice(
-                    f"there is no {name} {glob!r}; there are {', '.join(sorted(known[name]))}"
+                    f"there is no {name} {glob!r}{near}; there are {', '.join(sorted(known[name]))}"
                 )
 
 

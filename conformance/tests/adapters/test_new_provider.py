@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from conformance_command import run_in
 
-from ellmer_conformance.adapters.ellmer_core.providers import providers_by_key
+from ellmer_conformance.adapters.ellmer_core import providers_by_key
 from ellmer_core import providers
 
 PROVIDER = '''
@@ -96,7 +96,7 @@ def test_one_file_and_it_is_under_test(conformance, tmp_path):
 
 
 def test_a_provider_of_another_package_is_under_test_by_its_entry_point(monkeypatch):
-    from ellmer_conformance.adapters.ellmer_core import providers as bridge
+    from ellmer_conformance.adapters import ellmer_core as bridge
     from ellmer_core.providers import openrouter
 
     point = EntryPoint("acme", "ellmer_core.providers:unused", bridge.__name__)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ...adapters.shared.endpoints import place_of
+from ...adapters.endpoints import place_of
 from ...contract.exchange import Request, Response
 from ...contract.observed_run import Run
 from ...contract.verdict import Verdict

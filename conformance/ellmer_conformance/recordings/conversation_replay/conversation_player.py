@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...adapters import Adapter, Place
-from ...adapters.shared.endpoints import endpoint, place_of
+from ...adapters.endpoints import endpoint, place_of
 from ...contract import readers
 from ...contract.exchange import Request
 from ...contract.observed_run import Run, Trouble

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import NoReturn
 
 from ...adapters import Capabilities, Endpoint, Place
-from ...adapters.shared.endpoints import WHERE
+from ...adapters.endpoints import WHERE
 from ...contract.observed_run import Run, ToolRun, Trouble, Varied, call_key
 from ...scenarios.canary_keys import CANARY, environment, rivals, said_who
 from ...scenarios.case import Case, Mode

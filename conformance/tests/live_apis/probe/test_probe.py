@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.cli.probe import command
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
