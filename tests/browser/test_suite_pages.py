@@ -1,8 +1,10 @@
 """The pages of the suite: the report of a run, and the strict server's view of its requests."""
 
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -27,6 +29,8 @@ class Adapter:
 """
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+#: The folder of `broken_on_purpose`.
+BROKEN_ADAPTERS = Path(__file__).parents[1] / "support"
 REFUSED = {
     "model": "gpt-4.1",
     "messages": [{"role": "tool", "tool_call_id": HOSTILE, "content": HOSTILE * 99}],
@@ -37,7 +41,12 @@ def conformance(folder, *arguments):
     """Runs the command in the folder."""
     command = "from ellmer_conformance.console_scripts import main; main()"
     return subprocess.run(
-        [sys.executable, "-c", command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", command, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(BROKEN_ADAPTERS)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
