@@ -10,7 +10,7 @@ import asyncio
 import base64
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -19,7 +19,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 from urllib.parse import urlsplit
 
@@ -171,6 +171,10 @@ def _value(value: Any) -> Any:
 # --- Providers -------------------------------------------------------------------------------------------
 
 
+#: A wire format and a provider.
+Key = tuple[str, str]
+Value = TypeVar("Value")
+
 _IMAGE = ec.ContentImageInline("image/png", "")
 _AUDIO = ec.ContentFile("audio/wav", "", "a.wav")
 _PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
@@ -233,30 +237,122 @@ class Provider:
         )
 
 
+#: The keys of our providers. They save imports only: a module that is not listed is imported, and tells its keys.
+_CHAT_COMPLETIONS = (
+    *(
+        "cerebras",
+        "cloudflare",
+        "databricks",
+        "deepseek",
+        "fireworks",
+        "groq",
+        "huggingface",
+        "lmstudio",
+        "moonshot",
+    ),
+    *(
+        "openai_compatible",
+        "openrouter",
+        "perplexity",
+        "portkey",
+        "qwen",
+        "snowflake",
+        "together",
+        "vllm",
+        "xai",
+        "zai",
+    ),
+)
+LISTED: Mapping[str, Sequence[Key]] = {
+    **{name: [("openai-chat", name)] for name in _CHAT_COMPLETIONS},
+    "anthropic": [("anthropic", "anthropic")],
+    "aws_bedrock": [("bedrock", "bedrock")],
+    "azure_openai": [("openai-chat", "azure")],
+    "cohere": [("cohere", "cohere")],
+    "google_gemini": [("gemini", "google")],
+    "google_vertex": [("gemini", "vertex")],
+    "mistral": [("mistral", "mistral")],
+    "ollama": [("ollama", "ollama")],
+    "openai": [("openai-responses", "openai")],
+    "openai_completions": [("openai-chat", "openai")],
+    "github": [],  # it was retired
+    "posit": [("anthropic", "posit"), ("openai-chat", "posit")],
+}
+
+
 def providers() -> Iterator[Provider]:
     """Yields every provider: the modules of `ellmer_core.providers`, and the providers of other packages."""
-    for module in sorted(each.name for each in iter_modules(modules.__path__)):
-        found = import_module(f"{modules.__name__}.{module}")
-        yield from _provider(module, vars(found).get(f"chat_{module}"))
+    for name in _module_names():
+        yield from _providers_of(name)
+    yield from _providers_of_other_packages()
+
+
+def _module_names() -> list[str]:
+    return sorted(each.name for each in iter_modules(modules.__path__) if not each.name.startswith("_"))
+
+
+def _providers_of(module: str) -> Iterator[Provider]:
+    """Yields the providers of a module of `ellmer_core.providers` (GitHub's was retired, and has none)."""
+    found = import_module(f"{modules.__name__}.{module}")
+    yield from _constructed_by(module, vars(found).get(f"chat_{module}"))
+
+
+def _providers_of_other_packages() -> Iterator[Provider]:
     for entry in sorted(entry_points(group="ellmer_core.providers")):
-        yield from _provider(entry.name, entry.load())
+        yield from _constructed_by(entry.name, entry.load())
 
 
-def _provider(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Provider]:
-    """Yields the provider of a module, if it has one (GitHub's was retired, and shared modules have none)."""
+def _constructed_by(name: str, construct: Callable[..., ec.Chat] | None) -> Iterator[Provider]:
+    """Yields a provider for each wire format that is defined beside a constructor."""
     if construct:
         for each in vars(import_module(construct.__module__)).values():
             if isinstance(each, type) and issubclass(each, Wire) and each.__module__ == construct.__module__:
                 yield Provider(name, construct, each)
 
 
+class ByKey(Mapping[Key, Value]):
+    """A mapping by wire format and provider whose values are made when they are asked for."""
+
+    def __init__(self, keys: Iterable[Key], value_of: Callable[[Key], Value]) -> None:
+        self._keys, self._value_of = dict.fromkeys(keys), value_of
+
+    def __getitem__(self, key: Key) -> Value:
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._value_of(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
 @cache
-def providers_by_key() -> Mapping[tuple[str, str], Provider]:
+def providers_by_key() -> Mapping[Key, Provider]:
     """Returns the providers by wire format and name, each format's own provider first. Installed packages are
-    searched once.
+    searched once, and a module is imported when its provider is asked for.
     """
-    found = {provider.key: provider for provider in providers()}
-    return {key: found[key] for key in sorted(found, key=lambda key: [*WHERE, key].index(key))}
+    listed = {key: name for name in _module_names() for key in LISTED.get(name, ())}
+    loaded = {
+        provider.key: provider
+        for name in _module_names()
+        if name not in LISTED
+        for provider in _providers_of(name)
+    }
+    loaded |= {provider.key: provider for provider in _providers_of_other_packages()}
+
+    @cache
+    def provider_at(key: Key) -> Provider:
+        if key not in loaded:
+            loaded.update({provider.key: provider for provider in _providers_of(listed[key])})
+        return loaded[key]
+
+    found = sorted({*listed, *loaded})
+    return ByKey(sorted(found, key=lambda key: [*WHERE, key].index(key)), provider_at)
 
 
 # --- The adapter and its sessions ------------------------------------------------------------------------
@@ -286,7 +382,7 @@ class EllmerCore:
     @cached_property
     def places(self) -> Mapping[tuple[str, str], Place]:
         """The places of its providers."""
-        return {key: provider.place for key, provider in self.providers.items()}
+        return ByKey(self.providers, lambda key: self.providers[key].place)
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:
         """Returns the capabilities that the provider's module declares."""

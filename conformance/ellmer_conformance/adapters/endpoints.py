@@ -66,7 +66,8 @@ def place_of(adapter: Adapter, wire: str, provider: str) -> Place:
     """Returns the place of a provider, from the suite or else from the adapter. Raises LookupError for an unknown
     provider.
     """
-    places: Mapping[tuple[str, str], Place] = {**getattr(adapter, "places", {}), **WHERE}
+    own: Mapping[tuple[str, str], Place] = getattr(adapter, "places", {})
+    places = WHERE if (wire, provider) in WHERE else own
     if (wire, provider) not in places:
         raise LookupError(
             f"{adapter.name} speaks {wire} at {provider!r}, but the URL of that place is unknown: give the adapter `places`, a mapping of (wire, provider) to `ellmer_conformance.adapters.Place`."

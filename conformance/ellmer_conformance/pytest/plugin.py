@@ -23,8 +23,6 @@ from ..report.formats.capabilities_table import abilities
 from ..report.formats.terminal import console, print_report
 from ..report.plays_without_verdict import without_verdict
 from ..report.requirements import requirements
-from ..runner.against_server import play_direct
-from ..runner.command import Driver
 from ..runner.from_cassettes import attempt
 from ..runner.selection import (
     FILTERS,
@@ -119,6 +117,9 @@ def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
 
 
 def _against(server: StrictServer, play: Play) -> Run:
+    from ..runner.against_server import play_direct  # noqa: PLC0415 - replay needs no server
+    from ..runner.command import Driver  # noqa: PLC0415 - likewise
+
     if isinstance(play.adapter, Driver):
         return play.adapter.play(play.wire, play.provider, play.case, play.mode, server=server)
     return play_direct(play.adapter, play.wire, play.provider, play.case, play.mode, server=server)

@@ -14,15 +14,16 @@ from importlib.metadata import entry_points
 from operator import attrgetter
 from pathlib import Path
 from shutil import which
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.endpoints import live_key, place_of
+from ..adapters.endpoints import WHERE, live_key, place_of
 from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
-from .command import DeclaredWrongly, Driver
-from .not_played import nothing_left, why_not, why_not_in
+
+if TYPE_CHECKING:
+    from .command import Driver
 
 __all__ = [
     "FILTERS",
@@ -32,9 +33,60 @@ __all__ = [
     "find_adapter",
     "inexpressible",
     "left_out",
+    "nothing_left",
     "plays_of",
     "select",
+    "why_not",
+    "why_not_in",
 ]
+
+
+# --- Cases that are not played ---------------------------------------------------------------------------
+
+
+_NAMED = 5  # cases by name, for each reason
+
+
+def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: bool) -> str:
+    """Returns the reason why the adapter does not play the case there, or `""`. A command declares its supported
+    features.
+
+    A case that uses another case's recording, or none, is not recorded.
+    """
+    if record and case.recording:
+        return f"it is played from the recordings of {case.recording}"
+    if record and case.on_server:
+        return "it is played only against the strict server, and never recorded"
+    if cannot := case.cannot(wire, provider):
+        return cannot
+    if not case.everywhere and (wire, provider) not in WHERE:
+        return "it is played only at the provider whose own format it is"
+    own = getattr(adapter, "why_not", None)
+    return own(case) if own else ""
+
+
+def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
+    """Returns the reason why it is not played in a mode, if the adapter has these modes, or `""`."""
+    if mode not in modes:
+        return f"it is played in the modes {', '.join(modes)}"
+    return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
+
+
+def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
+    """Returns the message if nothing can be played: each reason once, with its cases."""
+    cases: dict[str, dict[str, None]] = {}
+    for case, reason in reasons:
+        cases.setdefault(reason, {})[case] = None
+    return "\n".join(["nothing is left to play:", *(_line(reason, list(at)) for reason, at in cases.items())])
+
+
+def _line(reason: str, cases: Sequence[str]) -> str:
+    more = len(cases) - _NAMED
+    return f"- {', '.join(cases[:_NAMED])}{f' and {more} more' if more > 0 else ''}: {reason}"
+
+
+# --- The selection ---------------------------------------------------------------------------------------
+
 
 FILTERS = ("wire", "provider", "case", "mode")
 OURS = "ellmer-core"
@@ -158,8 +210,8 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
     """
     for name, wire in played:
         asked = named.get(name, "")
-        driver = find_adapter(asked) if asked.startswith("command:") else None
-        for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
+        driver: Any = find_adapter(asked) if asked.startswith("command:") else None
+        for case, reason in driver.left_out().items() if driver else ():
             if wire not in all_cases()[case].inexpressible:  # already reported
                 yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
 
@@ -184,6 +236,8 @@ def _driver(command: str) -> Driver:
         program = next(iter(shlex.split(command)), "")
     except ValueError as error:
         raise UnknownChoice(f"the command {command!r} cannot be read: {error}") from error
+    from .command import DeclaredWrongly, Driver  # noqa: PLC0415 - only a command needs it, and the strict server
+
     if which(program) is None:
         raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
     driver = Driver(command)
@@ -218,12 +272,15 @@ def _plays(
 ) -> Iterator[Play]:
     """Yields the runs of an adapter. Requested cases that are not played are added to `left` with the reason."""
     for wire, provider in [
-        (wire, provider) for wire, providers in adapter.wires.items() for provider in providers
+        (wire, provider)
+        for wire, providers in adapter.wires.items()
+        for provider in providers
+        if _wanted(wanted, wire=wire, provider=provider)
     ]:
         able = _modes(adapter.capabilities(wire, provider), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
         for case in all_cases().values():
-            if not _wanted(wanted, wire=wire, provider=provider, case=case.name):
+            if not _wanted(wanted, case=case.name):
                 continue
             modes = own(case) if own else able
             never = why_not(adapter, wire, provider, case, record=record)

@@ -18,8 +18,8 @@ from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind
 from ...contract.verdict import Verdict
 from ...runner.judgement import judge
-from ...runner.network_watch import watching
 from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting
+from ...runner.watches import watching
 from ...scenarios.canary_keys import planted
 from ...scenarios.case import Mode
 from ...server import StrictServer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ...contract.exchange import Item
 from ...contract.provider_answers.answer import Called, Told
-from ...runner.live_recordings import as_answer
+from ...runner.from_cassettes import as_answer
 from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step

@@ -3,7 +3,7 @@
 import sys
 import weakref
 
-from ellmer_conformance.runner.stdout_and_log_watch import watching_prints
+from ellmer_conformance.runner.watches import watching_prints
 from ellmer_conformance.scenarios.canary_keys import CANARY
 
 
