@@ -18,7 +18,7 @@ def against_recordings(
 ) -> int:
     """Plays the recordings to each adapter, prints the results, and returns the exit code."""
     from ..baseline import BaselineError, load  # noqa: PLC0415 - `conformance --help` should not wait for it
-    from ..recordings.conversation_replay.replay_run import play_recordings  # noqa: PLC0415 - likewise
+    from ..recordings.conversation_replay.conversation_player import play_recordings  # noqa: PLC0415 - likewise
     from ..report import Report, finished, report_folder  # noqa: PLC0415 - likewise
     from ..report.formats.terminal import console, print_findings  # noqa: PLC0415 - likewise
     from ..runner.selection import OURS, UnknownChoice, find_adapter  # noqa: PLC0415 - likewise

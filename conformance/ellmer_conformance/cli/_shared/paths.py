@@ -13,8 +13,7 @@ import click
 
 from ...recordings.corpus import cache, pins
 from ...recordings.corpus.pins import Pin, PinError
-from ...recordings.recording_files import Unreadable, find
-from ...recordings.remote_files import Source, sources
+from ...recordings.recording_files import Source, Unreadable, find, sources
 
 __all__ = ["files_argument", "located", "pinned", "progress", "traffic"]
 

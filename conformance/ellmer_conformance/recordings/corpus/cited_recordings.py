@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from ...contract import rules
 from ..calibrate import agrees
-from ..recorded_requests import Skip, request_of
+from ..recorded_requests import Skip, refusal, request_of
 from ..recording_files import Recording, Unreadable, read
-from ..refusals_behind_200 import refusal
 from .cache import folder_of, present
 from .evidence import Citation, citations
 from .pins import Pin

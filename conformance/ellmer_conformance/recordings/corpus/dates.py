@@ -15,9 +15,8 @@ from ...contract.exchange import Request
 from ...contract.rule import Rule
 from ...contract.verdict import verdict
 from ..calibrate import agrees
-from ..recorded_requests import Skip, request_of
+from ..recorded_requests import Skip, refusal, request_of
 from ..recording_files import Recording, Unreadable, find, read
-from ..refusals_behind_200 import refusal
 
 __all__ = ["Dated", "dated"]
 

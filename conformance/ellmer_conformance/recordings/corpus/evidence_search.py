@@ -14,9 +14,8 @@ from tomlkit.items import Array
 
 from ...contract import rules
 from ..calibrate import agrees
-from ..recorded_requests import Skip, request_of
+from ..recorded_requests import Skip, refusal, request_of
 from ..recording_files import Recording, Unreadable, find, read
-from ..refusals_behind_200 import refusal
 from .cache import folder_of
 from .evidence import Citation, Evidence, evidence_of
 from .pins import Pin

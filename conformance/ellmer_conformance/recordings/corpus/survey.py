@@ -9,8 +9,8 @@ from datetime import date
 from pathlib import Path
 
 from ...contract import readers
+from ..recorded_requests import identity
 from ..recording_files import Recording, Unreadable, find, read
-from ..refusals_behind_200 import identity
 
 __all__ = ["Survey", "survey"]
 

@@ -9,8 +9,10 @@ from broken_on_purpose import BROKEN
 from click.testing import CliRunner
 
 from ellmer_conformance.cli.run import command
-from ellmer_conformance.recordings.conversation_replay.answer_server import RecordedAnswers
-from ellmer_conformance.recordings.conversation_replay.conversation_player import ConversationPlayer
+from ellmer_conformance.recordings.conversation_replay.conversation_player import (
+    ConversationPlayer,
+    RecordedAnswers,
+)
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.server import StrictServer
