@@ -14,7 +14,7 @@ from ..recordings.lint import lint
 from ..recordings.lint_report import apply_baseline
 from ..recordings.processes_and_dask import ENGINES, Engine, EngineMissing
 from ..report.formats.terminal_escaping import printable
-from ._shared.paths import located, progress
+from ._shared import located, progress
 
 __all__ = ["command"]
 

@@ -19,8 +19,8 @@ from ...contract.provider_answers.whole_answers import read
 from ...contract.rule import Level
 from ...contract.verdict import objection, verdict
 from ...report import Report, finished, judged
-from ...report.probe_script import NO_JSON, WRONG_KEY
 from ...report.report_json import rule_text
+from ...report.repro_scripts import NO_JSON, WRONG_KEY
 from ...runner.judgement import judge
 from ...scenarios.case import Case
 from .answers import Heard, package

@@ -31,7 +31,7 @@ from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind
 from ...contract.verdict import Verdict
 from ...report import Report, finished, judged
-from ...report.formats.capabilities_table import abilities
+from ...report.formats.terminal import abilities
 from ...runner.judgement import judge
 from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting
 from ...runner.watches import watching

@@ -6,16 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
-from ...contract.exchange import Exchange
-from ...contract.observed_run import Run
-from ...contract.rules import behaviour
-from ...report import Report, finished, judged
-from ...runner.judgement import judge
-from ...scenarios.case import Case, Mode
-from ...scenarios.cases import all_cases
-from ...server import Entry
+from ..contract.exchange import Exchange
+from ..contract.observed_run import Run
+from ..contract.rules import behaviour
+from ..report import Report, finished, judged
+from ..runner.judgement import judge
+from ..scenarios.case import Case, Mode
+from ..scenarios.cases import all_cases
+from ..server import Entry
 
 __all__ = ["CLIENT", "observed"]
+
 
 CLIENT = "client"  # its name is not known
 _WHY = "a base URL shows only requests, not what the client does with the answers"

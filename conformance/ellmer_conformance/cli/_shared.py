@@ -1,4 +1,4 @@
-"""Code for the commands that read recordings: their paths, and a progress bar."""
+"""Code for several commands: books of rules, reports, paths of recordings, and a progress bar. Only the commands import it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,69 @@ from typing import Any, TypeVar
 
 import click
 
-from ...recordings.corpus import cache, pins
-from ...recordings.corpus.pins import Pin, PinError
-from ...recordings.recording_files import Source, Unreadable, find, sources
+from ..contract import rules
+from ..contract.rulebook import RuleBook
+from ..recordings.corpus import pins
+from ..recordings.corpus.pins import Pin, PinError
+from ..recordings.recording_files import Source, Unreadable, find, sources
+from ..report import Report, UnreadableReport, read
 
-__all__ = ["files_argument", "located", "pinned", "progress", "traffic"]
+__all__ = [
+    "DEFAULT",
+    "books_of",
+    "files_argument",
+    "located",
+    "opened",
+    "pinned",
+    "progress",
+    "report_option",
+    "traffic",
+]
+
+
+# --- Books of rules --------------------------------------------------------------------------------------
+
+
+def books_of(wire: str | None, provider: str) -> list[RuleBook]:
+    """Returns the book of a wire format at a provider. Without a wire format, returns the provider's or all books.
+
+    Raises UsageError for an unknown wire format, and for a provider without a wire format.
+    """
+    if provider and not wire:
+        raise click.UsageError(
+            f"--provider {provider} needs --wire, because a provider may have several wire formats."
+        )
+    try:
+        return [rules.book(name, provider) for name in ([wire] if wire else rules.WIRES)]
+    except LookupError as error:
+        raise click.UsageError(str(error).capitalize() + ".") from error
+
+
+# --- Reports ---------------------------------------------------------------------------------------------
+
+
+DEFAULT = Path("build/conformance/report.json")
+
+report_option = click.option(
+    "--report",
+    "path",
+    type=click.Path(path_type=Path),
+    default=DEFAULT,
+    show_default=True,
+    help="The report that `conformance run --report FOLDER` wrote.",
+)
+
+
+def opened(path: Path) -> Report:
+    """Returns the report in a file, or in a folder's `report.json`. A missing report is a usage error."""
+    try:
+        return read(path / "report.json" if path.is_dir() else path)
+    except UnreadableReport as error:
+        raise click.UsageError(f"{error}.") from error
+
+
+# --- Paths of recordings, and a progress bar -------------------------------------------------------------
+
 
 F = TypeVar("F")
 G = TypeVar("G")
@@ -28,8 +86,8 @@ def traffic(paths: Iterable[Path]) -> list[Path]:
     """Returns the files under the given paths. By default, these are the corpus and the folders in
     `CONFORMANCE_TRAFFIC`. All must exist.
     """
-    fetched = [cache.folder_of(pin) for pin in pinned() if cache.present(pin)]
-    return _found(find, list(paths) or [*fetched, *cache.folders(), *_folders()])
+    fetched = [pins.folder_of(pin) for pin in pinned() if pins.present(pin)]
+    return _found(find, list(paths) or [*fetched, *pins.folders(), *_folders()])
 
 
 def located(paths: Iterable[str]) -> list[Source]:
@@ -58,7 +116,7 @@ def _folders() -> list[Path]:
 def pinned(names: Sequence[str] = ()) -> list[Pin]:
     """Returns the pins of the suite and the user's own pins, or the named ones."""
     try:
-        found = [*pins.load(pins.shipped()), *(pins.load(cache.own()) if cache.own().is_file() else ())]
+        found = [*pins.load(pins.shipped()), *(pins.load(pins.own()) if pins.own().is_file() else ())]
     except PinError as error:
         raise click.UsageError(str(error)) from error
     known = {pin.name for pin in found} | {pin.package for pin in found}
