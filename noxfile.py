@@ -71,7 +71,7 @@ def ways(session: nox.Session) -> None:
     session.run(
         "conformance", "run", *command, "--report", "build/ways/command", *session.posargs, env=OFFLINE
     )
-    session.run("python", "-m", "ellmer_conformance.coverage", "--check", env=OFFLINE)
+    session.run("python", "tests/support/measure_coverage.py", "--check", env=OFFLINE)
     session.run("pytest", *WORKERS, "conformance/tests/ways", env=OFFLINE)
     with session.chdir("examples/adapter-pytest"):
         session.run("pytest", "-q", "-n", "2", env=OFFLINE)  # it passes with what its baseline expects

@@ -36,7 +36,7 @@ MIRRORED = {
 
 #: Modules whose names an author of rules, cases or adapters needs, besides what the package itself offers.
 CONFORMANCE = (
-    *("adapters", "adapters.shared.base_adapter", "pytest.suite"),
+    *("adapters", "adapters.base_adapter", "pytest.suite"),
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
     *("contract.exchange", "contract.rule", "contract.verdict", "contract.rulebook", "server"),
 )

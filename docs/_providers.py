@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import ellmer_core as ec
-from ellmer_conformance.adapters.ellmer_core.providers import Provider, providers
+from ellmer_conformance.adapters.ellmer_core import Provider, providers
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_core.wire.base import Wire
 from ellmer_core.wire.model_profile import IMAGES

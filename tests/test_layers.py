@@ -85,7 +85,7 @@ CONFORMANCE = {
         *("garbage_collection", "scenarios", "contract", "adapters", "server", "runner", "report"),
         "baseline",
     },
-    "coverage": {"scenarios", "contract", "adapters", "runner"},
+    "coverage": {"contract"},
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),

@@ -31,9 +31,8 @@ from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
 from ellmer_conformance.contract.shapes import FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.contract.verdict import objection
-from ellmer_conformance.recordings.recorded_requests import Skip, request_of
+from ellmer_conformance.recordings.recorded_requests import Skip, refusal, request_of, status_of
 from ellmer_conformance.recordings.recording_files import Unreadable, find, read
-from ellmer_conformance.recordings.refusals_behind_200 import refusal, status_of
 
 HERE = Path(__file__).parent
 

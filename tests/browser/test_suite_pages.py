@@ -1,8 +1,10 @@
 """The pages of the suite: the report of a run, and the strict server's view of its requests."""
 
+import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -27,6 +29,8 @@ class Adapter:
 """
 
 HOSTILE = "<img src=x onerror=alert(1)>"
+#: The folder of `broken_on_purpose`.
+BROKEN_ADAPTERS = Path(__file__).parents[1] / "support"
 REFUSED = {
     "model": "gpt-4.1",
     "messages": [{"role": "tool", "tool_call_id": HOSTILE, "content": HOSTILE * 99}],
@@ -37,7 +41,12 @@ def conformance(folder, *arguments):
     """Runs the command in the folder."""
     command = "from ellmer_conformance.console_scripts import main; main()"
     return subprocess.run(
-        [sys.executable, "-c", command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", command, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(BROKEN_ADAPTERS)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -60,7 +69,7 @@ def report(tmp_path_factory):
 def planted(tmp_path_factory):
     """The folder of a run of an adapter that sends no result for an unanswered call, which the API refuses."""
     cases = ("--case", "dangling_call", "--case", "plain_text", "--wire", "openai-chat", "--mode", "sync")
-    bug = "ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_dangling_calls"
+    bug = "broken_on_purpose:BROKEN.forgets_dangling_calls"
     return run(tmp_path_factory.mktemp("planted"), bug, *cases)
 
 
@@ -153,7 +162,7 @@ def test_the_sources_of_a_rule_are_links_that_tell_the_page_nothing(sourced, pag
 
 def test_the_message_that_is_marked_is_the_one_in_the_wrong_place(tmp_path, page):
     cases = ("--case", "result_then_text", "--wire", "openai-chat", "--mode", "sync")
-    folder = run(tmp_path, "ellmer_conformance.adapters.broken_on_purpose:BROKEN.puts_user_first", *cases)
+    folder = run(tmp_path, "broken_on_purpose:BROKEN.puts_user_first", *cases)
     page.goto((folder / "out" / "index.html").as_uri())
     page.get_by_role("button", name="ORD-002").first.click()
 

@@ -44,7 +44,7 @@ def test_no_line_of_code_is_wider_than_a_page():
 
 
 def test_the_figures_of_the_readme_are_true():
-    from ellmer_conformance.adapters.ellmer_core.providers import providers
+    from ellmer_conformance.adapters.ellmer_core import providers
     from ellmer_conformance.cli.list import all_rules
     from ellmer_conformance.recordings.corpus import pins
 

@@ -44,7 +44,7 @@ HARNESS = (
 #: Modules of the suite whose names an author of adapters, cases or rules uses.
 CONFORMANCE = (
     "adapters",
-    "adapters.shared.base_adapter",
+    "adapters.base_adapter",
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
     *("contract.exchange", "contract.rule", "contract.verdict", "contract.rulebook"),
     *("server", "pytest.suite"),

@@ -7,7 +7,7 @@ import pytest
 
 import ellmer_core as ec
 from ellmer_conformance.adapters.ellmer_core import adapter
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
 from ellmer_conformance.scenarios.script import Answer, Call, Fills, Say, Script, Sees
 from ellmer_conformance.server import StrictServer

@@ -22,7 +22,7 @@ import pytest
 from recorded_traffic import files
 
 import ellmer_core as ec
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.contract.readers import request as read_request
 from ellmer_conformance.contract.rules import book
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from ellmer_conformance.adapters.ellmer_core.providers import Provider, providers
+from ellmer_conformance.adapters.ellmer_core import Provider, providers
 from ellmer_conformance.contract.rules import book
 from ellmer_core.models.prices.price_lookup import known_models
 

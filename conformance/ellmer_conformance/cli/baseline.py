@@ -10,7 +10,7 @@ import click
 
 from ..baseline import FILE, Baseline, BaselineError, load, updated
 from ..report import Report
-from ._shared.reports import opened, report_option
+from ._shared import opened, report_option
 
 __all__ = ["command"]
 

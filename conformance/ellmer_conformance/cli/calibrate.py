@@ -10,7 +10,7 @@ import click
 
 from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
 from ..report.formats.terminal_escaping import printable
-from ._shared.paths import files_argument, progress, traffic
+from ._shared import files_argument, progress, traffic
 
 __all__ = ["command"]
 

@@ -9,25 +9,15 @@ from pathlib import Path
 
 import click
 
-from ..recordings.corpus import (
-    cache,
-    cited_recordings,
-    dates,
-    evidence_search,
-    fetch,
-    index,
-    pins,
-    propose,
-    verify,
-)
-from ..recordings.corpus.download import Corrupt
+from ..recordings.corpus import evidence_search, fetch, pins, propose
+from ..recordings.corpus.fetch import Corrupt
 from ..recordings.corpus.pins import Pin
-from ..recordings.corpus.survey import survey
-from ._shared.paths import pinned
+from ..recordings.corpus.propose import survey
+from ._shared import pinned
 
 __all__ = ["command"]
 
-_WRONG = (index.Unreachable, Corrupt)
+_WRONG = (fetch.Unreachable, Corrupt)
 _names = click.argument("names", nargs=-1)
 
 
@@ -50,9 +40,9 @@ def fetch_command(names: tuple[str, ...], *, again: bool) -> None:
 
     Exit code 0: everything is in the cache; 2: an archive could not be downloaded or differs from its pin.
     """
-    wanted = [pin for pin in pinned(names) if again or not cache.present(pin)]
+    wanted = [pin for pin in pinned(names) if again or not pins.present(pin)]
     got, problems = _fetched(wanted)
-    click.echo(f"{got} archives were fetched into {cache.home()}.")
+    click.echo(f"{got} archives were fetched into {pins.home()}.")
     for problem in problems:
         click.echo(problem, err=True)
     sys.exit(2 if problems else 0)
@@ -63,13 +53,13 @@ def _fetched(wanted: list[Pin]) -> tuple[int, list[str]]:
     is skipped.
     """
     problems: list[str] = []
-    with _downloads(sum(pin.size for pin in wanted)) as advance, index.client() as http:
+    with _downloads(sum(pin.size for pin in wanted)) as advance, fetch.client() as http:
         for at, pin in enumerate(wanted):
             try:
                 fetch.fetch(http, pin, advance)
-            except (index.Missing, Corrupt) as error:
+            except (fetch.Missing, Corrupt) as error:
                 problems.append(f"{pin.name}: {error}")
-            except index.Unreachable as error:
+            except fetch.Unreachable as error:
                 left = f"{len(wanted) - at} archives were not fetched: {error}"
                 return at - len(problems), [*problems, left]
     return len(wanted) - len(problems), problems
@@ -91,7 +81,7 @@ def list_command(names: tuple[str, ...], *, toml: bool) -> None:
 
 
 def _row(pin: Pin) -> str:
-    here = "fetched" if cache.present(pin) else "-"
+    here = "fetched" if pins.present(pin) else "-"
     days = f"{pin.first or '?'} to {pin.last or '?'}"
     holds = ", ".join(f"{wire} {count}" for wire, count in pin.holds.items())
     return f"{pin.name:55} {here:8} {pin.distinct:5} distinct  {days:24}  {pin.licence:24}  {holds}"
@@ -105,13 +95,13 @@ def verify_command(names: tuple[str, ...]) -> None:
 
     Exit code 0: no problem was found; 1: a problem was found; 2: the cache is empty.
     """
-    found = [pin for pin in pinned(names) if cache.present(pin)]
+    found = [pin for pin in pinned(names) if pins.present(pin)]
     if not found:
         click.echo("The cache is empty. Run `conformance corpus fetch` first.", err=True)
         sys.exit(2)
-    problems = [f"{pin.name}: {problem}" for pin in found for problem in verify.problems(pin)]
-    count, wrong = cited_recordings.checked(found)
-    days = dates.dated([cache.folder_of(pin) for pin in found])
+    problems = [f"{pin.name}: {problem}" for pin in found for problem in propose.problems(pin)]
+    count, wrong = evidence_search.checked(found)
+    days = propose.dated([pins.folder_of(pin) for pin in found])
     wrong += [f"{rule}: {problem}." for rule, entry in days.items() for problem in entry.contradictions]
     for problem in (*problems, *wrong):
         click.echo(problem)
@@ -131,7 +121,7 @@ def cite_command(folders: tuple[Path, ...]) -> None:
     The cache is searched, and FOLDERS of records that name their public source. A recorded refusal is
     evidence for a rule that flags its request with the same error text.
     """
-    found = evidence_search.looked_for([pin for pin in pinned() if cache.present(pin)], folders)
+    found = evidence_search.looked_for([pin for pin in pinned() if pins.present(pin)], folders)
     click.echo(f"{evidence_search.written(found)} entries were added.")
 
 
@@ -148,15 +138,15 @@ def add_command(what: str, *, keep: bool) -> None:
         return
     name, _, version = what.partition("==")
     try:
-        with index.client() as http:
+        with fetch.client() as http:
             pin = propose.of_url(http, what) if "://" in what else propose.of_package(http, name, version)
     except _WRONG as error:
         raise click.ClickException(str(error)) from error
     click.echo(pins.as_toml(pin))
     if keep:
-        cache.keep(pins.as_toml(pin))
+        pins.keep(pins.as_toml(pin))
         click.echo(
-            f"The pin was saved in {cache.own()}. `conformance corpus fetch {pin.package}` downloads it.",
+            f"The pin was saved in {pins.own()}. `conformance corpus fetch {pin.package}` downloads it.",
             err=True,
         )
 
@@ -168,7 +158,7 @@ def _folder(folder: Path, *, keep: bool) -> None:
         raise click.ClickException(f"{folder} contains no recording of a chat.")
     click.echo(f"{len(found.files)} files contain {len(found.chats)} distinct chats: {holds}.")
     if keep:
-        cache.keep_folder(folder)
+        pins.keep_folder(folder)
         click.echo("`conformance calibrate` reads this folder from now on.", err=True)
 
 

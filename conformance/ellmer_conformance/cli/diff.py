@@ -10,7 +10,7 @@ import click
 
 from ..report.formats.terminal_escaping import printable
 from ..report.report_diff import counted, differences
-from ._shared.reports import opened
+from ._shared import opened
 
 __all__ = ["command"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ..adapters.shared.endpoints import WHERE
+from ..adapters.endpoints import WHERE
 from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook
@@ -16,9 +16,9 @@ from ..contract.rules import behaviour
 from ..contract.rules_by_error_text import matches
 from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
-from ..recordings.corpus import cache, cited_recordings, pins
+from ..recordings.corpus import evidence_search, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
-from ._shared.books import books_of
+from ._shared import books_of
 
 __all__ = ["command"]
 
@@ -117,6 +117,6 @@ def _evidence(found: list[Evidence]) -> list[str]:
             continue
         pin = pinned[each.pin]
         lines.append(f"  {each.member} {each.place} of {pin.name}: {pin.link(each.member)}")
-        if not shown and cache.present(pin) and (recording := cited_recordings.recorded(pin, each)):
-            shown = cited_recordings.exchange(recording)
+        if not shown and pins.present(pin) and (recording := evidence_search.recorded(pin, each)):
+            shown = evidence_search.exchange(recording)
     return [*lines, "", "Recorded:", shown] if shown else lines

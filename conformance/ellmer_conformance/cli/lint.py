@@ -11,10 +11,10 @@ import click
 from ..baseline import BaselineError, load
 from ..recordings import lint_report
 from ..recordings.lint import lint
-from ..recordings.lint_baseline import apply_baseline
+from ..recordings.lint_report import apply_baseline
 from ..recordings.processes_and_dask import ENGINES, Engine, EngineMissing
 from ..report.formats.terminal_escaping import printable
-from ._shared.paths import located, progress
+from ._shared import located, progress
 
 __all__ = ["command"]
 

@@ -13,7 +13,7 @@ from ..contract.rules import behaviour
 from ..live_apis.probe import server_rules
 from ..recordings.corpus.evidence import addresses
 from ..report.requirements import LATEST
-from ._shared.books import books_of
+from ._shared import books_of
 
 __all__ = ["all_rules", "as_data", "command"]
 

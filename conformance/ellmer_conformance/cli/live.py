@@ -42,8 +42,7 @@ def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple
     Exit code 0: the strict server agrees with the live API, and every rule is kept; 1: something differs or is
     broken; 2: the cases could not be played.
     """
-    from ..live_apis.drift.play import can_go_live, play_live  # noqa: PLC0415 - `conformance --help` should not wait for it
-    from ..live_apis.drift.report import drifted, markdown  # noqa: PLC0415 - likewise
+    from ..live_apis.drift import can_go_live, drifted, markdown, play_live  # noqa: PLC0415 - `conformance --help` should not wait for it  # noqa: PLC0415 - likewise
     from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise
 
     try:

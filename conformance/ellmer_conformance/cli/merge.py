@@ -9,7 +9,7 @@ import click
 
 from ..report import Report, report_folder, rescored
 from ..report.formats.terminal import console, print_report
-from ._shared.reports import opened
+from ._shared import opened
 
 __all__ = ["command"]
 

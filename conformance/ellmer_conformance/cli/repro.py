@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..report.repro_scripts import NotReproducible, as_curl, as_python, row_of
-from ._shared.reports import opened, report_option
+from ._shared import opened, report_option
 
 __all__ = ["command"]
 

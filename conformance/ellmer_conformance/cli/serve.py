@@ -14,7 +14,7 @@ from ..report import report_folder
 from ..report.formats.terminal import console, print_report
 from ..scenarios.cases import scripts
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
-from ._shared.serve_report import observed
+from ._serve_report import observed
 
 __all__ = ["command"]
 

@@ -1,4 +1,4 @@
-"""The pytest plugin for `conformance run`: parameters from adapters and cases, and the report.
+"""The pytest plugin for `conformance run`: options, parameters from adapters and cases, and the report.
 
 It works with pytest-xdist: the results of a run are sent to the controller in the test's report.
 """
@@ -8,23 +8,26 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
+from syrupy.data import Snapshot, SnapshotCollection
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from ..adapters.endpoints import WHERE
 from ..baseline import FILE, Baseline, BaselineError, load
+from ..contract import rules
 from ..contract.live_key_redaction import redacted
-from ..report import Report, Row, finished, judged, report_folder
-from ..report.formats.capabilities_table import abilities
-from ..report.formats.terminal import console, print_report
-from ..report.plays_without_verdict import without_verdict
-from ..report.requirements import requirements
-from ..runner.against_server import play_direct
-from ..runner.command import Driver
+from ..contract.rules import behaviour
+from ..report import Report, Row, finished, judged
+from ..report.formats.terminal import abilities, console, print_report
+from ..report.requirements import LATEST, requirements
+from ..report.results import without_verdict
 from ..runner.from_cassettes import attempt
 from ..runner.selection import (
     FILTERS,
@@ -36,17 +39,171 @@ from ..runner.selection import (
     plays_of,
     select,
 )
-from ..scenarios.cases import scripts
-from .marks import ALWAYS, MARKS, check_rules, is_chosen, marks_of
-from .options import pytest_addoption
-from .snapshots import Transcript
+from ..scenarios.cases import all_cases, scripts
 
 if TYPE_CHECKING:
+    from syrupy.location import PyTestLocation
+
     from ..contract.observed_run import Run
     from ..contract.verdict import Verdict
     from ..server import StrictServer
 
-__all__ = ["PlayContext", "pytest_addoption"]
+__all__ = [
+    "ALWAYS",
+    "MARKS",
+    "SHIPPED",
+    "PlayContext",
+    "Transcript",
+    "check_rules",
+    "is_chosen",
+    "marks_of",
+    "names_of",
+    "pytest_addoption",
+]
+
+
+# --- Frozen transcripts as syrupy snapshots --------------------------------------------------------------
+
+
+_PACKAGE = Path(__file__).parent.parent
+
+#: The frozen transcripts that came with this package; in a checkout they are beside it.
+SHIPPED = next(p for p in (_PACKAGE / "transcripts", _PACKAGE.parent / "snapshots") if p.is_dir())
+
+
+class Transcript(SingleFileSnapshotExtension):
+    """A snapshot in `<folder>/<case>.txt`."""
+
+    file_extension = "txt"
+    folder: ClassVar[Path] = SHIPPED
+    _write_mode = WriteMode.TEXT
+
+    def serialize(self, data: Any, **_: Any) -> str:
+        """Returns the text unchanged."""
+        return str(data)
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003 - one folder for all tests
+        """Returns the folder of the transcripts."""
+        return str(cls.folder)
+
+    @classmethod
+    def get_file_basename(cls, *, test_location: PyTestLocation, index: Any) -> str:  # noqa: ARG003 - see above
+        """Returns the case's name."""
+        return str(index)
+
+    @classmethod
+    def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
+        """Returns a name that syrupy accepts as the test's."""
+        return f"{test_location.methodname}[{index}]"
+
+    @classmethod
+    def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:  # noqa: ARG003 - see above
+        """Returns True, because any test of the suite may use any transcript."""
+        return Path(snapshot_location).parent == cls.folder
+
+    def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
+        """Returns the only snapshot of a file."""
+        collection = SnapshotCollection(location=snapshot_location)
+        collection.add(Snapshot(name=f"test_conformance[{Path(snapshot_location).stem}]"))
+        return collection
+
+
+# --- Options ---------------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options of `conformance run`."""
+    group = parser.getgroup("conformance")
+    group.addoption(
+        "--adapter", action="append", default=[], help="installed adapter, or package.module:name"
+    )
+    for name in FILTERS:
+        old = ("--vendor",) if name == "provider" else ()
+        group.addoption(
+            f"--{name}",
+            *old,
+            action="append",
+            default=[],
+            dest=name,
+            help=f"only this {name} (glob, repeatable)",
+        )
+    group.addoption(
+        "--rule",
+        action="append",
+        default=[],
+        help="only verdicts of this rule (`ORD-*`: of a group; repeatable)",
+    )
+    group.addoption(
+        "--spec-version", default=LATEST, help=f"the requirement set that the score counts against [{LATEST}]"
+    )
+    group.addoption("--cassettes", default="cassettes", help="folder of the recordings [cassettes]")
+    group.addoption("--snapshots", default=SHIPPED, help="folder of the frozen transcripts [those shipped]")
+    group.addoption("--report", default="", help="folder for report.json, junit.xml and the other forms")
+    group.addoption("--baseline", default="", help=f"file of expected failures [{FILE}, if it exists]")
+    group.addoption(
+        "--against",
+        choices=["cassettes", "server"],
+        help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
+    )
+    group.addoption("--record", action="store_true", help="record again instead of replaying")
+    group.addoption(
+        "--live-base-url", default="", help="with --live: a base URL in place of the provider's own"
+    )
+    group.addoption("--live", action="store_true", help="with --record: record only from the real API")
+
+
+# --- Marks -----------------------------------------------------------------------------------------------
+
+
+#: The rule that there was something to judge: it is always asked for.
+ALWAYS = "RUN-001"
+
+_OF_MODES = {
+    "streaming": "cases in which the caller streams",
+    "blocking": "cases in which the caller waits for the whole answer",
+    "asynchronous": "cases with async calls",
+    "must": "cases that can break a MUST rule",
+    "advisory": "cases whose findings are never failures",
+}
+
+#: Every mark, and what it means.
+MARKS = _OF_MODES | {
+    f"area_{area}": f"cases about {area}" for area in sorted({case.area for case in all_cases().values()})
+}
+
+
+def marks_of(play: Play) -> list[pytest.MarkDecorator]:
+    """Returns the marks of a run."""
+    return [getattr(pytest.mark, name) for name in names_of(play)]
+
+
+def names_of(play: Play) -> list[str]:
+    """Returns the names of the marks: its mode, whether it can fail, and the area of its case."""
+    names = ["streaming" if "stream" in play.mode else "blocking", f"area_{play.case.area}"]
+    names += ["asynchronous"] if "async" in play.mode else []
+    return [*names, "advisory" if play.case.advisory else "must"]
+
+
+def is_chosen(rule: str, globs: Sequence[str]) -> bool:
+    """Tells whether a rule is selected by its id, its group, or a pattern."""
+    return not globs or rule == ALWAYS or any(_matches(rule, glob) for glob in globs)
+
+
+def check_rules(globs: Sequence[str]) -> None:
+    """Raises LookupError for a name or pattern that matches no rule."""
+    books = [rules.book(*place) for place in sorted(WHERE)] if globs else []
+    known = {id for book in [*books, behaviour.book] for id in book.rules}
+    for glob in globs:
+        if not any(_matches(rule, glob) for rule in known):
+            raise LookupError(f"there is no rule {glob!r}; `conformance list` lists all rules")
+
+
+def _matches(rule: str, glob: str) -> bool:
+    return any(fnmatchcase(each, glob.upper()) for each in (rule, rule.partition("-")[0]))
+
+
+# --- The plugin ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -119,6 +276,9 @@ def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
 
 
 def _against(server: StrictServer, play: Play) -> Run:
+    from ..runner.against_server import play_direct  # noqa: PLC0415 - replay needs no server
+    from ..runner.command import Driver  # noqa: PLC0415 - likewise
+
     if isinstance(play.adapter, Driver):
         return play.adapter.play(play.wire, play.provider, play.case, play.mode, server=server)
     return play_direct(play.adapter, play.wire, play.provider, play.case, play.mode, server=server)
@@ -239,8 +399,14 @@ class Collector:
         folder = Path(written) if written else None
         to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
         print_report(self.report, to, folder)
-        cassettes = self.config.getoption("cassettes")
-        for path in report_folder.write(self.report, folder, cassettes=cassettes) if folder else ():
+        if folder:
+            self._write(folder, terminalreporter)
+
+    def _write(self, folder: Path, terminalreporter: pytest.TerminalReporter) -> None:
+        """Writes all forms of the report to the folder."""
+        from ..report import report_folder  # noqa: PLC0415 - HTML, Markdown and SARIF, if they are wanted
+
+        for path in report_folder.write(self.report, folder, cassettes=self.config.getoption("cassettes")):
             terminalreporter.write_line(f"wrote {path}")
 
 

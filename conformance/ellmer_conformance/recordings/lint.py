@@ -17,10 +17,8 @@ from ..contract.rulebook import RuleBook
 from ..contract.verdict import Violation
 from . import opentelemetry_spans
 from .processes_and_dask import Engine, mapped
-from .recorded_requests import Skip, request_of
-from .recording_files import Recording, Unreadable, read
-from .refusals_behind_200 import status_of
-from .remote_files import Source, sources
+from .recorded_requests import Skip, request_of, status_of
+from .recording_files import Recording, Source, Unreadable, read, sources
 from .time_limit import TooSlow, time_limit
 
 __all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]

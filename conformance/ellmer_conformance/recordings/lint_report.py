@@ -1,19 +1,69 @@
-"""Writes the findings of `lint` for people, programs, GitHub's annotations and SARIF."""
+"""The report of the linter, and the baseline of old findings."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ..baseline import Baseline, Entry
+from ..report import Row
 from ..report.formats.sarif import sarif_document
+from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, LintResult
 
-__all__ = ["as_github", "as_json", "as_sarif", "as_text"]
+__all__ = ["apply_baseline", "as_github", "as_json", "as_sarif", "as_text"]
+
+
+# --- The baseline ----------------------------------------------------------------------------------------
+
+
+def apply_baseline(result: LintResult, baseline: Baseline) -> None:
+    """Marks the expected violations, and notes errors in the entries. Each error fails the result.
+
+    An entry for unread files, or for wire formats that are not in them, is ignored.
+    """
+    rows = []
+    for file in result.files:
+        for i, complaint in enumerate(file.complaints):
+            if complaint.outcome == "violation":
+                row = baseline.expected(_row(file, complaint))
+                rows.append(row)
+                if row.verdict == "expected-fail":
+                    file.complaints[i] = replace(complaint, outcome="expected", issue=row.issue)
+                    file.wires[complaint.wire].violations -= 1
+                    file.wires[complaint.wire].expected += 1
+    meant = [entry for entry in baseline.entries if _is_about(entry, result.files)]
+    _, problems = replace(baseline, entries=meant).settled(rows, whole=True)
+    result.problems += problems
+
+
+def _row(file: FileReport, c: Complaint) -> Row:
+    found = fingerprint(c.rule, c.pointer, c.message)
+    row = Row("lint", c.wire, c.provider, file.path, "sync", c.rule, c.level, c.kind, "fail", 1)
+    return replace(row, pointer=c.pointer, message=c.message, fingerprint=found)
+
+
+def _is_about(entry: Entry, files: Iterable[FileReport]) -> bool:
+    return any(
+        _fits(entry, "case", file.path) and _fits(entry, "wire", wire)
+        for file in files
+        for wire in file.wires
+    )
+
+
+def _fits(entry: Entry, name: str, value: str) -> bool:
+    return any(fnmatchcase(value, pattern) for pattern in entry.patterns[name])
+
+
+# --- The report ------------------------------------------------------------------------------------------
+
 
 _LABELS = {
     "violation": "violation",

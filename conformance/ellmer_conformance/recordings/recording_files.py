@@ -1,20 +1,27 @@
-"""Recordings of HTTP traffic in the form for rules. The harness reads the files of all recorders."""
+"""The files of recordings: found in folders, and in object stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 
 from ellmer_harness import recordings
+from ellmer_harness.errors import StoreError
 from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find
+from ellmer_harness.store import Store, open_store
 
 from ..contract.readers.provider_hosts import host_of
 
-__all__ = ["SUFFIXES", "Recording", "Unreadable", "find", "read"]
+__all__ = ["SUFFIXES", "Object", "Recording", "Source", "Unreadable", "find", "is_url", "read", "sources"]
+
+
+# --- Files on this machine -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -86,3 +93,76 @@ def _plain(body: bytes, headers: Mapping[str, str]) -> bytes:
     with suppress(ImportError):  # of br and zstd
         return undo(body, encoding) if is_coded(body, encoding) else body
     return body
+
+
+# --- Files in object stores ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object of a store. `str()` is its URL."""
+
+    url: str
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.url.rstrip('/')}/{self.key}"
+
+    @contextmanager
+    def local(self) -> Iterator[Path]:
+        """Yields a local copy of the object, in a folder like the store's, with its blobs. Raises `Unreadable`."""
+        with TemporaryDirectory() as folder:
+            try:
+                self._copy(open_store(self.url), Path(folder))
+            except (OSError, StoreError) as error:
+                raise Unreadable(Path(self.key), str(error)) from error
+            yield Path(folder, self.key)
+
+    def _copy(self, store: Store, folder: Path) -> None:
+        data = store.get(self.key)
+        if data is None:
+            raise Unreadable(Path(self.key), "the object no longer exists")
+        named = _blobs(self.url) if b"blob" in data else {}
+        blobs = {key: store.get(key) for name, key in named.items() if name.encode() in data}
+        for key, content in {self.key: data, **blobs}.items():
+            if content is not None:
+                if not Path(folder, key).resolve().is_relative_to(folder.resolve()):
+                    raise Unreadable(Path(key), "its name points outside the store")
+                Path(folder, key).parent.mkdir(parents=True, exist_ok=True)
+                Path(folder, key).write_bytes(content)
+
+
+@lru_cache
+def _blobs(url: str) -> dict[str, str]:
+    """Returns the blobs of a store with their names and places."""
+    paths = map(PurePosixPath, open_store(url).find())
+    return {path.name: str(path) for path in paths if path.parent.name == "blobs"}
+
+
+Source = Path | Object
+
+
+def is_url(path: Path | str) -> bool:
+    """Tells whether a text names a store and not a path."""
+    return isinstance(path, str) and "://" in path
+
+
+def sources(paths: Iterable[Source | str]) -> Iterator[Source]:
+    """Yields the files under paths and URLs, sorted within each. Raises `Unreadable` for a missing path."""
+    for path in paths:
+        if isinstance(path, Object):
+            yield path
+        elif is_url(path):
+            yield from _objects(str(path))
+        else:
+            yield from find([path])
+
+
+def _objects(url: str) -> Iterator[Object]:
+    try:
+        keys = open_store(url).find()
+    except (OSError, StoreError) as error:
+        raise Unreadable(Path(url), str(error)) from error
+    if not keys:
+        raise Unreadable(Path(url), "nothing was found there")
+    return (Object(url, key) for key in keys)

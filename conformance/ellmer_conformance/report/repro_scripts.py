@@ -1,24 +1,87 @@
-"""Standalone scripts that reproduce one failure: with the request to the strict server, or with the case and the
-adapter.
-
-A rule about requests needs only the request: a script with the standard library as client, or curl. A rule about a
-whole conversation needs the adapter.
-"""
+"""Scripts that send a failed request to a server under test again, with the standard library or with curl."""
 
 from __future__ import annotations
 
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from pprint import pformat
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..contract import rules
-from . import Report, Row, probe_script
+from . import Report, Row
 from .formats.terminal_escaping import printable
 
-__all__ = ["NotReproducible", "as_curl", "as_python", "row_of"]
+__all__ = ["NO_JSON", "WRONG_KEY", "NotReproducible", "as_curl", "as_python", "curl", "python", "row_of"]
+
+
+# --- Scripts of the probe --------------------------------------------------------------------------------
+
+
+#: The body that is not JSON, and the wrong key.
+NO_JSON = '{"model": '
+WRONG_KEY = "conformance-wrong-key"
+
+_SCRIPT = """import os
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+URL = {url!r}
+KEY = {key}
+BODY = {body!r}
+
+headers = {{name: value.replace("$KEY", KEY) for name, value in {headers}.items()}}
+print("POST", URL, BODY, sep="\\n")
+try:
+    with urlopen(Request(URL, BODY.encode(), headers)) as answer:
+        print(answer.status, answer.headers["content-type"])
+        print(answer.read().decode("utf-8", "replace"))
+except HTTPError as refusal:
+    print(refusal.code, refusal.headers["content-type"])
+    print(refusal.read().decode("utf-8", "replace"))
+"""
+_KEY = 'os.environ.get("KEY", "conformance-key-0000")'
+
+
+def python(exchange: Mapping[str, Any], case: str) -> str:
+    """Returns a script that sends the request again, with the key in the variable KEY, and prints the answer."""
+    return _SCRIPT.format(
+        url=exchange["url"],
+        key=repr(WRONG_KEY) if case == "wrong_key" else _KEY,
+        body=_body(exchange, case),
+        headers=_headers(str(exchange["wire"])),
+    )
+
+
+def curl(exchange: Mapping[str, Any], case: str) -> str:
+    """Returns one curl command that sends the request again."""
+    key = WRONG_KEY if case == "wrong_key" else "$KEY"
+    told = [
+        f'"{name}: {value}"'.replace("$KEY", key) for name, value in _headers(str(exchange["wire"])).items()
+    ]
+    return " \\\n  ".join(
+        [f"curl -sS -i {shlex.quote(str(exchange['url']))}"]
+        + [f"-H {each}" for each in told]
+        + [f"-d {shlex.quote(_body(exchange, case))}\n"]
+    )
+
+
+def _headers(wire: str) -> dict[str, str]:
+    """Returns the headers with the key, and the format's other headers."""
+    found = {"content-type": "application/json"}
+    if wire == "anthropic":
+        return found | {"x-api-key": "$KEY", "anthropic-version": "2023-06-01"}
+    return found | ({"x-goog-api-key": "$KEY"} if wire == "gemini" else {"authorization": "Bearer $KEY"})
+
+
+def _body(exchange: Mapping[str, Any], case: str) -> str:
+    return NO_JSON if case == "no_json" else json.dumps(exchange["body"], ensure_ascii=False)
+
+
+# --- Scripts of a run ------------------------------------------------------------------------------------
+
 
 _HEADER = '''"""{rule} at {pointer}: {sentence}
 
@@ -82,7 +145,7 @@ def as_python(report: Report, row: Row, *, with_adapter: bool = False) -> str:
     failure. For a server under test, it sends the request again.
     """
     if _is_probed(report, row):
-        return _header(report, row, "") + probe_script.python(_exchange(report, row), row.case)
+        return _header(report, row, "") + python(_exchange(report, row), row.case)
     play = with_adapter or row.rule not in rules.book(row.wire, row.provider).rules
     also = f", and {row.adapter}" if play else ""
     head = _header(report, row, also)
@@ -105,7 +168,7 @@ def as_curl(report: Report, row: Row, *, port: int = 8087) -> str:
     about conversations.
     """
     if _is_probed(report, row):
-        return probe_script.curl(_exchange(report, row), row.case)
+        return curl(_exchange(report, row), row.case)
     if row.rule not in rules.book(row.wire, row.provider).rules:
         raise NotReproducible(
             f"{row.rule} is about a whole conversation, which one request cannot show. Use --format python"

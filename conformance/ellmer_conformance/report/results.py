@@ -1,4 +1,5 @@
-"""The results of a run of the suite as plain values: rows (one verdict each) and their evidence.
+"""The results of a run as values: rows (one verdict each) and their evidence, what follows from what, and plays without a
+verdict.
 
 `report.json` (version 1, schema in `report.schema.json`) is `Report.as_json()`. Evidence is stored once under its
 digest: `exchanges` for failing rows, and `transcripts` for every run of a case.
@@ -7,12 +8,31 @@ digest: `exchanges` for failing rows, and `transcripts` for every run of a case.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["FAILING", "FINE", "VERDICTS", "VERSION", "Play", "Report", "Row", "worst"]
+__all__ = [
+    "FAILING",
+    "FINE",
+    "VERDICTS",
+    "VERSION",
+    "Play",
+    "Report",
+    "Row",
+    "consequences",
+    "is_play",
+    "sentences",
+    "without_consequences",
+    "without_verdict",
+    "worst",
+]
+
+
+# --- Rows and reports ------------------------------------------------------------------------------------
+
 
 VERSION = 1
 
@@ -243,3 +263,67 @@ def _known(kind: type, value: Mapping[str, Any]) -> Mapping[str, Any]:
 @cache
 def _names(kind: type) -> frozenset[str]:
     return frozenset(f.name for f in fields(kind))
+
+
+# --- Failures that follow from another one ---------------------------------------------------------------
+
+
+#: The rules that compare a play with what was expected of it as a whole.
+_WHOLE = "CAS-"
+#: The parts of a result that cannot be right after a refused request.
+_OUTCOME = ("/replies", "/transcript")
+
+
+def consequences(report: Report) -> dict[str, str]:
+    """Returns the consequential failures by id, each with the id of its cause."""
+    plays: dict[str, list[Row]] = defaultdict(list)
+    for row in [*report.harness_errors, *report.failures]:
+        plays[row.place].append(row)
+    found: dict[str, str] = {}
+    for rows in plays.values():
+        causes = sorted((row for row in rows if not row.rule.startswith(_WHOLE)), key=_weight)
+        found |= {row.id: causes[0].id for row in rows if causes and _follows(row, causes[0])}
+    return found
+
+
+def _follows(row: Row, cause: Row) -> bool:
+    refused = cause.kind == "reject" and not cause.pointer.startswith(_OUTCOME)
+    return row.rule.startswith(_WHOLE) or (refused and row.pointer.startswith(_OUTCOME))
+
+
+def without_consequences(report: Report) -> list[Row]:
+    """Returns the failures: harness errors first, then the causes in each run."""
+    followed = consequences(report)
+    return [row for row in [*report.harness_errors, *report.failures] if row.id not in followed]
+
+
+def _weight(row: Row) -> tuple[bool, bool]:
+    return row.verdict != "harness-error", row.kind != "reject"
+
+
+# --- Plays without a verdict -----------------------------------------------------------------------------
+
+
+_TEST = "::test_conformance["
+_SHOWN = 20  # by name; the report has all
+
+
+def is_play(test: str) -> bool:
+    """Tells whether a test's id is that of a run of a case."""
+    return _TEST in test
+
+
+def without_verdict(selected: Iterable[str], judged: Collection[str]) -> list[str]:
+    """Returns the selected runs, by id, that no test judged."""
+    return [_play_of(test) for test in selected if is_play(test) and test not in judged]
+
+
+def sentences(plays: Sequence[str]) -> list[str]:
+    """Returns the printed sentences about them."""
+    told = [f"{play}: it was selected but has no verdict" for play in plays[:_SHOWN]]
+    more = len(plays) - _SHOWN
+    return [*told, *([f"and {more} more runs without a verdict are in the report"] if more > 0 else [])]
+
+
+def _play_of(test: str) -> str:
+    return test.partition(_TEST)[2].removesuffix("]")

@@ -1,7 +1,7 @@
 """Plays a case without a cassette: the session sends its requests to the strict server.
 
 The adapter's requests are read from the server's journal, so any HTTP client can be used. The server refuses at once
-what the provider refuses, in its words. Only the server may be called (`network_watch.py`), and every key in the
+what the provider refuses, in its words. Only the server may be called (`watches.py`), and every key in the
 environment is a planted one.
 """
 
@@ -17,7 +17,7 @@ from itertools import count
 from urllib.parse import urlsplit
 
 from ..adapters import Adapter, Endpoint
-from ..adapters.shared.endpoints import endpoint, place_for, place_of
+from ..adapters.endpoints import endpoint, place_for, place_of
 from ..contract import readers
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run, ToolRun, Trouble, Varied, all_media_of
@@ -28,9 +28,6 @@ from ..scenarios.messages import Tool, Turn
 from ..scenarios.variations import Variation
 from ..server import StrictServer
 from ..server.journal import Entry
-from .blocking_call_watch import watching_loops
-from .cancellation import Answers
-from .network_watch import watching
 from .sessions import (
     CaseRun,
     NotTestable,
@@ -41,6 +38,7 @@ from .sessions import (
     takes_apart,
     without_waiting,
 )
+from .watches import Answers, watching, watching_loops
 
 __all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
 

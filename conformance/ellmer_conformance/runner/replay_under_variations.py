@@ -13,7 +13,7 @@ from ellmer_harness import Miss, Tape, use_cassette
 from ellmer_harness.exchange.reply import Reply
 
 from ..adapters import Adapter
-from ..adapters.shared.endpoints import endpoint, place_for
+from ..adapters.endpoints import endpoint, place_for
 from ..contract.observed_run import Run, Varied
 from ..contract.rules.behaviour.answers.streams import difference
 from ..scenarios.case import Case, Mode

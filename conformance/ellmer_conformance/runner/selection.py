@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import shlex
+import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from importlib import import_module
 from importlib.metadata import entry_points
 from operator import attrgetter
+from pathlib import Path
 from shutil import which
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..adapters import Adapter, Capabilities
-from ..adapters.shared.endpoints import live_key, place_of
+from ..adapters.endpoints import WHERE, live_key, place_of
 from ..contract.readers import MODULES
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
-from .command import DeclaredWrongly, Driver
-from .not_played import nothing_left, why_not, why_not_in
+
+if TYPE_CHECKING:
+    from .command import Driver
 
 __all__ = [
     "FILTERS",
@@ -28,12 +33,67 @@ __all__ = [
     "find_adapter",
     "inexpressible",
     "left_out",
+    "nothing_left",
     "plays_of",
     "select",
+    "why_not",
+    "why_not_in",
 ]
+
+
+# --- Cases that are not played ---------------------------------------------------------------------------
+
+
+_NAMED = 5  # cases by name, for each reason
+
+
+def why_not(adapter: Adapter, wire: str, provider: str, case: Case, *, record: bool) -> str:
+    """Returns the reason why the adapter does not play the case there, or `""`. A command declares its supported
+    features.
+
+    A case that uses another case's recording, or none, is not recorded.
+    """
+    if record and case.recording:
+        return f"it is played from the recordings of {case.recording}"
+    if record and case.on_server:
+        return "it is played only against the strict server, and never recorded"
+    if cannot := case.cannot(wire, provider):
+        return cannot
+    if not case.everywhere and (wire, provider) not in WHERE:
+        return "it is played only at the provider whose own format it is"
+    own = getattr(adapter, "why_not", None)
+    return own(case) if own else ""
+
+
+def why_not_in(mode: Mode, modes: Sequence[Mode], case: Case, wire: str) -> str:
+    """Returns the reason why it is not played in a mode, if the adapter has these modes, or `""`."""
+    if mode not in modes:
+        return f"it is played in the modes {', '.join(modes)}"
+    return "" if case.shows(wire, mode) else f"it tests nothing in the mode {mode}"
+
+
+def nothing_left(reasons: Iterable[tuple[str, str]]) -> str:
+    """Returns the message if nothing can be played: each reason once, with its cases."""
+    cases: dict[str, dict[str, None]] = {}
+    for case, reason in reasons:
+        cases.setdefault(reason, {})[case] = None
+    return "\n".join(["nothing is left to play:", *(_line(reason, list(at)) for reason, at in cases.items())])
+
+
+def _line(reason: str, cases: Sequence[str]) -> str:
+    more = len(cases) - _NAMED
+    return f"- {', '.join(cases[:_NAMED])}{f' and {more} more' if more > 0 else ''}: {reason}"
+
+
+# --- The selection ---------------------------------------------------------------------------------------
+
 
 FILTERS = ("wire", "provider", "case", "mode")
 OURS = "ellmer-core"
+#: The folder of the bridges to other libraries in a clone.
+PEERS = Path(__file__).parents[2] / "peers"
+_GROUP = "ellmer_conformance.adapters"
+_ELSEWHERE = " The bridges to other libraries are in the repository: install its folder conformance/peers, or run this in a clone."
 _PARTS = ("name", "wires", "capabilities", "session")  # of an adapter
 
 
@@ -92,8 +152,9 @@ def plays_of(
 
 
 def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
-    """Returns an adapter by entry point (group `ellmer_conformance.adapters`), as `package.module:name`, or as a
-    command (`command:node driver.mjs`). An adapter object, its class or its factory is accepted, too.
+    """Returns an adapter by its name (an entry point of the group `ellmer_conformance.adapters`, or a bridge of this
+    clone), as `package.module:name`, or as a command (`command:node driver.mjs`). An adapter object, its class or its
+    factory is accepted, too.
     """
     made: Any
     if not isinstance(name, str):
@@ -104,15 +165,34 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
         module, _, attribute = name.partition(":")
         made = _imported(name, module, attribute)
     else:
-        known = {point.name: point for point in entry_points(group="ellmer_conformance.adapters")}
-        if name not in known:
-            raise UnknownChoice(
-                f"unknown adapter {name!r}; installed: {', '.join(sorted(known))}. "
-                "Give package.module:name for one that is not."
-            )
-        module, _, attribute = known[name].value.partition(":")
+        module, _, attribute = _registered(name).partition(":")
         made = _imported(name, module, attribute)
     return _adapter(name, made)
+
+
+def _registered(name: str) -> str:
+    """Returns the `package.module:name` of an adapter of an installed package, or of this clone. Raises UnknownChoice."""
+    installed = {point.name: point.value for point in entry_points(group=_GROUP)}
+    bridges = _bridges()
+    if name in bridges:
+        sys.path.append(str(PEERS))
+        return bridges[name]
+    if name in installed:
+        return installed[name]
+    there_are = ", ".join(sorted({*installed, *bridges}))
+    raise UnknownChoice(
+        f"unknown adapter {name!r}{did_you_mean(name, [*installed, *bridges])}; there are: {there_are}. "
+        f"Give package.module:name for one that is not installed.{'' if bridges else _ELSEWHERE}"
+    )
+
+
+def _bridges() -> Mapping[str, str]:
+    """Returns the bridges to other libraries, if this is a clone of the repository: they are no part of the package."""
+    project = PEERS / "pyproject.toml"
+    if not project.is_file():
+        return {}
+    found: Mapping[str, str] = tomllib.loads(project.read_text("utf-8"))["project"]["entry-points"][_GROUP]
+    return found
 
 
 def inexpressible(played: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
@@ -130,8 +210,8 @@ def left_out(played: Iterable[tuple[str, str]], named: Mapping[str, str]) -> Ite
     """
     for name, wire in played:
         asked = named.get(name, "")
-        driver = find_adapter(asked) if asked.startswith("command:") else None
-        for case, reason in driver.left_out().items() if isinstance(driver, Driver) else ():
+        driver: Any = find_adapter(asked) if asked.startswith("command:") else None
+        for case, reason in driver.left_out().items() if driver else ():
             if wire not in all_cases()[case].inexpressible:  # already reported
                 yield {"adapter": name, "wire": wire, "case": case, "reason": reason}
 
@@ -156,6 +236,8 @@ def _driver(command: str) -> Driver:
         program = next(iter(shlex.split(command)), "")
     except ValueError as error:
         raise UnknownChoice(f"the command {command!r} cannot be read: {error}") from error
+    from .command import DeclaredWrongly, Driver  # noqa: PLC0415 - only a command needs it, and the strict server
+
     if which(program) is None:
         raise UnknownChoice(f"the command {command!r} cannot be run: there is no program {program!r}")
     driver = Driver(command)
@@ -190,12 +272,15 @@ def _plays(
 ) -> Iterator[Play]:
     """Yields the runs of an adapter. Requested cases that are not played are added to `left` with the reason."""
     for wire, provider in [
-        (wire, provider) for wire, providers in adapter.wires.items() for provider in providers
+        (wire, provider)
+        for wire, providers in adapter.wires.items()
+        for provider in providers
+        if _wanted(wanted, wire=wire, provider=provider)
     ]:
         able = _modes(adapter.capabilities(wire, provider), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
         for case in all_cases().values():
-            if not _wanted(wanted, wire=wire, provider=provider, case=case.name):
+            if not _wanted(wanted, case=case.name):
                 continue
             modes = own(case) if own else able
             never = why_not(adapter, wire, provider, case, record=record)
@@ -229,6 +314,12 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
     return not globs or any(fnmatchcase(value, glob) for glob in globs)
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Returns the names that look like a name, as an addition to a message; an empty string if none does."""
+    near = get_close_matches(name, sorted({*known}), n=2, cutoff=0.6)
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+
+
 def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
     """Returns the modes to play. For a recording, it is one for each cassette, because sync and async share theirs."""
     modes = [mode for mode in MODES if mode in able.modes]
@@ -245,8 +336,9 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
     for name, globs in wanted.items():
         for glob in globs:
             if not any(fnmatchcase(value, glob) for value in known[name]):
+                near = did_you_mean(glob, known[name])
                 raise UnknownChoice(
-                    f"there is no {name} {glob!r}; there are {', '.join(sorted(known[name]))}"
+                    f"there is no {name} {glob!r}{near}; there are {', '.join(sorted(known[name]))}"
                 )
 
 

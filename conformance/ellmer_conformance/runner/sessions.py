@@ -16,8 +16,7 @@ from ..adapters import Adapter, Endpoint, Session, Structured
 from ..contract.observed_run import ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Approve, Part, Reply, Tool, Turn, Upload
-from .cancellation import Answers, given_up
-from .stdout_and_log_watch import watching_prints
+from .watches import Answers, cancelled_reply, watching_prints
 
 __all__ = [
     "CaseRun",
@@ -118,7 +117,9 @@ class CaseRun:
 
     async def _asend(self, session: Session, ask: Ask) -> Reply:
         if ask.cancelled and self.answers:
-            return await given_up(session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers)
+            return await cancelled_reply(
+                session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers
+            )
         try:
             self._allow(session, ask)
             if ask.compacted:

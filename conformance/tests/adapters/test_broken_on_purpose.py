@@ -5,9 +5,9 @@ catches ours.
 from pathlib import Path
 
 import pytest
+from broken_on_purpose import BROKEN, impostors
+from broken_on_purpose.smallest_violations import must
 
-from ellmer_conformance.adapters.broken_on_purpose import BROKEN, impostors
-from ellmer_conformance.adapters.broken_on_purpose.smallest_violations import must
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.runner.against_server import play_direct

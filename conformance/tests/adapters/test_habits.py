@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import httpx
 import pytest
+from broken_on_purpose import BrokenAdapter
 
-from ellmer_conformance.adapters.broken_on_purpose import BrokenAdapter
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.cases import all_cases, scripts

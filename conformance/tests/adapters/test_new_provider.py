@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from conformance_command import run_in
 
-from ellmer_conformance.adapters.ellmer_core.providers import providers_by_key
+from ellmer_conformance.adapters.ellmer_core import providers_by_key
 from ellmer_core import providers
 
 PROVIDER = '''
@@ -96,7 +96,7 @@ def test_one_file_and_it_is_under_test(conformance, tmp_path):
 
 
 def test_a_provider_of_another_package_is_under_test_by_its_entry_point(monkeypatch):
-    from ellmer_conformance.adapters.ellmer_core import providers as bridge
+    from ellmer_conformance.adapters import ellmer_core as bridge
     from ellmer_core.providers import openrouter
 
     point = EntryPoint("acme", "ellmer_core.providers:unused", bridge.__name__)
@@ -108,3 +108,27 @@ def test_a_provider_of_another_package_is_under_test_by_its_entry_point(monkeypa
     assert [provider.wire for provider in bridge.providers() if provider.name == "acme"] == [
         openrouter.OpenRouter
     ]
+
+
+def test_the_listed_providers_have_the_keys_of_their_modules():
+    from ellmer_conformance.adapters.ellmer_core import LISTED, providers
+
+    keys = {}
+    for provider in providers():
+        keys.setdefault(provider.construct.__module__.rpartition(".")[2], []).append(provider.key)
+
+    assert {name: [*found] for name, found in LISTED.items()} == {name: keys.get(name, []) for name in LISTED}
+
+
+def test_a_provider_is_imported_when_it_is_asked_for():
+    """A process that plays one wire format at its own provider imports that provider's module only."""
+    program = (
+        "import sys\n"
+        "from ellmer_conformance.runner.selection import select\n"
+        "select([], {'wire': ['openai-chat'], 'case': ['plain_text']})\n"
+        "print(*(name for name in sys.modules if name.startswith('ellmer_core.providers.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    loaded = {name.rpartition(".")[2] for name in done.stdout.split()}
+    assert {name for name in loaded if not name.startswith("_")} == {"openai_completions"}

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ellmer_conformance.adapters.broken_on_purpose import BROKEN, invented, lost_or_added_content
+from broken_on_purpose import BROKEN, invented, lost_or_added_content
 
 PAGE = Path(__file__).parents[3] / "docs" / "planted-bugs.md"
 _ROW = re.compile(r"^\| `(\w+)` \| .+? \| `(\w+)` \| ([A-Z0-9, -]+) \|$", re.MULTILINE)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.shared.endpoints import endpoint, place_of
+from ellmer_conformance.adapters.endpoints import endpoint, place_of
 from ellmer_conformance.scenarios.script import Fills, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_core import UsageError

@@ -1,6 +1,6 @@
 """The official SDK's types judge the answers of a probed server."""
 
-from ellmer_conformance.live_apis.probe.sdk_types import complaint
+from ellmer_conformance.live_apis.probe.answers import complaint
 
 ANSWER = {
     "id": "c1",

@@ -10,7 +10,7 @@ from conformance_command import run_in
 
 from ellmer_conformance.report import Report, Row
 from ellmer_conformance.report.formats.sarif import sarif
-from ellmer_conformance.report.plays_without_verdict import without_verdict
+from ellmer_conformance.report.results import without_verdict
 from ellmer_conformance.runner.selection import UnknownChoice, select
 
 ROOT = Path(__file__).parents[3]

@@ -7,12 +7,11 @@ from click.testing import CliRunner
 
 from ellmer_conformance.adapters import Capabilities
 from ellmer_conformance.cli.requirements import command as requirements_command
-from ellmer_conformance.pytest.marks import MARKS, is_chosen, names_of
+from ellmer_conformance.pytest.plugin import MARKS, is_chosen, names_of
 from ellmer_conformance.report import Report, Row, finished
 from ellmer_conformance.report.formats.badge import badges
-from ellmer_conformance.report.formats.capabilities_table import abilities, rows
 from ellmer_conformance.report.formats.markdown import markdown
-from ellmer_conformance.report.formats.terminal import console, print_report
+from ellmer_conformance.report.formats.terminal import abilities, console, print_report, rows
 from ellmer_conformance.report.results import Play
 from ellmer_conformance.runner.selection import select
 

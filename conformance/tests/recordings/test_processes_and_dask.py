@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from ellmer_conformance.cli.lint import command
 from ellmer_conformance.recordings import processes_and_dask
 from ellmer_conformance.recordings.lint import lint
-from ellmer_conformance.recordings.recording_files import Unreadable
-from ellmer_conformance.recordings.remote_files import Object, sources
+from ellmer_conformance.recordings.recording_files import Object, Unreadable, sources
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 BROKEN = {

@@ -11,8 +11,8 @@ from ellmer_conformance.report import (
     finished,
     judged,
 )
-from ellmer_conformance.report.consequential_failures import consequences, without_consequences
 from ellmer_conformance.report.requirements import requirements
+from ellmer_conformance.report.results import consequences, without_consequences
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.script import Answer, Say

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.contract.observed_run import Run
 from ellmer_conformance.contract.rules.behaviour.answers.endings import (
     cut_answers_are_not_complete,

@@ -9,8 +9,7 @@ import pytest
 from example_plays import PLAYS
 
 import ellmer_conformance.runner.command
-from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, read
-from ellmer_conformance.runner.command.declared_capabilities import declared
+from ellmer_conformance.runner.command import DeclaredWrongly, Driver, NoReply, as_json, declared, read
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import inexpressible, left_out
 from ellmer_conformance.scenarios.cases import all_cases, scripts
@@ -78,7 +77,7 @@ BEYOND = {
 
 
 def test_every_conversation_and_reply_follows_its_published_schema():
-    conversation = json.loads((SCHEMAS / "conversation.schema.json").read_text("utf-8"))
+    conversation = json.loads((SCHEMAS / "driver_conversation.schema.json").read_text("utf-8"))
     kind = jsonschema.validators.validator_for(conversation)
     kind.check_schema(conversation)
 

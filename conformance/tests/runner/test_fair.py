@@ -7,9 +7,9 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
+from broken_on_purpose import BROKEN
 
 from ellmer_conformance.adapters import Capabilities
-from ellmer_conformance.adapters.broken_on_purpose import BROKEN
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response

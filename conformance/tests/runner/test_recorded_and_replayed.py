@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.shared.endpoints import CANARY
+from ellmer_conformance.adapters.endpoints import CANARY
 from ellmer_conformance.runner.from_cassettes import cassette_path, play
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import find_adapter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.runner.replay_under_variations import Replays, differences
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases
@@ -40,7 +40,7 @@ def test_a_short_stream_may_be_cut_anywhere(wire, provider, one_word):
 
 
 def test_a_reader_that_forgets_is_found_out(one_word):
-    adapter = find_adapter("ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_between_chunks")
+    adapter = find_adapter("broken_on_purpose:BROKEN.forgets_between_chunks")
     with Replays(adapter, "anthropic", "anthropic", one_word, "stream", cassettes=CASSETTES) as replays:
         body = replays.play().exchanges[0].response.body
         said = body.index(b"text_delta")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.runner.replay_under_variations import Replays
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases, scripts

@@ -3,7 +3,7 @@
 import pytest
 
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.cases import all_cases, scripts

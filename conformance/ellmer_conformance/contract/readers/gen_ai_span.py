@@ -1,6 +1,6 @@
 """The messages that OpenTelemetry instrumentations capture in a span, in the form of the GenAI conventions.
 
-No provider has this path: `opentelemetry_spans/` converts every older form to this one.
+No provider has this path: `opentelemetry_spans.py` converts every older form to this one.
 https://github.com/open-telemetry/semantic-conventions-genai
 """
 

@@ -1,36 +1,185 @@
-"""Plays recorded conversations to an adapter and returns the results."""
+"""Plays recorded conversations to an adapter: a server answers as the API answered, and the requests are compared."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from ellmer_harness.format.sse_and_ndjson import split_events
+
 from ...adapters import Adapter, Place
-from ...adapters.shared.endpoints import endpoint, place_of
+from ...adapters.endpoints import endpoint, place_of
+from ...baseline import Baseline
 from ...contract import readers
-from ...contract.exchange import Request
+from ...contract.exchange import Exchange, Request
+from ...contract.live_key_redaction import redacted
 from ...contract.observed_run import Run, Trouble
 from ...contract.previous_response_id import said
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
 from ...contract.rule import Kind
 from ...contract.verdict import Verdict
+from ...report import Report, finished, judged
+from ...report.formats.terminal import abilities
 from ...runner.judgement import judge
-from ...runner.network_watch import watching
 from ...runner.sessions import CaseRun, NotTestable, close_all, declared_refusals, opened, without_waiting
+from ...runner.watches import watching
 from ...scenarios.canary_keys import planted
-from ...scenarios.case import Mode
+from ...scenarios.case import MODES, Mode
 from ...server import StrictServer
-from .adapter_input import CannotBeGiven
-from .answer_server import Playing, RecordedAnswers
-from .conversations import Conversation
-from .recorded_cases import RecordedCase, case_of
-from .recorded_reply import fails
-from .request_comparison import difference
+from ...server.chat_api_lookup import chat_api_of
+from ...server.chat_apis.base import Ticket
+from ...server.http.http_request import HttpRequest
+from ...server.http.reply import Reply, plain
+from ...server.http.routes import route
+from ...server.journal import without_secrets
+from ...server.replies.rendering import render
+from ..recording_files import Recording
+from .conversations import (
+    END,
+    CannotBeGiven,
+    Conversation,
+    RecordedCase,
+    case_of,
+    conversations,
+    difference,
+    fails,
+)
 
-__all__ = ["UNSEEN", "ConversationPlayer", "Outcome"]
+__all__ = [
+    "UNSEEN",
+    "ConversationPlayer",
+    "OtherForm",
+    "Outcome",
+    "Playing",
+    "RecordedAnswers",
+    "Summary",
+    "play_recordings",
+]
+
+
+# --- The server ------------------------------------------------------------------------------------------
+
+
+#: Headers of a connection, and of how a body was packed: ours are others.
+_OF_THE_WAY = {"connection", "content-encoding", "content-length", "keep-alive", "transfer-encoding"}
+
+
+class OtherForm(Exception):
+    """The client requested a whole answer for a recorded stream, or the other way round."""
+
+
+@dataclass
+class Playing:
+    """A conversation in progress: its position, and its requests and answers."""
+
+    recorded: RecordedCase
+    exchanges: list[Exchange] = field(default_factory=list)
+    other_form: str = ""
+
+    def next(self, request: Request) -> Reply:
+        """Returns the next recorded answer to a request. After the last one, it ends the conversation."""
+        number, answers = len(self.exchanges), self.recorded.conversation.recorded
+        if number < len(answers):
+            return self._recorded(answers[number].recording, request)
+        return render(chat_api_of(Ticket(request, self.recorded.case.name, number)), END)
+
+    def _recorded(self, recording: Recording, request: Request) -> Reply:
+        if request.stream != self.recorded.streamed and (recording.status or 0) < 300:
+            wanted, there = (
+                ("a stream", "a whole answer") if request.stream else ("a whole answer", "a stream")
+            )
+            self.other_form = f"the client asks for {wanted}, and {there} was recorded"
+            return _plain(501, self.other_form)
+        streams = request.stream and (recording.status or 0) < 300
+        body = recording.response
+        headers = _headers(recording, request.wire, streams=streams)
+        if not streams:
+            return plain(recording.status or 0, headers, body)
+        return Reply(recording.status or 0, headers, _chunks(recording, request.wire))
+
+
+class RecordedAnswers:
+    """The handler of a server that plays recordings. Conversations are opened before and closed afterwards."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, Playing] = {}
+
+    def answer(self, request: HttpRequest) -> Reply:
+        """Returns the reply to a whole request."""
+        way = route(request.target, request.host)
+        playing = self.open.get(way.nonce or "")
+        if playing is None or not way.wire or request.method != "POST":
+            return _plain(404, f"{request.method} {way.path} was not recorded")
+        try:
+            headers = without_secrets(request.headers)
+            asked = readers.request(request.method, way.url, headers, request.body, way.provider)
+        except (ValueError, RecursionError) as error:
+            return _plain(400, str(error))
+        reply = playing.next(asked)
+        playing.exchanges.append(Exchange(asked, reply.response))
+        return reply
+
+    def too_large(self, request: HttpRequest) -> Reply:
+        """Returns the reply to a request whose body will not be read."""
+        return _plain(413, f"the body of {request.method} is too large")
+
+
+def _plain(status: int, message: str) -> Reply:
+    body = json.dumps({"error": {"message": message, "type": "not_recorded"}}).encode()
+    return plain(status, [("content-type", "application/json")], body)
+
+
+def _headers(recording: Recording, wire: str, *, streams: bool) -> Sequence[tuple[str, str]]:
+    kept: Mapping[str, str] = {k: v for k, v in recording.answered.items() if k not in _OF_THE_WAY}
+    named, events = (
+        kept.get("content-type", ""),
+        recording.response.lstrip().startswith((b"data:", b"event:")),
+    )
+    fits = "event-stream" in named if events else streams or "json" in named or recording.status != 200
+    if named and fits:
+        return tuple(kept.items())
+    return tuple({**kept, "content-type": _type(recording.response, wire, streams=streams)}.items())
+
+
+def _type(body: bytes, wire: str, *, streams: bool) -> str:
+    """Returns the content type, if the recorder left it out."""
+    if not streams or body.lstrip().startswith(b"["):
+        return "application/json"
+    if wire == "bedrock":
+        return "application/vnd.amazon.aws_event_stream"
+    return "application/x-ndjson" if wire == "ollama" else "text/event-stream"
+
+
+def _chunks(recording: Recording, wire: str) -> tuple[bytes, ...]:
+    """Returns the body in its recorded chunks, or else with one event in each chunk."""
+    body, sizes = recording.response, recording.chunks
+    if sizes and sum(sizes) == len(body):
+        starts = [sum(sizes[:n]) for n in range(len(sizes) + 1)]
+        return tuple(body[a:b] for a, b in pairwise(starts) if a < b)
+    if wire == "bedrock":
+        return (body,)
+    if wire == "ollama":
+        return tuple(body.splitlines(keepends=True))
+    try:
+        return tuple(event.encode() for event in split_events(body.decode()))
+    except UnicodeDecodeError:
+        return (body,)
+
+
+# --- The player ------------------------------------------------------------------------------------------
+
 
 #: Rules that a recording cannot show, and why.
 UNSEEN = {
@@ -233,3 +382,170 @@ def _differences(conversation: Conversation, run: Run) -> list[str]:
     ]
     ours = said(run.exchanges)
     return [difference(one, other) for one, other in zip(ours, accepted, strict=False)]
+
+
+# --- The summary -----------------------------------------------------------------------------------------
+
+
+_COLUMNS = ("recorded", "not driven", "played", "real", "same words", "requests")
+_REASONS = 12  # that are printed; the file has all
+_DIFFERENCES = 5
+
+
+@dataclass
+class Summary:
+    """The outcomes of one adapter. A conversation counts as `real` if every rule is kept, and as `same` if each
+    request also equals the accepted one in its place.
+    """
+
+    adapter: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Returns counts by `adapter wire`: conversations that were recorded, played, kept and the same, and judged
+        requests.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for outcome in self.outcomes:
+            name = f"{self.adapter} {outcome.wire}"
+            counts = found.setdefault(
+                name, dict.fromkeys(("recorded", "played", "kept", "same", "requests"), 0)
+            )
+            counts["recorded"] += 1
+            if outcome.run:
+                counts["played"] += 1
+                counts["kept"] += outcome.kept
+                counts["same"] += outcome.kept and not any(outcome.differences)
+                counts["requests"] += len(outcome.run.exchanges)
+        return dict(sorted(found.items()))
+
+    def print(self, to: Console) -> None:
+        """Prints the table, the reasons, and the first differences."""
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+        table.add_column("wire format", no_wrap=True)
+        for column in _COLUMNS:
+            table.add_column(column, justify="right", no_wrap=True)
+        for name, counts in self.counts().items():
+            table.add_row(name.partition(" ")[2], *_cells(counts))
+        to.print(
+            f"{self.adapter}, played with the recorded answers of providers", style="italic", soft_wrap=True
+        )
+        to.print(table)
+        for line in self._lines():
+            to.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+
+    def _lines(self) -> Iterator[str]:
+        reasons = Counter(outcome.not_driven for outcome in self.outcomes if outcome.not_driven)
+        for reason, count in reasons.most_common(_REASONS):
+            yield f"not driven {count:5}  {redacted(reason)[:200]}"
+        if len(reasons) > _REASONS:
+            rest = sum(count for _, count in reasons.most_common()[_REASONS:])
+            yield f"not driven {rest:5}  for {len(reasons) - _REASONS} other reasons, in real.json of the report"
+        for reason, count in self.left_out.most_common(_REASONS):
+            yield f"not read   {count:5}  {redacted(reason)[:200]}"
+        differing = [outcome for outcome in self.outcomes if any(outcome.differences)]
+        for outcome in differing[:_DIFFERENCES]:
+            first = next(filter(None, outcome.differences))
+            yield f"other words in {outcome.conversation.name} [{outcome.wire}]: {redacted(first)}"
+        if len(differing) > _DIFFERENCES:
+            yield f"other words in {len(differing) - _DIFFERENCES} conversations more, in real.json of the report"
+
+    def write(self, folder: Path) -> Path:
+        """Writes `real.json`: every conversation with its outcome."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "real.json"
+        value = {
+            "version": 1,
+            "adapter": self.adapter,
+            "counts": self.counts(),
+            "left_out": dict(self.left_out.most_common()),
+            "conversations": [_outcome(each) for each in self.outcomes],
+        }
+        path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", "utf-8", "backslashreplace")
+        return path
+
+
+def _cells(counts: dict[str, int]) -> Sequence[str]:
+    played = counts["played"]
+    kept, same = f"{counts['kept']}/{played}", f"{counts['same']}/{played}"
+    not_driven = counts["recorded"] - played
+    return [str(counts["recorded"]), str(not_driven), str(played), kept, same, str(counts["requests"])]
+
+
+def _outcome(outcome: Outcome) -> dict[str, object]:
+    found: dict[str, object] = {
+        "name": outcome.conversation.name,
+        "wire": outcome.wire,
+        "provider": outcome.provider,
+    }
+    if outcome.not_driven:
+        return {**found, "not_driven": redacted(outcome.not_driven)}
+    broken = [
+        f"{v.rule.id} at {v.violations[0].pointer}: {redacted(v.violations[0].message)}"
+        for v in outcome.broken
+    ]
+    return {**found, "broken": broken, "differences": [redacted(each) for each in outcome.differences]}
+
+
+# --- The run ---------------------------------------------------------------------------------------------
+
+
+def play_recordings(
+    adapter: Adapter,
+    asked: str,
+    files: Iterable[Path],
+    wanted: Mapping[str, Sequence[str]],
+    *,
+    baseline: Baseline | None = None,
+    on_file: Callable[[Path], None] = lambda _: None,
+) -> tuple[Summary, Report]:
+    """Plays the selected conversations. Returns the counts and the report of the rules."""
+    summary, parts = Summary(adapter.name), list[Report]()
+    answers, seen = RecordedAnswers(), set[str]()
+    modes: Sequence[Mode] = (
+        [m for m in MODES if _matches(m, wanted["mode"])] if wanted["mode"] else ("sync", "stream")
+    )
+    with StrictServer(handler=answers) as server:
+        player = ConversationPlayer(adapter, server, answers, modes)
+        for path in files:
+            on_file(path)
+            for conversation in conversations([path], _noting(summary), seen):
+                if conversation.first.wire not in adapter.wires:
+                    summary.left_out[f"the adapter does not speak {conversation.first.wire}"] += 1
+                elif _is_wanted(conversation, wanted):
+                    outcome = player.play(conversation)
+                    summary.outcomes.append(outcome)
+                    parts += _reports(adapter, asked, outcome, baseline)
+    report = Report.joined(parts)
+    report.real = summary.counts()
+    return summary, finished(report)
+
+
+def _noting(summary: Summary) -> Callable[[str], None]:
+    return lambda reason: summary.left_out.update([reason])
+
+
+def _is_wanted(conversation: Conversation, wanted: Mapping[str, Sequence[str]]) -> bool:
+    request = conversation.first
+    place = {"wire": request.wire, "provider": request.provider, "case": conversation.name}
+    return all(_matches(value, wanted[name]) for name, value in place.items())
+
+
+def _matches(value: str, globs: Sequence[str]) -> bool:
+    return not globs or any(fnmatchcase(value, glob) for glob in globs)
+
+
+def _reports(adapter: Adapter, asked: str, outcome: Outcome, baseline: Baseline | None) -> list[Report]:
+    """Returns the report of one conversation, or nothing if it was not played."""
+    if outcome.run is None:
+        return []
+    found = judged(adapter.name, outcome.run, outcome.verdicts)
+    found.named = {adapter.name: asked}
+    if outcome.provider in adapter.wires.get(outcome.wire, ()):
+        place = f"{adapter.name} {outcome.wire}/{outcome.provider}"
+        found.capabilities = {place: abilities(adapter.capabilities(outcome.wire, outcome.provider))}
+    found.transcripts = {}
+    if baseline:
+        found.rows = [baseline.expected(row) for row in found.rows]
+    return [found]

@@ -1,10 +1,12 @@
-"""Makes a pin for a package, a folder of archives or a URL: finds the recordings and counts them."""
+"""What the corpus holds, whether it is as pinned, how its dates fit the rules, and which packages may be added to it."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from email.parser import HeaderParser
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -12,13 +14,134 @@ from urllib.parse import urldefrag, urlsplit
 
 import httpx
 
-from . import index
-from .archive import extract
-from .download import Corrupt, digest, download
-from .pins import FILES, Pin
-from .survey import Survey, survey
+from ...contract import readers, rules
+from ...contract.exchange import Request
+from ...contract.rule import Rule
+from ...contract.verdict import verdict
+from ..calibrate import agrees
+from ..recorded_requests import Skip, identity, refusal, request_of
+from ..recording_files import Recording, Unreadable, find, read
+from . import fetch
+from .fetch import Corrupt, digest, download, extract
+from .pins import FILES, Pin, changed, folder_of
 
-__all__ = ["counted", "of_package", "of_url", "patterns"]
+__all__ = ["Dated", "Survey", "counted", "dated", "of_package", "of_url", "patterns", "problems", "survey"]
+
+
+# --- A survey --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Survey:
+    """The counts. `files` are those with HTTP exchanges, and `chats` are the identities of their chats."""
+
+    files: list[Path] = field(default_factory=list)
+    interactions: int = 0
+    chats: set[str] = field(default_factory=set)
+    wires: Counter[str] = field(default_factory=Counter)
+    days: set[date] = field(default_factory=set)
+
+
+def survey(paths: Iterable[Path]) -> Survey:
+    """Counts the recordings under the paths. Unreadable files are not recordings."""
+    found = Survey()
+    for path in find(paths):
+        exchanges = _exchanges(path)
+        found.interactions += len(exchanges)
+        if exchanges:
+            found.files.append(path)
+        for each in exchanges:
+            _count(found, each)
+    return found
+
+
+def _exchanges(path: Path) -> list[Recording]:
+    try:
+        return [each for each in read(path) or () if each.url and each.status]
+    except Unreadable:
+        return []
+
+
+def _count(found: Survey, each: Recording) -> None:
+    detected = readers.detect(each.url, None, each.headers)
+    if detected is None or not each.body:
+        return
+    found.wires[detected[0]] += 1
+    found.chats.add(identity(each))
+    if each.when:
+        found.days.add(each.when)
+
+
+# --- Verification ----------------------------------------------------------------------------------------
+
+
+def problems(pin: Pin) -> list[str]:
+    """Returns a sentence for each problem with the recordings of a pin in the cache."""
+    found = survey([folder_of(pin)])
+    counts = {"files": len(found.files), "interactions": found.interactions}
+    told = {"files": pin.files, "interactions": pin.interactions}
+    return changed(pin) + [
+        f"The pin says {told[name]} {name}; {count} can be read."
+        for name, count in counts.items()
+        if count < told[name]
+    ]
+
+
+# --- Dates of rules --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Dated:
+    """The recordings about one rule's days: the number that confirm them, and those that contradict them."""
+
+    witnesses: int = 0
+    contradictions: list[str] = field(default_factory=list)
+
+
+def dated(paths: Iterable[Path]) -> dict[str, Dated]:
+    """Returns the results by rule (`openai-chat openai REQ-007`), for each rule with days and dated recordings."""
+    found: dict[str, Dated] = {}
+    for path in find(paths):
+        try:
+            for recording in read(path) or ():
+                _count_dated(found, path, recording)
+        except Unreadable:
+            continue
+    return found
+
+
+def _count_dated(found: dict[str, Dated], path: Path, recording: Recording) -> None:
+    request = request_of(recording)
+    if isinstance(request, Skip) or request.when is None or not recording.status or recording.status >= 500:
+        return
+    book = rules.book(request.wire, request.provider)
+    for rule in book.rules.values():
+        if (
+            rule.refuses
+            and (rule.since or rule.until)
+            and (inside := _refused(rule, request, recording)) is not None
+        ):
+            entry = found.setdefault(f"{book.wire} {book.provider} {rule.id}", Dated())
+            if inside == rule.holds_for(request.model, request.when):
+                entry.witnesses += 1
+            else:
+                verb = "refused" if inside else "accepted"
+                entry.contradictions.append(f"{path} {recording.place} was {verb} on {request.when}")
+
+
+def _refused(rule: Rule, request: Request, recording: Recording) -> bool | None:
+    """Tells whether a request that breaks the rule on any day was refused for it. Returns `None` if it does not break
+    the rule, or was refused for another reason.
+    """
+    violations = verdict(rule, request).violations
+    if not violations or not rule.chosen(request.model):
+        return None
+    error = refusal(recording)
+    return False if error is None else (agrees(violations, request, error) or None)
+
+
+# --- Proposals -------------------------------------------------------------------------------------------
+
 
 _MOST = 200 << 20  # bytes of an unchecked archive
 _EVERYTHING = ("*",)
@@ -27,10 +150,10 @@ _FOLDER = re.compile(r"_?(vcr|\w*cassettes?|recordings?|fixtures|testdata|__inli
 
 def of_package(http: httpx.Client, package: str, version: str = "") -> Pin:
     """Returns the pin of a package's source distribution. Raises `Unreachable`, `Corrupt`."""
-    found = index.files(http, package)
-    chosen = index.newest(package, found, version)
+    found = fetch.files(http, package)
+    chosen = fetch.newest(package, found, version)
     if chosen is None:
-        raise index.Missing(f"The index has no source distribution of {package} {version}".rstrip() + ".")
+        raise fetch.Missing(f"The index has no source distribution of {package} {version}".rstrip() + ".")
     file, its = chosen
     place = urldefrag(found[file]).url
     public = re.search(r"/packages/([0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]+/[^/]+)$", place)

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from html import escape
 
+from ..report_json import sentence
 from ..results import Report
-from ..score import sentence
 
 __all__ = ["badges"]
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from ..consequential_failures import consequences
-from ..plays_without_verdict import sentences
-from ..results import FINE, VERDICTS, Report, Row
-from ..score import sentence
-from .terminal_matrix import MARKS
+from ..report_json import sentence
+from ..results import FINE, VERDICTS, Report, Row, consequences, sentences
+from .terminal import MARKS
 
 __all__ = ["page"]
 

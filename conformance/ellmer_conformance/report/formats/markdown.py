@@ -6,12 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from html import escape
 
-from ..consequential_failures import without_consequences
-from ..plays_without_verdict import sentences
-from ..results import VERDICTS, Report, Row
-from ..score import fraction
-from .capabilities_table import rows
-from .terminal_matrix import MARKS
+from ..report_json import fraction
+from ..results import VERDICTS, Report, Row, sentences, without_consequences
+from .terminal import MARKS, rows
 
 __all__ = ["markdown"]
 

@@ -1,27 +1,298 @@
-"""The report for a terminal: a matrix of cases, the failures with their reasons, and the score."""
+"""The report on a terminal: the matrix, the failures, what was left out, and the capabilities."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from ...scenarios.case import MODES
-from ..consequential_failures import consequences, without_consequences
-from ..plays_without_verdict import sentences
-from ..results import Report, Row
-from ..score import sentence
-from .capabilities_table import rows as abilities
+from ..report_json import sentence
+from ..results import FINE, Report, Row, consequences, sentences, without_consequences, worst
 from .terminal_escaping import printable
-from .terminal_failures import chosen, failure, grouped
-from .terminal_left_out import unseen
-from .terminal_matrix import legend, tables, to_show
 
-__all__ = ["console", "print_findings", "print_report"]
+__all__ = [
+    "MARKS",
+    "abilities",
+    "chosen",
+    "console",
+    "failure",
+    "grouped",
+    "legend",
+    "print_findings",
+    "print_report",
+    "rows",
+    "tables",
+    "to_show",
+    "unseen",
+]
+
+
+# --- The matrix ------------------------------------------------------------------------------------------
+
+
+#: The look of each verdict: a mark one cell wide, and a style.
+MARKS = {
+    "pass": ("✓", "green"),
+    "fail": ("✗", "bold red"),
+    "warn": ("!", "yellow"),
+    "expected-fail": ("x", "yellow"),
+    "unexpected-pass": ("+", "bold red"),
+    "not-testable": ("?", "bold red"),
+    "harness-error": ("E", "bold magenta"),
+    "refused-as-declared": ("-", "green"),
+    "not-applicable": ("·", "dim"),
+}
+_NARROW = 100  # columns that show no whole matrix
+_GAP = 3  # cells between two columns
+
+Place = tuple[str, str]
+
+
+def to_show(rows: Sequence[Row], width: int) -> tuple[Sequence[Row], int]:
+    """Returns the rows for the matrix, and the number of cases that are left out. In little space, cases without
+    failures are left out.
+    """
+    cases = {row.case for row in rows}
+    wrong = {row.case for row in rows if row.verdict not in FINE}
+    if width > _NARROW or not wrong:
+        return rows, 0
+    return [row for row in rows if row.case in wrong], len(cases - wrong)
+
+
+def tables(rows: Sequence[Row], width: int) -> Iterator[Table]:
+    """Yields the matrix: cases by providers. Providers with only some cases have a table of these cases."""
+    cells: dict[tuple[str, Place, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        cells[row.case, (row.wire, row.provider), row.mode].append(row)
+    played: dict[Place, set[str]] = defaultdict(set)
+    for case, place, _ in cells:
+        played[place].add(case)
+    most = max(map(len, played.values()))
+    names = list(dict.fromkeys(row.case for row in rows))
+    whole = [place for place in played if 2 * len(played[place]) > most]
+    for places in filter(None, (whole, [place for place in played if place not in whole])):
+        cases = [case for case in names if any(case in played[place] for place in places)]
+        at = {
+            (case, place): _cell(worst(cells[case, place, mode]) for mode in MODES)
+            for case in cases
+            for place in places
+        }
+        if len(places) <= len(cases):
+            body = [(printable(case), [at[case, place] for place in places]) for case in cases]
+            yield from _table("case", [_words(place) for place in places], body, width)
+        else:
+            body = [(_name(place), [at[case, place] for case in cases]) for place in places]
+            yield from _table("provider", [printable(case).split("_") for case in cases], body, width)
+
+
+def _table(
+    first: str,
+    heads: Sequence[Sequence[str]],
+    rows: Sequence[tuple[str, Sequence[Text]]],
+    width: int,
+) -> Iterator[Table]:
+    """Yields a table in pieces that fit the width."""
+    for some in _fitting(heads, width - max(map(len, [first, *(name for name, _ in rows)])) - _GAP):
+        table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+        table.add_column(first, no_wrap=True)
+        for place in some:
+            table.add_column(Text("\n".join(heads[place])), justify="center", no_wrap=True)
+        for name, cells in rows:
+            table.add_row(Text(name), *(cells[place] for place in some))
+        yield table
+
+
+def _fitting(heads: Sequence[Sequence[str]], width: int) -> list[list[int]]:
+    """Returns the columns by number, for each table."""
+    tables: list[list[int]] = [[]]
+    left = width
+    for place, words in enumerate(heads):
+        needed = max(len(MODES), *map(len, words)) + _GAP
+        if needed > left and tables[-1]:
+            tables.append([])
+            left = width
+        tables[-1].append(place)
+        left -= needed
+    return tables
+
+
+def _words(place: Place) -> list[str]:
+    """Returns a heading in short lines: the wire format, and the provider unless it is clear from the format."""
+    wire, provider = map(printable, place)
+    return [*wire.split("-"), *([] if provider in wire else re.split("[-_]", provider))]
+
+
+def _name(place: Place) -> str:
+    """Returns the provider, with the wire format unless it is the most common one."""
+    wire, provider = map(printable, place)
+    return provider if wire == "openai-chat" else f"{provider} ({wire})"
+
+
+def _cell(verdicts: Iterable[str]) -> Text:
+    cell = Text()
+    for verdict in verdicts:
+        cell.append(*MARKS[verdict])
+    return cell
+
+
+def legend(rows: Iterable[Row]) -> Text:
+    used = {row.verdict for row in rows}
+    legend = Text()
+    for verdict, mark in MARKS.items():
+        if verdict in used:
+            legend.append(*mark).append(f" {verdict}   ", style="dim")
+    return legend
+
+
+# --- Capabilities ----------------------------------------------------------------------------------------
+
+
+def abilities(able: object) -> dict[str, str]:
+    """Returns an adapter's `Capabilities` as texts."""
+    found = {}
+    for name, value in vars(able).items():
+        found[name] = value if isinstance(value, str) else " ".join(value)
+    return found
+
+
+def rows(report: Report) -> Iterator[tuple[str, str, str]]:
+    """Yields an adapter, its providers, and their declared capabilities. Providers with equal ones share a row."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, able in report.capabilities.items():
+        adapter, _, place = name.rpartition(" ")
+        groups[adapter, _sentence(able)].append(place)
+    for (adapter, text), places in groups.items():
+        yield adapter, ", ".join(places), text
+
+
+def _sentence(able: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in able.items())
+
+
+# --- Failures --------------------------------------------------------------------------------------------
+
+
+_LINES = 12  # of a message
+_FAILURES = 20  # in full; the page has all
+_PER_RULE = 3
+#: Fields of a row with text from elsewhere.
+_SAID = ("adapter", "wire", "provider", "case", "pointer", "message", "excerpt", "provider_error")
+
+
+def grouped(failures: Iterable[Row]) -> list[list[Row]]:
+    """Groups rows with equal messages."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in failures:
+        groups[row.rule, row.fingerprint].append(row)
+    return list(groups.values())
+
+
+def chosen(groups: Sequence[list[Row]]) -> list[list[Row]]:
+    """Returns some rows of each rule: first the refusals of the API, last the differences from a recording."""
+    ordered = sorted(
+        groups,
+        key=lambda g: (g[0].verdict != "harness-error", g[0].kind != "reject", g[0].rule.startswith("CAS-")),
+    )
+    seen: dict[str, int] = defaultdict(int)
+    chosen = []
+    for group in ordered:
+        seen[group[0].rule] += 1
+        if seen[group[0].rule] <= _PER_RULE:
+            chosen.append(group)
+    return chosen[:_FAILURES]
+
+
+def failure(group: Sequence[Row], folder: Path | None) -> Text:
+    told: dict[str, Any] = {name: printable(getattr(group[0], name)) for name in _SAID}
+    row = replace(group[0], **told)
+    text = Text().append(MARKS[row.verdict][0], style=MARKS[row.verdict][1])
+    text.append(f" {row.rule} ({row.verdict}) ", style="bold").append(_cut(row.message))
+    text.append(f"\n    at {row.pointer}")
+    if row.excerpt:
+        text.append("\n" + "\n".join(f"    {line}" for line in row.excerpt.splitlines()), style="dim")
+    if row.provider_error:
+        text.append(f"\n    the provider would answer ({row.status}): {row.provider_error}")
+    places = list(dict.fromkeys(printable(f"{r.wire}/{r.provider}/{r.case}[{r.mode}]") for r in group))
+    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+    text.append(f"\n    in {', '.join(places[:3])}{more}", style="dim")
+    text.append(f"\n    {row.explain_command}", style="dim")
+    again = f"\n    {row.repro_command(str(folder))}" if folder else ""
+    return text.append(again, style="dim")
+
+
+def _cut(message: str) -> str:
+    lines = message.splitlines()
+    return "\n".join(
+        [*lines[:_LINES], f"… {len(lines) - _LINES} more lines"] if len(lines) > _LINES else lines
+    )
+
+
+# --- What was left out -----------------------------------------------------------------------------------
+
+
+#: The names of the ways to run a case, except the usual one.
+_WAYS = {
+    "server": "run against the strict server",
+    "command": "run by a command",
+    "observe": "observed by the strict server",
+    "proxy": "observed by a proxy",
+    "probe": "a server, tested by the suite",
+    "recordings": "answered with recorded answers of real APIs",
+}
+
+
+def unseen(report: Report) -> Iterator[str]:
+    """Yields the way of the run, and the rules that it cannot judge, by reason. Recordings can show all rules."""
+    for way in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
+        if any(play.way == "cassette" for play in report.plays):  # and show these rules
+            cases = dict.fromkeys(play.case for play in report.plays if play.way == way)
+            yield f"{_WAYS[way]}: {', '.join(cases)}"
+            continue
+        yield _WAYS[way]
+        yield from _found_out(report) if way == "probe" else ()
+        yield from _not_played(report) if way == "command" else ()
+        yield from _not_judged(report)
+
+
+def _found_out(report: Report) -> Iterator[str]:
+    """Yields the features that were found in a server."""
+    able = [f"{skip['capability']}: {skip['reason']}" for skip in report.skipped if "capability" in skip]
+    yield from [f"  capabilities: {'; '.join(able)}"] if able else []
+
+
+def _not_played(report: Report) -> Iterator[str]:
+    """Yields the cases that a command does not support, by reason."""
+    left: dict[str, dict[str, None]] = defaultdict(dict)
+    for skip in report.skipped:
+        if "rule" not in skip:
+            left[skip["reason"]][skip["case"]] = None
+    yield from (f"  not run: {', '.join(names)}: {reason}" for reason, names in left.items())
+
+
+def _not_judged(report: Report) -> Iterator[str]:
+    """Yields the rules without any verdict, by reason."""
+    shown = {row.rule for row in report.rows}
+    left: dict[str, dict[str, None]] = defaultdict(dict)
+    for skip in report.skipped:
+        if "rule" in skip and skip["rule"] not in shown:
+            left[skip["reason"]][skip["rule"]] = None
+    for reason, rules in left.items():
+        ids = list(rules)
+        some = f"{', '.join(ids[:6])}, … ({len(ids)} rules)" if len(ids) > 8 else ", ".join(ids)
+        yield f"  not judged: {some}: {reason}"
+
+
+# --- The whole report ------------------------------------------------------------------------------------
+
 
 _WIDE = 250  # columns without a terminal: a viewer of logs wraps lines
 _ADVICE = 12  # rules whose findings are not failures
@@ -43,7 +314,7 @@ def print_report(report: Report, to: Console, folder: Path | None = None) -> Non
 
 def print_findings(report: Report, to: Console, folder: Path | None = None) -> None:
     """Prints the part after the matrix: declared capabilities, each failure once, and the score."""
-    for adapter, places, able in abilities(report):
+    for adapter, places, able in rows(report):
         to.print(_plain(f"{adapter} declares ({places}): {able}"), style="dim", soft_wrap=True)
     for line in unseen(report):
         to.print(_plain(line), style="dim", soft_wrap=True)

@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ...adapters.shared.endpoints import WHERE
+from ...adapters.endpoints import WHERE
 from ...contract import rules
 from ...contract.rulebook import RuleBook
 from ...contract.rules import behaviour

@@ -2,11 +2,11 @@
 
 import pytest
 from broken_answers import ANSWERS
+from broken_on_purpose import BROKEN, features, invented, lost_or_added_content
 from broken_requests import REQUESTS
 from broken_sessions import SESSIONS
 from coherent_runs import failed, failing, short, short_call, two_tools
 
-from ellmer_conformance.adapters.broken_on_purpose import BROKEN, features, invented, lost_or_added_content
 from ellmer_conformance.contract.rules.behaviour import book
 from ellmer_conformance.contract.verdict import verdict
 

@@ -141,9 +141,9 @@ def test_explain_prints_the_exchange_where_the_corpus_is_fetched(monkeypatch, tm
 - request: {method: POST, uri: 'https://api.openai.com/v1/responses', headers: {}, body: '{"model": "gpt-5"}'}
   response: {status: {code: 400, message: ''}, headers: {}, body: {string: '{"error": {"message": "No."}}'}}"""
     member.write_text("version: 1\ninteractions:" + entry * (at + 1))
-    from ellmer_conformance.recordings.corpus import cache
+    from ellmer_conformance.recordings.corpus import pins
 
-    cache.seal(tmp_path / citation.pin, PINS[citation.pin])
+    pins.seal(tmp_path / citation.pin, PINS[citation.pin])
     said = CliRunner().invoke(_group, ["explain", "ORD-008", "--wire", "openai-responses"]).output
     assert "Recorded:\nPOST https://api.openai.com/v1/responses" in said
     assert '"message": "No."' in said

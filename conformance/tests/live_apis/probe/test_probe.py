@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from click.testing import CliRunner
 
-from ellmer_conformance.adapters.shared.endpoints import WHERE
+from ellmer_conformance.adapters.endpoints import WHERE
 from ellmer_conformance.cli.probe import command
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
@@ -19,9 +19,9 @@ from ellmer_conformance.contract.provider_answers.whole_answers import read
 from ellmer_conformance.contract.readers import MODULES
 from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed
+from ellmer_conformance.live_apis.probe import server_rules as answer_rules
+from ellmer_conformance.live_apis.probe.answers import Heard
 from ellmer_conformance.live_apis.probe.questions import Question
-from ellmer_conformance.live_apis.probe.server_answer import Heard
-from ellmer_conformance.live_apis.probe.server_rules import answers as answer_rules
 from ellmer_conformance.report.report_json import read as read_report
 from ellmer_conformance.report.report_json import schema
 from ellmer_conformance.report.repro_scripts import as_curl, as_python

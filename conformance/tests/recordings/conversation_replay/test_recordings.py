@@ -5,12 +5,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from broken_on_purpose import BROKEN
 from click.testing import CliRunner
 
-from ellmer_conformance.adapters.broken_on_purpose import BROKEN
 from ellmer_conformance.cli.run import command
-from ellmer_conformance.recordings.conversation_replay.answer_server import RecordedAnswers
-from ellmer_conformance.recordings.conversation_replay.conversation_player import ConversationPlayer
+from ellmer_conformance.recordings.conversation_replay.conversation_player import (
+    ConversationPlayer,
+    RecordedAnswers,
+)
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.server import StrictServer
@@ -235,5 +237,5 @@ def test_the_command_says_how_it_went(tmp_path):
         "requests": 2,
     }
     assert run(path, "--wire", "gemini").exit_code == 2
-    broken = run(path, "--adapter", "ellmer_conformance.adapters.broken_on_purpose:BROKEN.forgets_the_call")
+    broken = run(path, "--adapter", "broken_on_purpose:BROKEN.forgets_the_call")
     assert broken.exit_code == 1, broken.output

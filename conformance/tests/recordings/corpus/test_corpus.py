@@ -6,41 +6,39 @@ import tarfile
 import pytest
 from played_index import GOOD, TOP, packed
 
-from ellmer_conformance.recordings.corpus import archive as archives
-from ellmer_conformance.recordings.corpus import cache, index
-from ellmer_conformance.recordings.corpus.download import Corrupt
-from ellmer_conformance.recordings.corpus.fetch import fetch
-from ellmer_conformance.recordings.corpus.index import Unreachable
+from ellmer_conformance.recordings.corpus import fetch as archives
+from ellmer_conformance.recordings.corpus import pins
+from ellmer_conformance.recordings.corpus.fetch import Corrupt, Unreachable, fetch
 from ellmer_conformance.recordings.corpus.pins import Pin
 
 
 def fetched(pin):
-    with index.client() as http:
+    with archives.client() as http:
         fetch(http, pin)
-    return sorted(path.relative_to(cache.folder_of(pin)).as_posix() for path in recordings(pin))
+    return sorted(path.relative_to(pins.folder_of(pin)).as_posix() for path in recordings(pin))
 
 
 def recordings(pin):
-    return [path for path in cache.folder_of(pin).rglob("*") if path.is_file() and path.name[0] != "."]
+    return [path for path in pins.folder_of(pin).rglob("*") if path.is_file() and path.name[0] != "."]
 
 
 def test_recordings_are_extracted_and_nothing_else(played):
     pin = played(packed(GOOD))
-    assert not cache.present(pin)
+    assert not pins.present(pin)
     assert fetched(pin) == ["tests/cassettes/hello.yaml", "tests/data.json"]
-    assert cache.present(pin)
-    assert cache.changed(pin) == []
-    assert [path.name for path in cache.home().iterdir()] == ["stories-1.0"], "the archive stayed"
+    assert pins.present(pin)
+    assert pins.changed(pin) == []
+    assert [path.name for path in pins.home().iterdir()] == ["stories-1.0"], "the archive stayed"
 
 
 def test_a_change_in_the_cache_is_told(played):
     pin = played(packed(GOOD))
     fetched(pin)
-    folder = cache.folder_of(pin) / "tests"
+    folder = pins.folder_of(pin) / "tests"
     (folder / "data.json").write_text("[]")
     (folder / "more.json").write_text("{}")
     (folder / "cassettes/hello.yaml").unlink()
-    assert cache.changed(pin) == [
+    assert pins.changed(pin) == [
         "tests/cassettes/hello.yaml is missing.",
         "tests/more.json was added.",
         "tests/data.json was changed.",
@@ -66,9 +64,9 @@ def test_a_hostile_archive_leaves_nothing(played, tmp_path, content):
     pin = played(content)
     with pytest.raises(Corrupt):
         fetched(pin)
-    assert not cache.present(pin)
+    assert not pins.present(pin)
     assert not list(tmp_path.rglob("*evil*"))
-    assert list(cache.home().iterdir()) == []
+    assert list(pins.home().iterdir()) == []
 
 
 def test_a_member_that_comes_twice_is_an_error(played):
@@ -109,7 +107,7 @@ def test_what_is_not_wanted_counts_as_unpacked(played, monkeypatch):
 def test_an_archive_with_another_hash_is_refused(played):
     with pytest.raises(Corrupt, match="does not have the SHA-256"):
         fetched(played(packed(GOOD), sha256=64 * "0"))
-    assert list(cache.home().iterdir()) == []
+    assert list(pins.home().iterdir()) == []
 
 
 def test_an_archive_that_is_too_long_is_not_read_to_its_end(played):

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from played_index import CASSETTE, GOOD, packed
 
 from ellmer_conformance.cli import _group
-from ellmer_conformance.recordings.corpus import cache, pins
+from ellmer_conformance.recordings.corpus import pins
 from ellmer_conformance.recordings.corpus.pins import Pin
 
 
@@ -40,7 +40,7 @@ def test_a_corpus_is_fetched_listed_verified_and_judged(corpus):
 def test_a_wrong_count_is_told(corpus):
     corpus("corpus", "fetch")
     pin = pins.load(pins.shipped())[0]
-    (cache.folder_of(pin) / "tests/cassettes/hello.yaml").unlink()
+    (pins.folder_of(pin) / "tests/cassettes/hello.yaml").unlink()
     found = corpus("corpus", "verify")
     assert found.exit_code == 1
     assert "stories-1.0: The pin says 1 interactions; 0 can be read." in found.output
@@ -67,7 +67,7 @@ def test_a_folder_of_ones_own_is_judged_where_it_is(corpus, tmp_path):
         "1 files contain 1 distinct chats: openai-chat 1."
     )
     corpus("corpus", "add", str(folder), "--keep")
-    assert cache.folders() == [folder]
+    assert pins.folders() == [folder]
     assert json.loads(corpus("calibrate", "--format", "json").output)["wires"]["openai-chat"]["accepted"] == 1
 
 
@@ -80,7 +80,7 @@ def test_a_pin_of_ones_own_is_kept(corpus):
     assert corpus("corpus", "list", "nothing").exit_code == 2
     added = corpus("corpus", "add", "stories", "--keep")
     assert 'members = ["tests/cassettes/*"]' in added.output
-    assert cache.own().is_file()
+    assert pins.own().is_file()
 
 
 def test_several_folders_of_traffic_are_judged_beside_the_corpus(corpus, monkeypatch, tmp_path):

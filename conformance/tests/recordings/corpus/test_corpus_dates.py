@@ -5,7 +5,7 @@ import json
 from played_index import CASSETTE
 
 from ellmer_conformance.recordings.calibrate import calibrate
-from ellmer_conformance.recordings.corpus.dates import dated
+from ellmer_conformance.recordings.corpus.propose import dated
 
 
 def dated_recording(folder, *, day, refused):

@@ -6,8 +6,8 @@ import re
 import pytest
 from played_index import GOOD, TOP, packed
 
-from ellmer_conformance.recordings.corpus import index, pins, propose
-from ellmer_conformance.recordings.corpus.download import Corrupt
+from ellmer_conformance.recordings.corpus import fetch, pins, propose
+from ellmer_conformance.recordings.corpus.fetch import Corrupt
 from ellmer_conformance.recordings.corpus.pins import FILES, Pin, PinError
 
 
@@ -25,7 +25,7 @@ def test_the_index_is_the_one_of_uv_and_pip(monkeypatch, named, url):
         monkeypatch.delenv(name, raising=False)
     for name, value in named.items():
         monkeypatch.setenv(name, value)
-    assert index.index_url() == url
+    assert fetch.index_url() == url
 
 
 def test_the_newest_source_distribution_is_chosen():
@@ -38,14 +38,14 @@ def test_the_newest_source_distribution_is_chosen():
         "a-x.tar.gz",
     ]
     files = dict.fromkeys(found, "")
-    assert index.newest("A", files) == ("a-1.10.tar.gz", "1.10")
-    assert index.newest("A", files, "2.0b1") == ("a-2.0b1.tar.gz", "2.0b1")
-    assert index.newest("A", files, "3") is None
+    assert fetch.newest("A", files) == ("a-1.10.tar.gz", "1.10")
+    assert fetch.newest("A", files, "2.0b1") == ("a-2.0b1.tar.gz", "2.0b1")
+    assert fetch.newest("A", files, "3") is None
 
 
 def test_a_pin_is_proposed(played):
     pin = played(packed(GOOD))
-    with index.client() as http:
+    with fetch.client() as http:
         found = propose.of_package(http, "stories")
     assert found == Pin(
         **{
@@ -67,7 +67,7 @@ def test_a_pin_is_proposed(played):
 
 def test_a_package_without_recordings_is_no_corpus(played):
     played(packed({f"{TOP}/PKG-INFO": "", f"{TOP}/tests/data.json": "{}"}))
-    with index.client() as http, pytest.raises(Corrupt, match="no recording of a chat"):
+    with fetch.client() as http, pytest.raises(Corrupt, match="no recording of a chat"):
         propose.of_package(http, "stories")
 
 

@@ -1,1 +1,0 @@
-"""Bridges to agent libraries, which have their own loop and messages."""

@@ -1,0 +1,61 @@
+"""The base class of the adapters of other libraries: it opens conversations and lists their wire formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol
+
+from ..scenarios.messages import Tool, Turn
+from . import Endpoint, Session
+
+__all__ = ["FOUR_WIRES", "BridgeAdapter", "Sessions"]
+
+#: The wire formats of the three largest providers, at each one's own API.
+FOUR_WIRES: Mapping[str, Sequence[str]] = {
+    "openai-chat": ["openai"],
+    "openai-responses": ["openai"],
+    "anthropic": ["anthropic"],
+    "gemini": ["google"],
+}
+
+
+class Sessions(Protocol):
+    """A callable that makes a session from an endpoint, a system prompt, tools and a history. A class of sessions is
+    one.
+    """
+
+    def __call__(
+        self, endpoint: Endpoint, system: str | None, tools: Sequence[Tool], history: Sequence[Turn], /
+    ) -> Session: ...
+
+
+class BridgeAdapter:
+    """An adapter whose conversations are made by `sessions`."""
+
+    sessions: ClassVar[Sessions]
+
+    def session(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str | None = None,
+        tools: Sequence[Tool] = (),
+        history: Sequence[Turn] = (),
+    ) -> Session:
+        """Starts a conversation.
+
+        Args:
+            endpoint: The API to talk to.
+            system: The system prompt; `None` (default) for none.
+            tools: The tools that the model may call.
+            history: The turns that the conversation starts from.
+        """
+        return self.kind(endpoint)(endpoint, system, tools, history)
+
+    def kind(self, endpoint: Endpoint) -> Sessions:  # noqa: ARG002 - for those that speak several formats
+        """Returns the class of conversations at an endpoint. A library with several wire formats overrides it.
+
+        Args:
+            endpoint: The API to talk to.
+        """
+        return self.sessions

@@ -1,4 +1,0 @@
-"""This folder has code for adapters of other libraries: histories, values, sessions over an SDK.
-
-The modules import the adapter protocol and `scenarios`. Only bridges import them.
-"""

@@ -1,0 +1,232 @@
+"""What is watched while an adapter plays a case: printed and logged keys, hosts that are called, blocking calls in an event
+loop, and a request that its caller cancels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import time
+from asyncio import sleep  # the real one: adapters' pauses may be put forward
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from ipaddress import ip_address
+from typing import Any, TextIO
+
+from ..scenarios.canary_keys import is_canary
+from ..scenarios.messages import Reply
+
+__all__ = [
+    "Answers",
+    "Elsewhere",
+    "cancelled_reply",
+    "found_in",
+    "watching",
+    "watching_loops",
+    "watching_prints",
+]
+
+
+# --- Printed and logged keys -----------------------------------------------------------------------------
+
+
+@contextmanager
+def watching_prints() -> Iterator[list[str]]:
+    """Notes each place where a key is written inside the block. All text is still written."""
+    places = list[str]()
+    root, handler = logging.getLogger(), _Listener(places)
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)  # what is only logged for those who debug is logged, too
+    others = [(each, each.level) for each in root.handlers if each is not handler]
+    for each, _ in others:
+        each.setLevel(max(each.level, level))  # other handlers get no more lines than before
+    try:
+        out, err = _watched(sys.stdout, "standard output"), _watched(sys.stderr, "standard error")
+        out.places = err.places = places
+        with redirect_stdout(out), redirect_stderr(err):  # type: ignore[type-var]  # what is written to
+            yield places
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        for each, before in others:
+            each.setLevel(before)
+
+
+def found_in(**texts: str) -> list[str]:
+    """Returns the names of the places whose text contains a key."""
+    return [name.replace("_", " ") for name, text in texts.items() if is_canary(text)]
+
+
+class _Listener(logging.Handler):
+    def __init__(self, places: list[str]) -> None:
+        super().__init__(logging.DEBUG)
+        self.places = places
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            text = record.getMessage()
+        except Exception:  # noqa: BLE001 - a line that cannot be formatted is ignored
+            return
+        place = f"the log {record.name} ({record.levelname})"
+        if is_canary(text) and place not in self.places:
+            self.places.append(place)
+
+
+class _Watched:
+    """A text stream that passes its text on."""
+
+    places: list[str]  # of the conversation that is held now
+
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self.stream, self.name = stream, name
+
+    def write(self, text: str) -> int:
+        if is_canary(text) and self.name not in self.places:
+            self.places.append(self.name)
+        return self.stream.write(text)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.stream, name)
+
+
+@lru_cache(maxsize=4)
+def _watched(stream: TextIO, name: str) -> _Watched:
+    """Returns a wrapper for each stream. It lives longer than the conversation, because until Python 3.14, `print` in
+    a library's thread crashes the process if `sys.stdout` is freed meanwhile (gh-130163).
+    """
+    return _Watched(stream, name)
+
+
+# --- Hosts that are called -------------------------------------------------------------------------------
+
+
+_HOST_AT = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
+_host_watches: list[tuple[int, list[str]]] = []
+
+
+class Elsewhere(ConnectionRefusedError):
+    """A connection to another place than the session's server."""
+
+
+@contextmanager
+def watching(port: int) -> Iterator[list[str]]:
+    """Refuses and lists every other place than this port of this machine, each once, inside the block."""
+    _watch_hosts()
+    seen: list[str] = []
+    _host_watches.append((port, seen))
+    try:
+        yield seen
+    finally:
+        _host_watches.remove((port, seen))
+
+
+@cache
+def _watch_hosts() -> None:
+    sys.addaudithook(_refuse_other_hosts)
+
+
+def _refuse_other_hosts(event: str, args: tuple[Any, ...]) -> None:
+    if not _host_watches or event not in _HOST_AT:
+        return
+    port, seen = _host_watches[-1]
+    where = _elsewhere(args[_HOST_AT[event]], port)
+    if where:
+        if where not in seen:
+            seen.append(where)
+        raise Elsewhere(f"{event} to {where}: the session may connect only to 127.0.0.1:{port}")
+
+
+def _elsewhere(address: object, port: int) -> str:
+    """Returns the place if it is another one; `""` for the server, a local socket, and a wildcard address."""
+    if isinstance(address, tuple):
+        ours = _is_local(str(address[0])) and address[1] == port
+        return "" if ours else f"{address[0]}:{address[1]}"
+    host = address.decode() if isinstance(address, bytes) else address
+    is_name = isinstance(host, str) and host and not host.startswith("/") and not _is_local(host)
+    return str(host) if is_name else ""
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+# --- Blocking calls in an event loop ---------------------------------------------------------------------
+
+
+_loop_watches: list[list[str]] = []
+
+
+@contextmanager
+def watching_loops() -> Iterator[list[str]]:
+    """Lists the connections that block an event loop inside the block."""
+    _watch_connections()
+    seen: list[str] = []
+    _loop_watches.append(seen)
+    try:
+        yield seen
+    finally:
+        _loop_watches.remove(seen)
+
+
+@cache
+def _watch_connections() -> None:
+    sys.addaudithook(_note_blocking_connection)
+
+
+def _note_blocking_connection(event: str, args: tuple[Any, ...]) -> None:
+    if _loop_watches and event == "socket.connect" and asyncio._get_running_loop() is not None:  # noqa: SLF001 - raises not
+        waits = getattr(args[0], "gettimeout", lambda: 0.0)()
+        if waits != 0.0:
+            _loop_watches[-1].append(f"connect to {args[1]}")
+
+
+# --- A request that its caller cancels in the middle of the answer ---------------------------------------
+
+
+_STEP = 0.005  # seconds between two looks
+_UNTIL_SENT = 5.0  # seconds until a request must have come
+_UNTIL_LEFT = 1.0  # seconds in which a client must have left
+
+
+@dataclass
+class Answers:
+    """The server's knowledge of a conversation's answers: the number of started ones, and the number of clients that
+    left early.
+
+    `left` notes for each cancelled request whether the server saw the client close the connection.
+    """
+
+    begun: Callable[[], int]
+    abandoned: Callable[[], int]
+    left: list[bool]
+
+
+async def cancelled_reply(sending: Awaitable[Reply], answers: Answers) -> Reply:
+    """Cancels a send after its answer has begun, and notes whether the connection was closed within a second."""
+    before, gone = answers.begun(), answers.abandoned()
+    task = asyncio.ensure_future(sending)
+    await _until(lambda: answers.begun() > before or task.done(), _UNTIL_SENT)
+    await sleep(_STEP * 4)  # some of the answer is read
+    task.cancel()
+    try:
+        reply = await task
+    except asyncio.CancelledError as error:
+        reply = Reply(complete=False, error=error)
+    except Exception as error:  # noqa: BLE001 - whatever the library raises is its reply
+        reply = Reply(complete=False, error=error)
+    answers.left.append(await _until(lambda: answers.abandoned() > gone, _UNTIL_LEFT))
+    return reply
+
+
+async def _until(condition: Callable[[], bool], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:  # noqa: ASYNC110 - the server is another thread
+        await sleep(_STEP)
+    return condition()

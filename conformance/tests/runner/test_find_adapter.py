@@ -1,0 +1,63 @@
+"""Adapters are found by name: installed ones, and the bridges of a clone."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ellmer_conformance.runner import selection
+from ellmer_conformance.runner.selection import UnknownChoice, find_adapter, select
+
+PEERS = Path(__file__).parents[2] / "peers"
+
+
+@pytest.fixture(autouse=True)
+def path(monkeypatch):
+    """The import path, which is as before after a test."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
+def test_a_bridge_is_found_in_a_clone_without_its_package_being_installed():
+    adapter = find_adapter("openai")
+
+    assert adapter.name == "openai"
+    assert type(adapter).__module__ == "ellmer_peers.openai"
+
+
+def test_each_name_has_its_module():
+    names = tomllib.loads((PEERS / "pyproject.toml").read_text("utf-8"))["project"]
+    points = names["entry-points"]["ellmer_conformance.adapters"]
+    files = {file.stem for file in (PEERS / "ellmer_peers").glob("*.py")} - {"__init__", "sdk_conversation"}
+
+    assert {value.partition(":")[0].rpartition(".")[2] for value in points.values()} == files
+    assert {*points} == {*names["optional-dependencies"]} == {f.stem for f in (PEERS / "pins").glob("*.txt")}
+
+
+def test_a_wrong_name_is_told_with_the_nearest_ones():
+    with pytest.raises(
+        UnknownChoice, match=r"unknown adapter 'antropic' \(did you mean 'anthropic'\?\); there are: agno, "
+    ):
+        find_adapter("antropic")
+
+
+def test_outside_of_a_clone_the_message_says_where_the_bridges_are(monkeypatch, tmp_path):
+    monkeypatch.setattr(selection, "PEERS", tmp_path)
+    monkeypatch.setattr(selection, "entry_points", lambda group: [])
+
+    with pytest.raises(UnknownChoice, match=r"The bridges to other libraries are in the repository"):
+        find_adapter("chatlas")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "near"),
+    [
+        ("wire", "openai-chats", "openai-chat"),
+        ("provider", "antropic", "anthropic"),
+        ("case", "plain-text", "plain_text"),
+        ("mode", "asynch", "async"),
+    ],
+)
+def test_wrong_names_of_a_selection_are_told_with_the_nearest_ones(name, value, near):
+    with pytest.raises(UnknownChoice, match=f"there is no {name} '{value}' .did you mean '{near}'"):
+        select([], {name: [value]})

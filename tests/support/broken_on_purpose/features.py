@@ -1,0 +1,71 @@
+"""Adapters that skip approvals, ignore edited arguments, hide sources, and send uploaded files again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import ellmer_core as ec
+from ellmer_conformance.contract.exchange import Json
+from ellmer_conformance.scenarios.messages import Approve, Reply, Tool
+
+from .base import BrokenAdapter
+
+
+class AsksNobody(BrokenAdapter):
+    """Runs every tool without asking for approval."""
+
+    case, caught_by = "approved_and_denied", ("APR-001", "APR-002")
+    also = ("PAR-001",)
+
+    def tool(self, tool: Tool) -> Tool:
+        return replace(tool, needs_approval=False)
+
+
+class KeepsItsArguments(BrokenAdapter):
+    """Runs an approved call with the model's arguments instead of the edited ones."""
+
+    case, caught_by = "approved_with_other_arguments", ("APR-003",)
+    also = ("PAR-005",)
+
+    def decision(self, approve: Approve) -> Approve:
+        def decide(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+            return None if approve(name, arguments) is None else arguments
+
+        return decide
+
+
+class HidesItsSources(BrokenAdapter):
+    """Does not report the sources of an answer."""
+
+    case, caught_by = "cited_answer", ("CIT-001",)
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, sources=())
+
+
+class HidesItsResults(HidesItsSources):
+    """Does not report a tool's result as a source."""
+
+    case, on = "cited_tool_result", ("cohere",)
+
+
+class SendsFilesAgain(BrokenAdapter):
+    """Uploads a file, and sends its bytes, too."""
+
+    case, caught_by = "uploaded_file", ("UPL-001",)
+
+    def uploaded(self, content: ec.ContentUploaded) -> ec.Content:
+        assert content.source is not None
+        return content.source
+
+
+class ReplaysStaleThoughts(BrokenAdapter):
+    """Sends thinking from before a changed system prompt, without allowing the API to drop it."""
+
+    case, caught_by, on = "changed_prompt_after_thinking", ("THK-025",), ("anthropic",)
+
+    def body(self, body: Json) -> Json:
+        thinking = {key: value for key, value in body.get("thinking", {}).items() if key != "block_binding"}
+        return body | ({"thinking": thinking} if thinking else {})
