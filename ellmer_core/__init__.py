@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from .contents.prompt_templates import *
     from .contents.tool_requests_and_results import *
     from .contents.turns import *
-    from .conversation.approval import *
-    from .conversation.cancellation import *
-    from .conversation.usage_limits import *
+    from .conversation.settings import *
     from .errors import *
     from .jobs.batch_functions import *
     from .jobs.parallel_functions import *
@@ -184,9 +182,7 @@ _MODULES = (
     "contents.tool_requests_and_results",
     "errors",
     "contents.turns",
-    "conversation.approval",
-    "conversation.usage_limits",
-    "conversation.cancellation",
+    "conversation.settings",
     "transport.timeouts_and_limits",
     "transport.http_clients",
     "_chat.chat",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..contents.tool_requests_and_results import ContentToolRequest
-from ..conversation.approval import DEFER, Decide, Decision, Said
+from ..conversation.settings import DEFER, Decide, Decision, Said
 from ..errors import UsageError, printable
 
 __all__ = ["approver", "ask_at_console"]

@@ -12,14 +12,20 @@ from ..contents.content import Content, ContentImageInline, ContentText
 from ..contents.display import Displayed
 from ..contents.tool_requests_and_results import ContentToolRequest
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..conversation.approval import AskBefore, Decide, Said, decision_of
-from ..conversation.cancellation import StreamController
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
 from ..conversation.request.serialized_turn_cache import RequestCache
 from ..conversation.response.answer_reading import cut_short
-from ..conversation.settings import Fallback, Settings
-from ..conversation.usage_limits import UsageLimits
+from ..conversation.settings import (
+    AskBefore,
+    Decide,
+    Fallback,
+    Said,
+    Settings,
+    StreamController,
+    UsageLimits,
+    decision_of,
+)
 from ..errors import UsageError
 from ..log import warn
 from ..models.prices.price_lookup import cost

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, NoReturn, overload
 
 from ..contents.content import Content
-from ..conversation.cancellation import StreamController
+from ..conversation.settings import StreamController
 from ..errors import UsageError
 from .answer_text import Answer, picker
 from .async_stream import AsyncStream

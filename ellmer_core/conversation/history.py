@@ -18,7 +18,7 @@ from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tu
 from ..contents.turns_by_kind import not_plain
 from ..errors import UsageError
 from ..tools.result_serialization import split
-from .approval import Decision
+from .settings import Decision
 
 __all__ = ["INTERRUPTED", "NEVER_CALLED", "History", "sendable"]
 

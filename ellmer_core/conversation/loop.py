@@ -40,13 +40,12 @@ from ..log import logger
 from ..wire.request_and_stream_merger import Request
 from ..wire.structured_output import answer_of
 from . import retry
-from .cancellation import Cancelled
 from .history import History
 from .io_operations import Answer, Clock, Emit, Loop, Send, Wait
 from .provider_fallback import answered
 from .request.turns_to_send import request_turns, warn_replaced
 from .response.answer_reading import cut_short, read
-from .settings import Settings
+from .settings import Cancelled, Settings
 from .tool_call_dispatch import call_tools
 
 __all__ = ["converse"]

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn
 from ..errors import ApprovalRequiredError, ToolReject
-from .approval import agreed, decision_of, denial, needs_decision, recorded
 from .history import INTERRUPTED, History
 from .io_operations import CallTools, Decide, Emit, Loop, Notify
-from .settings import Settings
+from .settings import Settings, agreed, decision_of, denial, needs_decision, recorded
 
 __all__ = ["call_tools"]
 

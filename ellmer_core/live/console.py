@@ -19,7 +19,7 @@ from rich.text import Text
 from .._chat.chat import Chat
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
 from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
-from ..conversation.approval import Decision, deciding
+from ..conversation.settings import Decision, deciding
 from ..errors import EllmerError
 from ..render.citation_footnotes import sources_markdown
 from ..render.markdown import contents_markdown

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from ..contents.content import Content, ContentImageInline
 from ..contents.turns import Turn
-from ..conversation.approval import Said, decided
 from ..conversation.io_operations import (
     Answer,
     CallTools,
@@ -33,6 +32,7 @@ from ..conversation.io_operations import (
     Send,
     Wait,
 )
+from ..conversation.settings import Said, decided
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 

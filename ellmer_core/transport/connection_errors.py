@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from types import TracebackType
 
-from ..conversation.cancellation import StreamController
+from ..conversation.settings import StreamController
 from ..errors import ConnectError, TimeoutError, UsageError
 from .timeouts_and_limits import Timeouts
 

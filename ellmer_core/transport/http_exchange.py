@@ -13,8 +13,8 @@ from logging import DEBUG
 from socket import SHUT_RDWR, socket
 from typing import Any, Protocol
 
-from ..conversation.cancellation import StreamController
 from ..conversation.io_operations import Answer, Send, Wait
+from ..conversation.settings import StreamController
 from ..errors import ResponseError
 from ..log import logger, place
 from ..version import VERSION

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
 from ..conversation import retry
-from ..conversation.cancellation import StreamController
 from ..conversation.io_operations import Answer, Loop, ReadBody, Send, Wait
 from ..conversation.request.serialized_turn_cache import encoded
+from ..conversation.settings import StreamController
 from ..errors import ConnectError, ProviderError, ResponseError
 from ..wire.base import Wire
 from ..wire.batch_and_file_apis.base import Steps

@@ -11,7 +11,7 @@ from http_talk import event
 
 from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation import retry
-from ellmer_core.conversation.cancellation import StreamController
+from ellmer_core.conversation.settings import StreamController
 from ellmer_core.errors import TimeoutError
 from ellmer_core.transport.timeouts_and_limits import Timeouts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from ...conversation.cancellation import StreamController
+from ...conversation.settings import StreamController
 from ...wire.structured_output import StructuredMode
 from ..async_stream import AsyncStream
 from ..base import Input, Shown
