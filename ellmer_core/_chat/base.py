@@ -14,8 +14,8 @@ from ..contents.tool_requests_and_results import ContentToolRequest
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
-from ..conversation.request.serialized_turn_cache import RequestCache
-from ..conversation.response.answer_reading import cut_short
+from ..conversation.request_cache import RequestCache
+from ..conversation.response import cut_short
 from ..conversation.settings import (
     AskBefore,
     Decide,

@@ -19,7 +19,7 @@ from ..values import Value
 from ..wire.base import Wire
 from ..wire.structured_output import StructuredMode
 from .io_operations import Callback
-from .request.serialized_turn_cache import RequestCache
+from .request_cache import RequestCache
 
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type

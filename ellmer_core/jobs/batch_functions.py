@@ -12,7 +12,7 @@ from typing import Any
 from .._chat.chat import Chat
 from .._chat.structured_output.validated_answer import Structured
 from ..contents.turns import AssistantTurn
-from ..conversation.response.answer_reading import cut_short
+from ..conversation.response import cut_short
 from ..errors import IncompleteResponseError, ResponseError
 from ..schemas.data_frames import Library
 from ..wire.structured_output import StructuredMode

@@ -20,8 +20,8 @@ from .._chat.structured_output.validated_answer import Structured
 from ..contents.json_serialization import contents_record
 from ..contents.turns import Turn, UserTurn
 from ..conversation.io_operations import Loop
-from ..conversation.request.turns_to_send import request_turns, warn_replaced
-from ..conversation.response.answer_sanitizing import turn_of
+from ..conversation.request import request_turns, warn_replaced
+from ..conversation.response import turn_of
 from ..conversation.settings import Settings
 from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
 from ..models.prices.price_lookup import cost

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
-from ..conversation import retry
+from ..conversation import retries
 from ..conversation.io_operations import Answer, Loop, ReadBody, Send, Wait
-from ..conversation.request.serialized_turn_cache import encoded
+from ..conversation.request_cache import encoded
 from ..conversation.settings import StreamController
 from ..errors import ConnectError, ProviderError, ResponseError
 from ..wire.base import Wire
@@ -45,7 +45,7 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
                 return content
             raise wire.error(answer.status, answer.headers, content)
         except (ProviderError, ConnectError) as error:
-            wait = retry.wait(error, answer.headers, answer.at, tries)
+            wait = retries.wait(error, answer.headers, answer.at, tries)
             if tries >= max_tries or wait is None:
                 raise
         yield Wait(*wait)

@@ -11,8 +11,8 @@ from scripted_chat import CHAT, talk
 import ellmer_core as ec
 from ellmer_core.contents.content import ContentImageInline, ContentText
 from ellmer_core.contents.turns import Tokens
-from ellmer_core.conversation.response.answer_sanitizing import turn_of
-from ellmer_core.conversation.retry import retry_after
+from ellmer_core.conversation.response import turn_of
+from ellmer_core.conversation.retries import retry_after
 from ellmer_core.errors import EllmerError, ProviderError, UsageError
 from ellmer_core.models.prices.price_lookup import cost
 from ellmer_core.wire.anthropic.request import AnthropicMessages

@@ -22,7 +22,7 @@ from ellmer_core.contents.content import (
 )
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.conversation import retry
+from ellmer_core.conversation import retries
 from ellmer_core.errors import AuthenticationError, IncompleteResponseError
 
 pytest.importorskip("opentelemetry.sdk")
@@ -270,7 +270,7 @@ def test_an_error_of_the_provider(server, reply, chat, spans):
 
 
 def test_tries_are_one_span(server, reply, chat, spans, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.001)
+    monkeypatch.setattr(retries, "FIRST", 0.001)
     server.answers(reply([b"{}"], status=500), reply([whole("Hi")]))
     chat.chat("Go")
 

@@ -1,13 +1,31 @@
-"""Decides whether a failed request is retried, and after how long. It uses no clock and no randomness."""
+"""What follows a failed request: the same request again, or the next provider. It uses no clock and no randomness."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from ..errors import ConnectError, ProviderError, TimeoutError
+from ..contents.turns import AssistantTurn, UserTurn
+from ..errors import (
+    ConnectError,
+    EllmerError,
+    IncompleteResponseError,
+    ProviderError,
+    RateLimitError,
+    ServerError,
+    TimeoutError,
+)
+from ..log import logger
+from .history import History
+from .io_operations import Loop
+from .settings import Settings
 
-__all__ = ["pause", "retry_after", "wait", "worth_retrying"]
+__all__ = ["answered", "pause", "retry_after", "wait", "worth_retrying"]
+
+
+# --- The same request again ------------------------------------------------------------------------------
+
 
 FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, the third, … try
 PATIENCE = 120.0  # seconds: a longer wait raises an error instead of sleeping
@@ -70,3 +88,45 @@ def _timestamp(date: str | None) -> float | None:
         return parsedate_to_datetime(date).timestamp() if date else None
     except (ArithmeticError, LookupError, TypeError, ValueError):  # a date from elsewhere can be anything
         return None
+
+
+# --- The next provider -----------------------------------------------------------------------------------
+
+
+#: Errors that another provider may not have. The caller has to correct a refused request or key.
+OUTAGES = (RateLimitError, ServerError, ConnectError, IncompleteResponseError)
+
+Ask = Callable[[History, Settings, UserTurn | None], Loop[AssistantTurn]]
+
+
+def answered(
+    ask: Ask, history: History, settings: Settings, user: UserTurn | None
+) -> Loop[tuple[AssistantTurn, Settings]]:
+    """Returns the answer of the first provider that gives one, and the provider to continue with. After a part of an
+    answer was shown, no other provider is asked.
+    """
+    while True:
+        before = len(history.turns)
+        try:
+            return (yield from ask(history, settings, user)), settings
+        except OUTAGES as error:
+            if not settings.fallbacks or len(history.turns) > before:
+                raise
+            settings = _next(settings, error)
+
+
+def _next(settings: Settings, error: EllmerError) -> Settings:
+    following, *rest = settings.fallbacks
+    logger.warning(
+        "%s/%s: %s; continuing with %s/%s",
+        *(settings.wire.provider, settings.wire.model, type(error).__name__),
+        *(following.wire.provider, following.wire.model),
+    )
+    return replace(
+        settings,
+        wire=following.wire,
+        provider=following.provider,
+        max_tries=following.max_tries,
+        written=following.written,
+        fallbacks=rest,
+    )
