@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .contents.turns import *
     from .conversation.settings import *
     from .errors import *
-    from .jobs.batch_functions import *
-    from .jobs.parallel_functions import *
+    from .jobs.batch import *
+    from .jobs.parallel import *
     from .live import *
     from .models.prices.price_lookup import *
     from .models.prices.session_usage import *
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .schemas.data_frames import *
     from .schemas.type_classes import *
     from .schemas.type_functions import *
-    from .tool_execution.tool_progress import *
+    from .tool_execution import *
     from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from .tools.result_validation import *
     from .transport.aws_signature import *
     from .transport.http_clients import *
-    from .transport.timeouts_and_limits import *
     from .wire.model_profile import *
     from .wire.neutral_parameters import *
 
@@ -183,7 +182,6 @@ _MODULES = (
     "errors",
     "contents.turns",
     "conversation.settings",
-    "transport.timeouts_and_limits",
     "transport.http_clients",
     "_chat.chat",
     "_chat.fallback_constructor",
@@ -204,7 +202,7 @@ _MODULES = (
     "render.html",
     "render.markdown",
     "render.plain_text",
-    "tool_execution.tool_progress",
+    "tool_execution",
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices.price_lookup",
@@ -212,8 +210,8 @@ _MODULES = (
     "wire.model_profile",
     "wire.neutral_parameters",
     "_chat.tool_writer",
-    "jobs.parallel_functions",
-    "jobs.batch_functions",
+    "jobs.parallel",
+    "jobs.batch",
     "live",
     "render.shinychat",
 )

@@ -30,10 +30,9 @@ from ..errors import UsageError
 from ..log import warn
 from ..models.prices.price_lookup import cost
 from ..models.prices.session_usage import log_usage
-from ..telemetry.chat_spans import traced
+from ..telemetry.spans import traced
 from ..transport.blocking_driver import BlockingDriver, drive
-from ..transport.http_clients import Connection
-from ..transport.timeouts_and_limits import Limits, Timeouts
+from ..transport.http_clients import Connection, Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.model_profile import Profile
 from .approvers import approver

@@ -24,26 +24,7 @@ from .request_cache import RequestCache
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = [
-    "DEFER",
-    "AskBefore",
-    "Cancelled",
-    "Check",
-    "Decide",
-    "Decision",
-    "Fallback",
-    "Said",
-    "Settings",
-    "StreamController",
-    "UsageLimits",
-    "agreed",
-    "decided",
-    "deciding",
-    "decision_of",
-    "denial",
-    "needs_decision",
-    "recorded",
-]
+__all__ = ["DEFER", "AskBefore", "Decide", "Decision", "Said", "StreamController", "UsageLimits"]
 
 
 # --- Usage limits ----------------------------------------------------------------------------------------

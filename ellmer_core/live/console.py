@@ -25,7 +25,7 @@ from ..render.citation_footnotes import sources_markdown
 from ..render.markdown import contents_markdown
 from ..render.rich_console import safe
 from ..render.tool_card import Card, card, value_text
-from ..tool_execution.tool_progress import showing
+from ..tool_execution import showing
 from .console_streaming_markdown import Bottom, complete, markdown
 
 __all__ = ["talk"]

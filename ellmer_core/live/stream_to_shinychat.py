@@ -18,7 +18,7 @@ from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat o
 from ..render.markup_escaping import Literal, complete
 from ..render.shinychat_blocks import next_block
 from ..render.turn_sections import note
-from ..tool_execution.tool_progress import showing
+from ..tool_execution import showing
 
 __all__ = ["Decided", "Said", "pieces"]
 

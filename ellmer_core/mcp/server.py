@@ -9,7 +9,7 @@ from .._chat.tools_and_callbacks import ToolRegistry
 from ..contents.tool_requests_and_results import ContentToolRequest, ToolDef
 from ..errors import UsageError
 from ..schemas.type_functions import to_json_schema
-from ..tool_execution.run_tool import ainvoke
+from ..tool_execution import ainvoke
 from .results import blocks_of
 
 if TYPE_CHECKING:

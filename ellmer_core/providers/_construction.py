@@ -16,7 +16,7 @@ from .._chat.chat import Chat
 from .._chat.echo import EchoMode, default_echo
 from ..conversation.settings import AskBefore, Decide, UsageLimits
 from ..errors import UsageError
-from ..transport.timeouts_and_limits import Limits, Timeouts
+from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.model_profile import Profile
 from ..wire.neutral_parameters import NEUTRAL

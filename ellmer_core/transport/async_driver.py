@@ -33,7 +33,7 @@ from ..conversation.io_operations import (
 )
 from ..conversation.settings import Said, decided
 from ..errors import UsageError
-from ..tool_execution.run_tool import ainvoke
+from ..tool_execution import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
 __all__ = ["AsyncDriver", "adrive"]

@@ -138,7 +138,7 @@ class BlockingDriver(HttpExchange):
         return fetched_image(url)
 
     def call(self, effect: CallTools) -> None:
-        from ..tool_execution.run_tool import invoke  # noqa: PLC0415 - many chats have no tools
+        from ..tool_execution import invoke  # noqa: PLC0415 - many chats have no tools
 
         if len(effect.requests) == 1:
             [(place, request)] = effect.requests.items()

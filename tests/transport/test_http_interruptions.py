@@ -13,7 +13,7 @@ from ellmer_core.contents.turns import AssistantPartialTurn
 from ellmer_core.conversation import retries
 from ellmer_core.conversation.settings import StreamController
 from ellmer_core.errors import TimeoutError
-from ellmer_core.transport.timeouts_and_limits import Timeouts
+from ellmer_core.transport.http_clients import Timeouts
 
 # Timeouts ---------------------------------------------------------------------------------------------------
 
