@@ -16,7 +16,6 @@ from .contents.display import RENDERERS
 
 if TYPE_CHECKING:
     from ._chat.chat import *
-    from ._chat.fallback_constructor import *
     from ._chat.tool_writer import *
     from .contents.content import *
     from .contents.document_files import *
@@ -184,7 +183,6 @@ _MODULES = (
     "conversation.settings",
     "transport.http_clients",
     "_chat.chat",
-    "_chat.fallback_constructor",
     "providers._construction",
     "schemas.type_classes",
     "schemas.type_functions",

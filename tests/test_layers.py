@@ -116,7 +116,7 @@ DOES_IO = {
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.table_file",  # downloads a table of prices
-    "ellmer_core._chat.async_stream",
+    "ellmer_core._chat.answers",
     "ellmer_core.transport",
 }
 

@@ -95,8 +95,8 @@ def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | No
 
 def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
     """Warns the caller of content that the model gets only as a description, once for each chat and medium."""
-    if new := [one for one in dict.fromkeys(replaced) if one not in settings.told]:
-        settings.told.update(new)
+    if new := [one for one in dict.fromkeys(replaced) if one not in settings.warned]:
+        settings.warned.update(new)
         warn(
             f"{settings.wire.provider}'s {settings.wire.model} was not sent {', '.join(new)}; a description was sent instead."
         )

@@ -340,7 +340,7 @@ class Settings:
     written: RequestCache = field(default_factory=RequestCache)
     fetch: bool = False  # images by URL, where the API fetches none
     fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not
-    told: set[str] = field(default_factory=set)  # what the caller was warned of
+    warned: set[str] = field(default_factory=set)  # what the caller was warned of
     provider: int = 0
     fallbacks: Sequence[Fallback] = ()
     deps: Any = None

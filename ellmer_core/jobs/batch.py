@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .._chat.chat import Chat
-from .._chat.structured_output.validated_answer import Structured
+from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.io_operations import Loop

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
-from .._chat.base import Input
+from .._chat.answers import Input
 from .._chat.chat import Chat
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from .. import providers
 from .._chat.chat import Chat
-from .._chat.echo import EchoMode, default_echo
+from .._chat.console import EchoMode, default_echo
 from ..conversation.settings import AskBefore, Decide, UsageLimits
 from ..errors import UsageError
 from ..transport.http_clients import Limits, Timeouts
