@@ -161,7 +161,7 @@ def with_retries(
             if isinstance(error, ProviderError):  # one inside an answer knows not yet whose it is
                 error.at(settings.wire.provider, settings.wire.model, settings.wire.key_vars)
             settings.controller.check()
-            wait = retries.wait(error, answer.headers, answer.at, tries)
+            wait = retries.wait(error, answer.headers, tries)
             if history.delivered or wait is None or tries >= settings.max_tries:
                 raise
             logger.info(

@@ -21,7 +21,7 @@ from .history import History
 from .io_operations import Loop
 from .settings import Settings
 
-__all__ = ["answered", "pause", "retry_after", "wait", "worth_retrying"]
+__all__ = ["answered", "wait"]
 
 
 # --- The same request again ------------------------------------------------------------------------------
@@ -34,13 +34,9 @@ PATIENCE = 120.0  # seconds: a longer wait raises an error instead of sleeping
 _HOPELESS = r"(?i)insufficient_quota|request too large"
 
 
-def wait(error: Exception, headers: Mapping[str, str], now: float, tries: int) -> tuple[float, float] | None:
-    """Returns the shortest and longest wait before a retry, or `None` if a retry would not help. `error` gets a note
-    of it.
-    """
-    floor = retry_after(error, headers, now)
-    if isinstance(error, ProviderError):
-        error.retry_after = floor
+def wait(error: Exception, headers: Mapping[str, str], tries: int) -> tuple[float, float] | None:
+    """Returns the shortest and longest wait before a retry, or `None` if a retry would not help."""
+    floor = error.retry_after if isinstance(error, ProviderError) else None
     return pause(tries, floor) if worth_retrying(error, headers) else None
 
 
@@ -52,8 +48,8 @@ def worth_retrying(error: Exception, headers: Mapping[str, str]) -> bool:
     """
     match error:
         case ProviderError(status=int(status)):
-            said = f"{error.type} {error.code} {error.message}"
-            refused = headers.get("x-should-retry", "").lower() == "false" or re.search(_HOPELESS, said)
+            reason = f"{error.type} {error.code} {error.message}"
+            refused = headers.get("x-should-retry", "").lower() == "false" or re.search(_HOPELESS, reason)
             return (status in {408, 409, 429} or status >= 500) and not refused
         case TimeoutError():
             return error.phase == "connect"
@@ -68,26 +64,6 @@ def pause(tries: int, floor: float | None) -> tuple[float, float] | None:
     growing = min(FIRST * 2 ** (tries - 1), LONGEST)
     least = max(growing, floor or 0.0)
     return (least, least + growing) if least <= PATIENCE else None
-
-
-def retry_after(error: Exception, headers: Mapping[str, str], now: float) -> float | None:
-    """Returns the seconds after which the provider wants a retry, or `None` if it does not say.
-
-    A date is compared with the server's own clock (its `Date` header), or with `now`, in Unix time.
-    """
-    if not isinstance(error, ProviderError) or error.retry_after is not None:
-        return getattr(error, "retry_after", None)
-    then, sent = _timestamp(headers.get("retry-after")), _timestamp(headers.get("date"))
-    return None if then is None else max(then - (sent or now), 0.0)
-
-
-def _timestamp(date: str | None) -> float | None:
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - only needed after a failure
-
-    try:
-        return parsedate_to_datetime(date).timestamp() if date else None
-    except (ArithmeticError, LookupError, TypeError, ValueError):  # a date from elsewhere can be anything
-        return None
 
 
 # --- The next provider -----------------------------------------------------------------------------------

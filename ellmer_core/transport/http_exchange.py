@@ -86,7 +86,13 @@ class HttpExchange:
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
         _check_encoding(headers.get("content-encoding", ""))
-        return Answer(response.status_code, headers, time.time())
+        if (
+            "date" not in headers and "retry-after" in headers
+        ):  # which may be a date, to be compared with this one
+            from email.utils import formatdate  # noqa: PLC0415 - few answers have neither
+
+            headers["date"] = formatdate(time.time(), usegmt=True)
+        return Answer(response.status_code, headers)
 
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes."""

@@ -51,7 +51,7 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
                 return content
             raise wire.error(answer.status, answer.headers, content)
         except (ProviderError, ConnectError) as error:
-            wait = retries.wait(error, answer.headers, answer.at, tries)
+            wait = retries.wait(error, answer.headers, tries)
             if tries >= max_tries or wait is None:
                 raise
         yield Wait(*wait)
