@@ -16,7 +16,6 @@ from .contents.display import RENDERERS
 
 if TYPE_CHECKING:
     from ._chat.chat import *
-    from ._chat.fallback_constructor import *
     from ._chat.tool_writer import *
     from .contents.content import *
     from .contents.document_files import *
@@ -25,12 +24,10 @@ if TYPE_CHECKING:
     from .contents.prompt_templates import *
     from .contents.tool_requests_and_results import *
     from .contents.turns import *
-    from .conversation.approval import *
-    from .conversation.cancellation import *
-    from .conversation.usage_limits import *
+    from .conversation.settings import *
     from .errors import *
-    from .jobs.batch_functions import *
-    from .jobs.parallel_functions import *
+    from .jobs.batch import *
+    from .jobs.parallel import *
     from .live import *
     from .models.prices.price_lookup import *
     from .models.prices.session_usage import *
@@ -45,7 +42,7 @@ if TYPE_CHECKING:
     from .schemas.data_frames import *
     from .schemas.type_classes import *
     from .schemas.type_functions import *
-    from .tool_execution.tool_progress import *
+    from .tool_execution import *
     from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
     from .tools.result_validation import *
     from .transport.aws_signature import *
     from .transport.http_clients import *
-    from .transport.timeouts_and_limits import *
     from .wire.model_profile import *
     from .wire.neutral_parameters import *
 
@@ -184,13 +180,9 @@ _MODULES = (
     "contents.tool_requests_and_results",
     "errors",
     "contents.turns",
-    "conversation.approval",
-    "conversation.usage_limits",
-    "conversation.cancellation",
-    "transport.timeouts_and_limits",
+    "conversation.settings",
     "transport.http_clients",
     "_chat.chat",
-    "_chat.fallback_constructor",
     "providers._construction",
     "schemas.type_classes",
     "schemas.type_functions",
@@ -208,7 +200,7 @@ _MODULES = (
     "render.html",
     "render.markdown",
     "render.plain_text",
-    "tool_execution.tool_progress",
+    "tool_execution",
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices.price_lookup",
@@ -216,8 +208,8 @@ _MODULES = (
     "wire.model_profile",
     "wire.neutral_parameters",
     "_chat.tool_writer",
-    "jobs.parallel_functions",
-    "jobs.batch_functions",
+    "jobs.parallel",
+    "jobs.batch",
     "live",
     "render.shinychat",
 )

@@ -109,15 +109,14 @@ PACKAGES = {
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
 PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
 DOES_IO = {
-    "ellmer_core.tool_execution.run_tool",  # runs async tools
+    "ellmer_core.tool_execution",  # runs async tools
     "ellmer_core.contents.downloads",
     "ellmer_core.contents.images_and_pdfs",  # names the client of a download
     "ellmer_core.contents.private_addresses",  # resolves what is downloaded from
-    "ellmer_core.jobs.parallel_execution",
-    "ellmer_core.jobs.rate_limit",
+    "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.table_file",  # downloads a table of prices
-    "ellmer_core._chat.async_stream",
+    "ellmer_core._chat.answers",
     "ellmer_core.transport",
 }
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from ellmer_core import chat_openai_completions, tool
-from ellmer_core.conversation import retry
+from ellmer_core.conversation import retries
 
 KEY = "sk-secret-0123456789"
 
@@ -23,7 +23,7 @@ def whole(content, *calls):
 
 
 def test_requests_tries_and_tools_are_logged_and_nothing_that_is_said(server, reply, caplog, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.001)
+    monkeypatch.setattr(retries, "FIRST", 0.001)
     caplog.set_level(logging.DEBUG, "ellmer_core")
     call = {"id": "c", "type": "function", "function": {"name": "fail", "arguments": '{"secret": "hush"}'}}
     server.answers(

@@ -17,10 +17,10 @@ HEAVY = ("httpx", "pydantic", "rich", "PIL", "matplotlib", "markdown_it", "docst
 
 #: Public in their modules, for those who extend the library, but not offered to everybody.
 NOT_OFFERED = {
-    "AskBefore", "CallScope", "Cancelled", "Card", "Connection", "DEFER", "Decide", "FinishReason", "Library",
-    "Options", "Progress", "Said", "ToolMode", "agreed", "calling", "decided", "deciding", "decision_of", "denial",
+    "AskBefore", "CallScope", "Card", "Connection", "DEFER", "Decide", "FinishReason", "Library",
+    "Options", "Progress", "Said", "ToolMode",
     "card", "columns_of", "construct", "constructor", "convert", "cost", "data_frame", "described", "flatten",
-    "in_words", "is_context", "log_usage", "matched", "needs_decision", "prices", "read_file", "recorded", "result_text", "say", "showing", "signed", "split",
+    "in_words", "is_context", "log_usage", "matched", "prices", "read_file", "result_text", "showing", "signed", "split",
     "to_json_schema", "type_of", "value_text",
 }  # fmt: skip
 

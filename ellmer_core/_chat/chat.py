@@ -1,29 +1,113 @@
-"""`Chat`: a conversation with memory, tools and callbacks, over one model of one provider."""
+"""`Chat`: a conversation with memory, tools and callbacks, over one model of one provider.
+
+`chat()`, `stream()` and their like plan a conversation (`_plan()`), which `conversation.loop` holds and a driver of
+`transport` carries out. Each method with an `_async` twin stands beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import replace
-from typing import Any, Literal, NoReturn, overload
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NoReturn,
+    ParamSpec,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
-from ..contents.content import Content
-from ..conversation.cancellation import StreamController
+from ..contents.content import Content, ContentImageInline, ContentText, ContentUploaded
+from ..contents.display import Displayed
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..conversation.history import SUMMARIZE, History, parted, sendable, shorten
+from ..conversation.io_operations import Loop
+from ..conversation.loop import converse
+from ..conversation.request_cache import RequestCache
+from ..conversation.response import cut_short
+from ..conversation.settings import (
+    AskBefore,
+    Decide,
+    Fallback,
+    Said,
+    Settings,
+    StreamController,
+    UsageLimits,
+    decision_of,
+)
 from ..errors import UsageError
-from .answer_text import Answer, picker
-from .async_stream import AsyncStream
-from .base import Input
-from .compaction import PROMPT, parted, shorten
-from .echo import EchoMode, echo_mode
-from .structured_output.stream_methods import StructuredStreams
-from .token_counting import TokenCounting
+from ..log import warn
+from ..models.prices.price_lookup import cost
+from ..models.prices.session_usage import log_usage
+from ..models.unsupported_parameters import Asked, fitted
+from ..telemetry.spans import traced
+from ..transport.blocking_driver import BlockingDriver, drive
+from ..transport.http_clients import Connection, Limits, Timeouts
+from ..transport.single_requests import arun, counted, deleted, run, uploaded
+from ..wire.base import Wire
+from ..wire.model_profile import Profile
+from ..wire.structured_output import StructuredMode
+from .answers import Answer, AsyncStream, Input, Shown, picker
+from .console import Echo, EchoMode, approver, echo_mode
 
-__all__ = ["Chat", "ToolMode"]
+if TYPE_CHECKING:
+    from ..schemas.data_frames import Library
+    from ..tools.definition import FunctionTool
+    from .structured_output import Structured
 
-ToolMode = Literal["sequential", "concurrent"]
+__all__ = ["Chat", "ToolMode", "chat_fallback"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+Callback = Callable[[T], Awaitable[object] | object]
 Params = Mapping[str, Any] | None
+ToolMode = Literal["sequential", "concurrent"]
+
+if TYPE_CHECKING:  # what a method and its async twin take, beside what their return type depends on
+
+    class StreamOptions(TypedDict, total=False):
+        echo: EchoMode
+        tool_mode: ToolMode
+        controller: StreamController | None
+        params: Params
+
+    class DataOptions(TypedDict, total=False):
+        mode: StructuredMode | None
+        max_retries: int
+        params: Params
+        echo: EchoMode
+        tool_mode: ToolMode
+
+    class DataStreamOptions(TypedDict, total=False):
+        mode: StructuredMode | None
+        max_retries: int
+        params: Params
+        tool_mode: ToolMode
+        controller: StreamController | None
 
 
-class Chat(StructuredStreams, TokenCounting):
+class Chat(Displayed):
     """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
     A chat holds one conversation at a time: a second call that starts before the first has ended raises
@@ -50,6 +134,57 @@ class Chat(StructuredStreams, TokenCounting):
         >>> chat.get_model()
         'gpt-4.1'
     """
+
+    def __init__(
+        self,
+        wire: Wire,
+        system_prompt: str | None = None,
+        *,
+        echo: EchoMode = "none",
+        client: Any = None,
+        timeouts: Timeouts | None = None,
+        limits: Limits | None = None,
+        proxy: str | None = None,
+        max_tries: int = 3,
+        max_tool_rounds: int = 100,
+        thinking: Any = None,
+        profile: Profile | Mapping[str, Any] | None = None,
+        fetch: str | None = None,
+    ) -> None:
+        for name, count, least in (("max_tries", max_tries, 1), ("max_tool_rounds", max_tool_rounds, 0)):
+            if not isinstance(count, int) or count < least:
+                raise UsageError(f"{name}= must be a whole number, {least} or more, not {count!r}.")
+        if fetch not in (None, "none", "https"):
+            raise UsageError(f'fetch= must be "none" or "https", not {fetch!r}.')
+
+        self._asked = Asked({**wire.params, **({} if thinking is None else {"thinking": thinking})}, profile)
+        self.wire: Wire = _fitted(wire, self._asked)
+        self.fallbacks: list[tuple[Fallback, Connection]] = []
+        self._connection = Connection(client, timeouts, limits or Limits(), proxy)
+
+        self._history = History()
+        self._lock = Lock()
+        self._talking: object = None  # the conversation that has reserved the chat
+        self._written = RequestCache()
+        self._warned: set[str] = set()  # replaced content that the caller was warned of
+        self._fetch = fetch == "https"
+        self._fetched: dict[str, ContentImageInline | str] = {}  # by URL: the image, or why there is none
+
+        self._tools: dict[str, ToolDef] = {}
+        self._on_request: list[Callback[ContentToolRequest]] = []
+        self._on_result: list[Callback[ContentToolResult]] = []
+        self._on_history: list[Callable[[list[Turn]], Iterable[Turn]]] = []
+
+        self.echo: EchoMode = echo_mode(echo)
+        self.max_tries = max_tries
+        self.max_tool_rounds = max_tool_rounds
+        self.usage_limits = UsageLimits()
+        self.ask_before: AskBefore = ()
+        self.approve: Decide | Literal["console", "defer"] | None = None
+        self.deps: Any = None
+        self.set_system_prompt(system_prompt)
+
+    # --- Questions and answers -------------------------------------------------------------------------------
 
     def chat(
         self,
@@ -104,30 +239,18 @@ class Chat(StructuredStreams, TokenCounting):
             The text.
         """
         mode = self.echo if echo is None else echo_mode(echo)
-        await self._aexhaust(
+        await self._exhaust_async(
             inputs, mode, self._plan(stream=mode != "none", tool_mode=tool_mode, params=params)
         )
         return Answer(self._answer, shown=mode != "none")
 
     @overload
     def stream(
-        self,
-        *inputs: Input,
-        content: Literal["text"] = "text",
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        controller: StreamController | None = None,
-        params: Params = None,
+        self, *inputs: Input, content: Literal["text"] = "text", **options: Unpack[StreamOptions]
     ) -> Generator[str, None, None]: ...
     @overload
     def stream(
-        self,
-        *inputs: Input,
-        content: Literal["all"],
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "sequential",
-        controller: StreamController | None = None,
-        params: Params = None,
+        self, *inputs: Input, content: Literal["all"], **options: Unpack[StreamOptions]
     ) -> Generator[Content, None, None]: ...
     def stream(
         self,
@@ -159,27 +282,15 @@ class Chat(StructuredStreams, TokenCounting):
             'Hello!'
         """
         settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
-        return self._stream(self._contents(inputs), echo_mode(echo), settings, picker(content))
+        return self._stream(inputs, echo_mode(echo), settings, picker(content))
 
     @overload
     def stream_async(
-        self,
-        *inputs: Input,
-        content: Literal["text"] = "text",
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        controller: StreamController | None = None,
-        params: Params = None,
+        self, *inputs: Input, content: Literal["text"] = "text", **options: Unpack[StreamOptions]
     ) -> AsyncStream[str]: ...
     @overload
     def stream_async(
-        self,
-        *inputs: Input,
-        content: Literal["all"],
-        echo: EchoMode = "none",
-        tool_mode: ToolMode = "concurrent",
-        controller: StreamController | None = None,
-        params: Params = None,
+        self, *inputs: Input, content: Literal["all"], **options: Unpack[StreamOptions]
     ) -> AsyncStream[Content]: ...
     def stream_async(
         self,
@@ -204,9 +315,366 @@ class Chat(StructuredStreams, TokenCounting):
             An asynchronous iterator of strings, or of contents.
         """
         settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
-        loop = self._converse(self._contents(inputs), settings)
-        shown = self._atalk(loop, echo_mode(echo), settings)
-        return AsyncStream(shown, picker(content), lambda: self._abandon(loop))
+        return self._stream_async(inputs, echo_mode(echo), settings, picker(content))
+
+    # --- Structured output -----------------------------------------------------------------------------------
+
+    @overload
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: type[T],
+        convert: Literal[True] = True,
+        frame: None = None,
+        **options: Unpack[DataOptions],
+    ) -> T: ...
+    @overload
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        **options: Unpack[DataOptions],
+    ) -> Any: ...
+    def chat_structured(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        mode: StructuredMode | None = None,
+        max_retries: int = 1,
+        params: Params = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "sequential",
+    ) -> Any:
+        """Works as `chat()`, but the last answer is data of a type.
+
+        The provider is asked in the first way that its model and this schema allow: `"native"` (the API enforces the schema),
+        `"tool"` (the answer is a tool call), or `"prompt"` (the prompt describes the JSON).
+
+        Args:
+            *inputs: As in `chat()`.
+            type: The type: a `type_…()`, a Python type, or a model class.
+            convert: Whether the data are validated and converted to `type`. Default: `True`. Otherwise they are the JSON
+                value.
+            frame: `"pandas"` or `"polars"` turns an array of objects into a data frame; `None` (default) does not.
+            mode: `"native"`, `"tool"` or `"prompt"` selects the way; `None` (default) selects the first that works.
+            max_retries: How often invalid data are requested again, with the error. Default: 1.
+            params: As in `chat()`.
+            echo: As in `chat()`. Default: `"none"`.
+            tool_mode: As in `chat()`.
+
+        Returns:
+            The data.
+
+        Raises:
+            ConversionError: The data do not fit the type, after all retries.
+            IncompleteResponseError: The answer was cut at a limit.
+            UsageError: The schema cannot be requested; nothing was sent.
+
+        Examples:
+            >>> person = type_object(name=type_string(), born=type_integer())
+            >>> chat_openai().chat_structured("Who wrote the first program?", type=person)
+            {'name': 'Ada Lovelace', 'born': 1815}
+        """
+        shown = echo_mode(echo)
+        wanted, settings = self._plan_data(
+            *(type, convert, frame, mode, max_retries),
+            stream=shown != "none",
+            tool_mode=tool_mode,
+            params=params,
+        )
+        self._exhaust(inputs, shown, settings)
+        return wanted.value(self._answer)
+
+    @overload
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: type[T],
+        convert: Literal[True] = True,
+        frame: None = None,
+        **options: Unpack[DataOptions],
+    ) -> T: ...
+    @overload
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        **options: Unpack[DataOptions],
+    ) -> Any: ...
+    async def chat_structured_async(
+        self,
+        *inputs: Input,
+        type: Any,
+        convert: bool = True,
+        frame: Library | None = None,
+        mode: StructuredMode | None = None,
+        max_retries: int = 1,
+        params: Params = None,
+        echo: EchoMode = "none",
+        tool_mode: ToolMode = "concurrent",
+    ) -> Any:
+        """Works as `chat_structured()`, for async code.
+
+        Args:
+            *inputs: As in `chat()`.
+            type: As in `chat_structured()`.
+            convert: As in `chat_structured()`. Default: `True`.
+            frame: As in `chat_structured()`.
+            mode: As in `chat_structured()`.
+            max_retries: As in `chat_structured()`. Default: 1.
+            params: As in `chat()`.
+            echo: As in `chat()`. Default: `"none"`.
+            tool_mode: As in `chat()`, but `"concurrent"` by default.
+
+        Returns:
+            The data.
+        """
+        shown = echo_mode(echo)
+        wanted, settings = self._plan_data(
+            *(type, convert, frame, mode, max_retries),
+            stream=shown != "none",
+            tool_mode=tool_mode,
+            params=params,
+        )
+        await self._exhaust_async(inputs, shown, settings)
+        return wanted.value(self._answer)
+
+    @overload
+    def stream_structured(
+        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+    ) -> Generator[T, None, None]: ...
+    @overload
+    def stream_structured(
+        self, *inputs: Input, type: Any, **options: Unpack[DataStreamOptions]
+    ) -> Generator[Any, None, None]: ...
+    def stream_structured(
+        self,
+        *inputs: Input,
+        type: Any,
+        mode: StructuredMode | None = None,
+        max_retries: int = 1,
+        params: Params = None,
+        tool_mode: ToolMode = "sequential",
+        controller: StreamController | None = None,
+    ) -> Generator[Any, None, None]:
+        """Works as `chat_structured()`, but yields the data while they arrive.
+
+        Fields that have not arrived have their default, or `None`; lists and texts grow. Parts that are complete are the
+        same objects in the next data. The last object is complete and validated. When an answer is requested again, the
+        data start anew. Nothing is sent before the first `next()`.
+
+        Args:
+            *inputs: As in `chat()`.
+            type: As in `chat_structured()`.
+            mode: As in `chat_structured()`.
+            max_retries: As in `chat_structured()`. Default: 1.
+            params: As in `chat()`.
+            tool_mode: As in `chat()`.
+            controller: As in `stream()`.
+
+        Returns:
+            A generator of objects of the type.
+
+        Raises:
+            ConversionError: The data do not fit the type, after all retries.
+            UsageError: The schema cannot be requested; nothing was sent.
+
+        Examples:
+            >>> person = type_object(name=type_string(), born=type_integer())
+            >>> list(chat_openai().stream_structured("Who wrote the first program?", type=person))[-1]
+            {'name': 'Ada Lovelace', 'born': 1815}
+        """
+        wanted, settings = self._plan_data(
+            *(type, True, None, mode, max_retries),
+            stream=True,
+            tool_mode=tool_mode,
+            params=params,
+            controller=controller,
+        )
+        return self._stream(inputs, "none", settings, self._picker(wanted, max_retries))
+
+    @overload
+    def stream_structured_async(
+        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+    ) -> AsyncStream[T]: ...
+    @overload
+    def stream_structured_async(
+        self, *inputs: Input, type: Any, **options: Unpack[DataStreamOptions]
+    ) -> AsyncStream[Any]: ...
+    def stream_structured_async(
+        self,
+        *inputs: Input,
+        type: Any,
+        mode: StructuredMode | None = None,
+        max_retries: int = 1,
+        params: Params = None,
+        tool_mode: ToolMode = "concurrent",
+        controller: StreamController | None = None,
+    ) -> AsyncStream[Any]:
+        """Works as `stream_structured()`, for async code: iterate with `async for`.
+
+        Args:
+            *inputs: As in `chat()`.
+            type: As in `chat_structured()`.
+            mode: As in `chat_structured()`.
+            max_retries: As in `chat_structured()`. Default: 1.
+            params: As in `chat()`.
+            tool_mode: As in `chat()`, but `"concurrent"` by default.
+            controller: As in `stream()`.
+
+        Returns:
+            An asynchronous iterator of objects of the type.
+        """
+        wanted, settings = self._plan_data(
+            *(type, True, None, mode, max_retries),
+            stream=True,
+            tool_mode=tool_mode,
+            params=params,
+            controller=controller,
+        )
+        return self._stream_async(inputs, "none", settings, self._picker(wanted, max_retries))
+
+    def _plan_data(
+        self,
+        type: Any,
+        convert: bool,
+        frame: Library | None,
+        mode: StructuredMode | None,
+        max_retries: int,
+        **options: Any,
+    ) -> tuple[Structured, Settings]:
+        """Returns the type to ask for, and the settings of a conversation for it. Raises `UsageError` if the mode does not
+        work.
+        """
+        from .structured_output import Structured  # noqa: PLC0415 - what reads types takes long to load
+
+        if not isinstance(max_retries, int) or max_retries < 0:
+            raise UsageError(f"max_retries= must be a whole number, 0 or more, not {max_retries!r}.")
+        wanted = Structured(type, convert=convert, frame=frame)
+        settings = self._plan(type=wanted.sent, **options)
+        settings.wire.structured_mode(wanted.sent, list(self._tools.values()), mode)
+        return wanted, replace(settings, mode=mode, check=wanted.problem, max_retries=max_retries)
+
+    def _picker(self, wanted: Structured, max_retries: int) -> Callable[[Shown], Any]:
+        from .structured_output import PartialData  # noqa: PLC0415 - few chats stream data
+
+        return PartialData(wanted, max_retries, self.wire.paused).pick
+
+    # --- The history -----------------------------------------------------------------------------------------
+
+    def get_turns(self, *, include_system_prompt: bool = False) -> list[Turn]:
+        """Returns the history, oldest turn first. An answer that broke off is an `AssistantPartialTurn`.
+
+        If a request failed after tools had run, the last turn is the one that called them; the next request sends their
+        results.
+
+        Args:
+            include_system_prompt: Whether the system prompt is included as a `SystemTurn`. Default: `False`.
+        """
+        turns = self._history.view()
+        return turns if include_system_prompt else [t for t in turns if not isinstance(t, SystemTurn)]
+
+    def set_turns(self, turns: Iterable[Turn]) -> None:
+        """Replaces the history.
+
+        Args:
+            turns: The turns. A `SystemTurn` at the beginning replaces the system prompt, which otherwise stays.
+
+        Raises:
+            UsageError: A value is not a turn; the history did not change.
+        """
+        turns = list(turns)
+        first, others = {*map(type, turns[:1])}, {*map(type, turns[1:])}  # few, whereas a history may be long
+        if wrong := [kind for kind in first | others if not issubclass(kind, Turn)]:
+            raise UsageError(
+                f"A turn must be a UserTurn, an AssistantTurn or a SystemTurn, not {wrong[0].__name__}."
+            )
+        if any(issubclass(kind, SystemTurn) for kind in others):
+            raise UsageError(
+                "Only the first turn can be a SystemTurn. Use set_system_prompt() to replace the system prompt."
+            )
+        with self._idle("set_turns()"):
+            kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
+            turns[:0] = [turn for turn in kept if isinstance(turn, SystemTurn)]
+            self._history.replace(turns)
+
+    def add_turn(self, *turns: Turn) -> None:
+        """Adds turns to the history.
+
+        Args:
+            *turns: The turns.
+
+        Raises:
+            UsageError: A value is not a turn.
+        """
+        unsent = [self._history.reply(())] if self._history.results else []
+        self.set_turns([*self.get_turns(include_system_prompt=True), *unsent, *turns])
+
+    @overload
+    def last_turn(self, role: Literal["assistant"]) -> AssistantTurn | None: ...
+    @overload
+    def last_turn(self, role: Literal["user", "system"] | None = None) -> Turn | None: ...
+    def last_turn(self, role: Literal["user", "assistant", "system"] | None = None) -> Turn | None:
+        """Returns the last turn, or `None` where there is none.
+
+        Args:
+            role: `"user"`, `"assistant"` or `"system"` returns the last turn of that role; `None` (default) any.
+        """
+        if role not in (None, "user", "assistant", "system"):
+            raise UsageError(f'role must be "user", "assistant" or "system", not {role!r}.')
+        turns = reversed(self._history.view())
+        return next((turn for turn in turns if role in (None, turn.role)), None)
+
+    def get_system_prompt(self) -> str | None:
+        """Returns the system prompt."""
+        first = self._history.turns[0] if self._history.turns else None
+        return first.text if isinstance(first, SystemTurn) else None
+
+    def set_system_prompt(self, value: str | None) -> None:
+        """Replaces the system prompt.
+
+        Args:
+            value: The system prompt; `None` removes it.
+        """
+        if value is not None and not isinstance(value, str):
+            raise UsageError(f"The system prompt must be a string or None, not {type(value).__name__}.")
+        with self._idle("set_system_prompt()"):
+            rest = [turn for turn in self._history.turns if not isinstance(turn, SystemTurn)]
+            self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
+
+    def get_tokens(self) -> list[dict[str, Any]]:
+        """Returns a row for each answer that its provider finished.
+
+        Returns:
+            Dictionaries with `input`, `output`, `cached`, `cache_write` and `reasoning` (tokens; `None` where the provider did
+            not report them), `cost` (US dollars; `None` where the price is not known), and `preview`, the beginning of
+            the question.
+        """
+        rows, asked = [], ""
+        for turn in self._history.turns:
+            if isinstance(turn, UserTurn):
+                asked = turn.text
+            elif isinstance(turn, AssistantTurn) and not turn.lost:
+                rows.append({**vars(turn.tokens), "cost": turn.cost, "preview": asked[:60]})
+        return rows
+
+    def get_cost(self, include: Literal["all", "last"] = "all") -> float | None:
+        """Returns the cost in US dollars, or `None` where the price of an answer is not known.
+
+        Args:
+            include: `"all"` (default) counts all answers, `"last"` the last one.
+        """
+        if include not in ("all", "last"):
+            raise UsageError(f'include must be "all" or "last", not {include!r}.')
+        costs = [row["cost"] for row in self.get_tokens()]
+        costs = costs[-1:] if include == "last" else costs
+        return None if None in costs else float(sum(costs))
 
     def compact(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
         """Makes the conversation shorter, when the context is full (`ContextWindowError`) or too expensive.
@@ -229,7 +697,7 @@ class Chat(StructuredStreams, TokenCounting):
             2
         """
         if to_sum := self._older(keep, how):
-            to_sum.chat(PROMPT, echo="none")
+            to_sum.chat(SUMMARIZE, echo="none")
         self._shorten(keep, to_sum)
 
     async def compact_async(self, *, keep: int = 2, how: Literal["summary", "drop"] = "summary") -> None:
@@ -240,7 +708,7 @@ class Chat(StructuredStreams, TokenCounting):
             how: As in `compact()`. Default: `"summary"`.
         """
         if to_sum := self._older(keep, how):
-            await to_sum.chat_async(PROMPT, echo="none")
+            await to_sum.chat_async(SUMMARIZE, echo="none")
         self._shorten(keep, to_sum)
 
     def _older(self, keep: int, how: str) -> Chat | None:
@@ -259,35 +727,269 @@ class Chat(StructuredStreams, TokenCounting):
         with self._idle("compact()"):
             shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
 
+    # --- Tools, callbacks and decisions ----------------------------------------------------------------------
+
+    def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
+        """Registers a tool. It replaces a tool of the same name, and works as a decorator.
+
+        Args:
+            tool_def: A tool, or a function that `tool()` can make one of.
+
+        Returns:
+            The tool.
+
+        Raises:
+            UsageError: The function has a parameter without a type, or its name is not allowed.
+        """
+        definition: Any = _definition(tool_def)
+        self._tools[definition.name] = definition
+        return definition  # type: ignore[no-any-return]  # a class for type checkers only
+
+    def register_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
+        """Registers several tools, or none if one of them is not a tool.
+
+        Args:
+            tools: The tools, or functions.
+
+        Raises:
+            UsageError: One of them is not a tool.
+        """
+        self._tools.update(_defined(tools))
+
+    def set_tools(self, tools: Iterable[ToolDef | Callable[..., Any]]) -> None:
+        """Replaces all tools.
+
+        Args:
+            tools: The tools, or functions.
+
+        Raises:
+            UsageError: One of them is not a tool.
+        """
+        new = _defined(tools)
+        self._tools.clear()
+        self._tools.update(new)
+
+    def get_tools(self) -> dict[str, ToolDef]:
+        """Returns the tools by name."""
+        return dict(self._tools)
+
+    def on_tool_request(self, callback: Callback[ContentToolRequest]) -> Callable[[], None]:
+        """Calls a function before each tool call.
+
+        Args:
+            callback: The function; it receives the `ContentToolRequest` and may raise `ToolReject` (see `tool_reject()`). An
+                async function works only in async calls.
+
+        Returns:
+            A function that removes the callback.
+        """
+        return _registered(self._on_request, callback)
+
+    def on_tool_result(self, callback: Callback[ContentToolResult]) -> Callable[[], None]:
+        """Calls a function after each tool call, also after one that was rejected.
+
+        Args:
+            callback: The function; it receives the `ContentToolResult`. An async function works only in async calls.
+
+        Returns:
+            A function that removes the callback.
+        """
+        return _registered(self._on_result, callback)
+
+    def on_history(self, callback: Callable[[list[Turn]], Iterable[Turn]]) -> Callable[[], None]:
+        """Calls a function before each request. The turns that it returns are sent instead of the history, which does not
+        change.
+
+        Args:
+            callback: The function; it receives the list of turns.
+
+        Returns:
+            A function that removes the callback.
+        """
+        return _registered(self._on_history, callback)
+
+    def waiting_requests(self) -> list[ContentToolRequest]:
+        """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
+        return list(self._history.waiting)
+
+    def decide(self, decisions: Mapping[str, Said]) -> None:
+        """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
+
+        Args:
+            decisions: A decision for each call id: `True`, `False`, a `Decision`, or its JSON form
+                `{"approved": true, "arguments": {…}, "reason": "…"}`.
+
+        Raises:
+            UsageError: No call with such an id waits, or a value is not a decision.
+        """
+        with self._idle("decide()"):
+            self._history.decide({id: decision_of(decision) for id, decision in decisions.items()})
+
+    # --- The model and its parameters ------------------------------------------------------------------------
+
+    def get_model(self) -> str:
+        """Returns the model's name."""
+        return self.wire.model
+
+    def set_model(self, model: str) -> None:
+        """Continues with another model of the provider.
+
+        Args:
+            model: Name of the model.
+        """
+        if not isinstance(model, str) or not model:
+            raise UsageError(f"The model must be a name, not {model!r}.")
+        self.wire = _fitted(replace(self.wire, model=model), self._asked)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the model: what it accepts, as far as it is known, with the sources."""
+        return self.wire.profile
+
+    def get_params(self) -> dict[str, Any]:
+        """Returns the parameters that were asked for, `thinking` among them; the model may take fewer."""
+        return dict(self._asked.params)
+
+    def set_params(self, params: Mapping[str, Any] | None = None, **words: Any) -> None:
+        """Replaces the parameters of the chat: `set_params(params(temperature=0.2))` or `set_params(temperature=0.2)`.
+
+        Args:
+            params: The parameters; `None` (default) leaves those that are given by name.
+            **words: Parameters by name, as in `params()`.
+        """
+        asked = Asked({**_checked(params), **words}, self._asked.profile)
+        self.wire, self._asked = _fitted(self.wire, asked), asked
+
+    def _wire_with(self, params: Mapping[str, Any]) -> Wire:
+        """Returns the wire for one call, with parameters added to those of the chat."""
+        return _fitted(self.wire, Asked({**self._asked.params, **_checked(params)}, self._asked.profile))
+
+    # --- Tokens and files, at the provider -------------------------------------------------------------------
+
+    def token_count(
+        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
+    ) -> int:
+        """Returns how many tokens an input has, as the provider counts it; the model does not answer.
+
+        Args:
+            *inputs: As in `chat()`.
+            include: `"new"` (default) counts the inputs alone; `"complete"` counts the whole request with system prompt, tools
+                and history.
+            type: The `type` of `chat_structured()`; `None` (default) for `chat()`.
+
+        Returns:
+            The number of tokens.
+
+        Raises:
+            UsageError: The provider does not count tokens. OpenAI (over Responses), Anthropic and Google do.
+        """
+        return run(self._counted(inputs, include, type), self._connection)
+
+    async def token_count_async(
+        self, *inputs: Input, include: Literal["new", "complete"] = "new", type: Any = None
+    ) -> int:
+        """Works as `token_count()`, for async code.
+
+        Args:
+            *inputs: As in `chat()`.
+            include: As in `token_count()`. Default: `"new"`.
+            type: As in `token_count()`.
+
+        Returns:
+            The number of tokens.
+        """
+        return await arun(self._counted(inputs, include, type), self._connection)
+
+    def _counted(self, inputs: Sequence[Input], include: str, type: Any) -> Loop[int]:
+        from .structured_output import Structured  # noqa: PLC0415 - few chats count tokens beforehand
+
+        contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
+        if include == "complete":
+            said = list(self._history.turns)
+            new = [self._history.reply(contents)] if contents or self._history.open_requests else []
+            return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
+        if include == "new":
+            return counted(self.wire, [UserTurn(contents)], [], wanted)
+        raise UsageError(f'include must be "new" or "complete", not {include!r}.')
+
+    def upload(
+        self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
+    ) -> ContentUploaded:
+        """Uploads a file to OpenAI, Anthropic or Google, for any number of questions about it.
+
+        Other providers receive the file itself. `delete_upload()` deletes it.
+
+        Args:
+            path: Path of the file.
+            content_type: Media type; `None` (default) finds it out.
+            expires_in: Seconds after which OpenAI deletes it; `None` (default) means never. Google deletes it after 48 hours,
+                Anthropic does not delete it.
+
+        Returns:
+            The uploaded file, to pass to `chat()`.
+
+        Raises:
+            UsageError: The provider has no uploads, or the path is not a regular file.
+            ProviderError: The provider refused the file.
+        """
+        return run(uploaded(self.wire, path, content_type, expires_in), self._connection)
+
+    async def upload_async(
+        self, path: str | Path, *, content_type: str | None = None, expires_in: float | None = None
+    ) -> ContentUploaded:
+        """Works as `upload()`, for async code.
+
+        Args:
+            path: As in `upload()`.
+            content_type: As in `upload()`.
+            expires_in: As in `upload()`.
+
+        Returns:
+            The uploaded file.
+        """
+        return await arun(uploaded(self.wire, path, content_type, expires_in), self._connection)
+
+    def delete_upload(self, uploaded: ContentUploaded) -> None:
+        """Deletes an uploaded file from the provider. Turns that refer to it can then no longer be sent there.
+
+        Args:
+            uploaded: The file.
+
+        Raises:
+            ProviderError: The provider answered with an error.
+        """
+        run(deleted(self.wire, uploaded), self._connection)
+
+    async def delete_upload_async(self, uploaded: ContentUploaded) -> None:
+        """Works as `delete_upload()`, for async code.
+
+        Args:
+            uploaded: The file.
+        """
+        await arun(deleted(self.wire, uploaded), self._connection)
+
+    # --- Copies, fallbacks, saving ---------------------------------------------------------------------------
+
     def fork(self) -> Chat:
         """Returns an independent copy of the chat with the same history, tools and settings. The two share
         connections.
         """
-        other = Chat(
-            self.wire, echo=self.echo, max_tries=self.max_tries, max_tool_rounds=self.max_tool_rounds
+        other = object.__new__(Chat)
+        vars(other).update(
+            vars(self),
+            fallbacks=[(replace(each, written=each.written.copy()), c) for each, c in self.fallbacks],
+            _history=self._history.copy(),
+            _lock=Lock(),
+            _talking=None,
+            _written=self._written.copy(),
+            _warned=set(),
+            _fetched=dict(self._fetched),
+            _tools=dict(self._tools),
+            _on_request=list(self._on_request),
+            _on_result=list(self._on_result),
+            _on_history=list(self._on_history),
         )
-        other.wire, other._asked = self.wire, self._asked
-        other._fetch, other._fetched = self._fetch, dict(self._fetched)
-        other._connection = self._connection
-        other.fallbacks = [(replace(one, written=one.written.copy()), c) for one, c in self.fallbacks]
-        other.deps, other.usage_limits = self.deps, self.usage_limits
-        other.ask_before, other.approve = self.ask_before, self.approve
-        other._written = self._written.copy()
-        other._history = self._history.copy()
-        other._tools = dict(self._tools)
-        other._on_history = list(self._on_history)
-        other._on_request, other._on_result = list(self._on_request), list(self._on_result)
         return other
-
-    def with_fallbacks(self, others: Sequence[Chat]) -> Chat:
-        """Returns a fork that continues with other providers when its own fails; see `chat_fallback()`.
-
-        Args:
-            others: The chats whose providers are tried, in order.
-        """
-        fork = self.fork()
-        fork.fallbacks += [one.as_fallback() for one in others]
-        return fork
 
     def __copy__(self) -> Chat:
         return self.fork()
@@ -299,3 +1001,310 @@ class Chat(StructuredStreams, TokenCounting):
         raise UsageError(
             "A chat holds a key and connections, which cannot be pickled: save contents_record(chat)."
         )
+
+    def with_fallbacks(self, others: Sequence[Chat]) -> Chat:
+        """Returns a fork that continues with other providers when its own fails; see `chat_fallback()`.
+
+        Args:
+            others: The chats whose providers are tried, in order.
+        """
+        fork = self.fork()
+        fork.fallbacks += [other.as_fallback() for other in others]
+        return fork
+
+    def as_fallback(self) -> tuple[Fallback, Connection]:
+        """Returns the provider of this chat, as a fallback for another chat."""
+        return Fallback(self.wire, max_tries=self.max_tries), self._connection
+
+    def record(self) -> dict[str, Any]:
+        """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
+        from .save_and_restore import recorded  # noqa: PLC0415 - only needed to save
+
+        return recorded(self._history, self.wire.provider, self.wire.model)
+
+    def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
+        """Continues a recorded conversation in this chat.
+
+        Requests find their tools among those that are registered here.
+
+        Args:
+            record: The JSON value of `record()`.
+            classes: Content classes of other packages that may occur; any other class is refused.
+            keep_model: Whether this chat keeps its own model. Default: `False`: it takes the recorded model if the provider is
+                the same.
+
+        Raises:
+            UsageError: The value is not a record; the chat did not change.
+        """
+        from .save_and_restore import restored  # noqa: PLC0415 - only needed to save
+
+        history, provider, model = restored(record, self._tools.values(), classes)
+        with self._idle("restore()"):
+            self._history.replace(history.turns, history.results)
+        if provider == self.wire.provider and not keep_model:
+            self.set_model(model)
+
+    # --- Display ---------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
+
+        results = self._history.results
+        unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
+        return format_chat(self.wire.provider, self.wire.model, self._history.view(), unsent)
+
+    def __repr__(self) -> str:
+        return str(self).partition("\n")[0]
+
+    def _repr_html_(self) -> str | None:
+        from ..render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
+
+        return notebook_html(self)
+
+    def _repr_markdown_(self) -> str | None:
+        from ..render.markdown import contents_markdown  # noqa: PLC0415 - only needed in notebooks
+
+        return contents_markdown(self)
+
+    # --- Connections -----------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Closes the connections of blocking calls. The chat can be used again; a client of yours stays open."""
+        self._connection.close()
+
+    async def aclose(self) -> None:
+        """Closes all connections. (Those of async calls are also closed when their event loop ends.)"""
+        await self._connection.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    # --- One conversation at a time --------------------------------------------------------------------------
+
+    def _plan(
+        self,
+        *,
+        stream: bool,
+        tool_mode: str,
+        type: Any = None,
+        controller: Any = None,
+        params: Mapping[str, Any] | None = None,
+    ) -> Settings:
+        _check_call(tool_mode, controller, self.usage_limits)
+        return Settings(
+            self.wire if params is None else self._wire_with(params),
+            self._tools,
+            stream=stream,
+            type=type,
+            concurrent=tool_mode == "concurrent",
+            max_tries=self.max_tries,
+            max_tool_rounds=self.max_tool_rounds,
+            on_request=self._on_request,
+            on_result=self._on_result,
+            controller=controller or StreamController(),
+            price=cost,
+            count=log_usage,
+            written=self._written,
+            fallbacks=[replace(each, provider=place) for place, (each, _) in enumerate(self.fallbacks, 1)],
+            deps=self.deps,
+            usage_limits=self.usage_limits,
+            ask_before=self.ask_before,
+            approve=approver(self.approve),
+            warned=self._warned,
+            fetch=self._fetch,
+            fetched=self._fetched,
+            on_history=self._on_history,
+        )
+
+    def _contents(self, inputs: Sequence[Input]) -> list[Content]:
+        for value in inputs:
+            if not isinstance(value, str | Content):
+                raise UsageError(
+                    f"A chat takes strings and contents, not {type(value).__name__}: {value!r:.80}"
+                )
+        return [ContentText(value) if isinstance(value, str) else value for value in inputs]
+
+    def _converse(self, contents: Sequence[Content], settings: Settings) -> Loop[AssistantTurn | None]:
+        return traced(converse(self._history, settings, contents), self._history, settings)
+
+    def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
+        for _ in self._talk(self._converse(self._contents(inputs), settings), mode, settings):
+            pass
+
+    async def _exhaust_async(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
+        loop = self._converse(self._contents(inputs), settings)
+        async with aclosing(self._talk_async(loop, mode, settings)) as shown:
+            async for _ in shown:
+                pass
+
+    def _stream(
+        self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
+    ) -> Generator[Any, None, None]:
+        return self._picked(self._converse(self._contents(inputs), settings), mode, settings, pick)
+
+    def _picked(
+        self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
+    ) -> Generator[Any, None, None]:
+        with closing(self._talk(loop, mode, settings)) as shown:
+            for content in shown:
+                if (piece := pick(content)) is not None:
+                    yield piece
+
+    def _stream_async(
+        self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
+    ) -> AsyncStream[Any]:
+        loop = self._converse(self._contents(inputs), settings)
+        return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
+
+    def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
+        echo = Echo(mode)
+        driver = BlockingDriver(self._connection, settings.controller, *self._fallback_connections())
+        with self._entered(loop, echo), closing(drive(loop, driver)) as shown:
+            for content in shown:
+                _show(echo, content)
+                yield content
+
+    def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
+        from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
+
+        echo = Echo(mode)
+        driver = AsyncDriver(self._connection, settings.controller, *self._fallback_connections())
+        show = partial(_show, echo)
+        return adrive(loop, driver, around=self._entered(loop, echo), show=show)
+
+    def _fallback_connections(self) -> list[Connection]:
+        return [connection for _, connection in self.fallbacks]
+
+    @property
+    def _answer(self) -> AssistantTurn:
+        turn = self.last_turn("assistant")
+        assert isinstance(turn, AssistantTurn)
+        return turn
+
+    @contextmanager
+    def _entered(self, loop: object, echo: Echo) -> Iterator[None]:
+        """Reserves the chat for one conversation, and closes its echo afterwards."""
+        with self._lock:
+            if self._talking is not None:
+                raise UsageError(
+                    "This chat is in the middle of an answer. Wait until it finishes, close() the stream, or use a fork() for two requests at once."
+                )
+            self._talking = loop
+        try:
+            with closing(echo):
+                yield
+        finally:
+            self._left(loop)
+
+    def _left(self, loop: object) -> None:
+        with self._lock:
+            if self._talking is loop:
+                self._talking = None
+
+    def _abandon(self, loop: Loop[Any]) -> None:
+        """Handles an abandoned stream: keeps its received text, and allows the next conversation."""
+        loop.close()
+        self._left(loop)
+
+    @contextmanager
+    def _idle(self, what: str) -> Iterator[None]:
+        with self._lock:
+            if self._talking is not None:
+                raise UsageError(f"{what} cannot be used while the chat is answering.")
+            yield
+
+
+def chat_fallback(chats: Sequence[Chat]) -> Chat:
+    """Makes a chat that asks the first chat, and on overload, outage or a lost connection the next.
+
+    The system prompt, tools and history are those of the first chat. Provider, model, parameters and connection are
+    each chat's own. A chat is tried as often as its own `max_tries` says. Once a part of an answer was shown, its error
+    is raised. The next call starts with the first chat again.
+
+    Args:
+        chats: The chats, in the order in which they are tried.
+
+    Returns:
+        The chat.
+
+    Raises:
+        UsageError: The list is empty.
+
+    Examples:
+        >>> chat = chat_fallback([chat_anthropic(max_tries=1), chat_openai()])
+        >>> chat.get_model() == chat_anthropic().get_model()
+        True
+    """
+    chats = list(chats)
+    if not chats or not all(isinstance(chat, Chat) for chat in chats):
+        raise UsageError("chat_fallback() takes a list of chats: [chat_anthropic(…), chat_openai(…)].")
+    first, *others = chats
+    return first.with_fallbacks(others)
+
+
+def _definition(tool_def: ToolDef | Callable[..., Any]) -> ToolDef:
+    from ..tools.definition import tool  # noqa: PLC0415 - it takes long to load, and many chats have no tools
+
+    return tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
+
+
+def _defined(tools: Iterable[ToolDef | Callable[..., Any]]) -> dict[str, ToolDef]:
+    """Returns the tools by name."""
+    definitions = map(_definition, tools)
+    return {definition.name: definition for definition in definitions}
+
+
+def _registered(callbacks: list[F], callback: F) -> Callable[[], None]:
+    if not callable(callback):
+        raise UsageError(f"A callback must be a function of one argument, not {callback!r}.")
+    callbacks.append(callback)
+    there = [callback]
+
+    def remove() -> None:
+        while there:  # once: the same function may have been registered twice
+            callbacks.remove(there.pop())
+
+    return remove
+
+
+def _fitted(wire: Wire, asked: Asked) -> Wire:
+    """Returns the wire with the parameters that the model accepts, and warns the caller of the others."""
+    fit, warning = fitted(wire, asked)
+    if warning:
+        warn(warning)
+    return fit
+
+
+def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if not isinstance(params, Mapping | None):
+        raise UsageError(f"params= must be a dictionary, as params() makes one, not {params!r}.")
+    return params or {}
+
+
+def _show(echo: Echo, content: Shown) -> None:
+    """Shows a content. Warns if an answer is complete and the model had more to say."""
+    echo(content)
+    if isinstance(content, AssistantTurn) and (cut := cut_short(content)):
+        warn(cut[0].upper() + cut[1:])
+
+
+def _check_call(tool_mode: str, controller: Any, usage_limits: Any) -> None:
+    if tool_mode not in {"sequential", "concurrent"}:
+        raise UsageError(f'tool_mode must be "sequential" or "concurrent", not {tool_mode!r}.')
+    if controller is not None and not isinstance(controller, StreamController):
+        raise UsageError(f"controller must be a StreamController, not {controller.__class__.__name__}.")
+    if not isinstance(usage_limits, UsageLimits):
+        raise UsageError(f"usage_limits must be UsageLimits(…), not {usage_limits!r:.80}.")

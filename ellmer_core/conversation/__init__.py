@@ -1,4 +1,5 @@
-"""The conversation without I/O: the loop, its effects, retries, cancellation, reading of responses, and the history.
+"""The conversation without I/O: `loop` sends the inputs and runs tools, `request` makes what is sent, `response` reads the
+answer, `retries` follows a failure; `history`, `settings` and the operations of `io_operations` are what they work with.
 
-The modules import `wire`, `tools` and the values. `transport` carries out the effects.
+The modules import `wire`, `tools` and the values. `transport` carries out the operations.
 """

@@ -18,9 +18,10 @@ from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tu
 from ..contents.turns_by_kind import not_plain
 from ..errors import UsageError
 from ..tools.result_serialization import split
-from .approval import Decision
+from .settings import Decision
 
-__all__ = ["INTERRUPTED", "NEVER_CALLED", "History", "sendable"]
+__all__ = ["INTERRUPTED", "NEVER_CALLED", "SUMMARIZE", "History", "parted", "sendable", "shorten"]
+
 
 NEVER_CALLED = "Chat ended before the tool could be invoked."
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
@@ -207,3 +208,45 @@ def _unanswered(before: AssistantTurn, turn: Turn) -> tuple[ContentToolResult, .
         else:
             missing.append(ContentToolResult(error=NEVER_CALLED, request=request))
     return tuple(missing)
+
+
+# --- A shorter history -----------------------------------------------------------------------------------
+
+
+SUMMARIZE = (
+    "Summarize our conversation so far for yourself: what I asked for, what was found and decided, names, numbers and "
+    "file names that will be needed, and what is still open. Your summary replaces the conversation. Answer with the "
+    "summary only."
+)
+
+
+def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], list[Turn]]:
+    """Returns the system prompt, the older rounds and the last `keep` of them."""
+    if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
+        raise UsageError(f"keep= must be the number of rounds to keep, 0 or more, not {keep!r}.")
+    system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
+    said = [turn for turn in turns if not isinstance(turn, SystemTurn)]
+    starts = [place for place, turn in enumerate(said) if _starts(turn)]
+    kept = len(said) if not keep else (starts[-keep] if len(starts) >= keep else 0)
+    return system, said[:kept], said[kept:]
+
+
+def shorten(history: History, keep: int, summary: Turn | None) -> None:
+    """Replaces the older rounds by their summary, or removes them if there is none."""
+    system, older, kept = parted(history.turns, keep)
+    if older:
+        results = history.results if kept else {}
+        history.replace([*system, *(_round(summary.text) if summary else []), *kept], results)
+
+
+def _round(summary: str) -> list[Turn]:
+    """Returns a round with the summary."""
+    return [
+        UserTurn([f"This is a summary of our conversation so far:\n\n{summary}"]),
+        AssistantTurn(["I have read it, and go on from there."]),
+    ]
+
+
+def _starts(turn: Turn) -> bool:
+    """Tells whether a turn has a message of the user, and not only tool results."""
+    return isinstance(turn, UserTurn) and not any(isinstance(c, ContentToolResult) for c in turn.contents)

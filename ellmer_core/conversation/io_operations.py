@@ -50,11 +50,10 @@ class Send(Value):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Answer(Value):
-    """The beginning of an answer. Header names are in lower case, and `at` is in Unix time."""
+    """The beginning of an answer. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
-    at: float = 0.0
 
     @property
     def media_type(self) -> str:

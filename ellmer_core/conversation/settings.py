@@ -1,26 +1,314 @@
-"""The settings of one conversation."""
+"""What a caller sets for a conversation: limits of its usage, who decides about tool calls, a way to stop it, and all settings
+together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..contents.content import ContentImageInline
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ContentImageInline, replaced
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
+from ..errors import UsageError, UsageLimitError
+from ..values import Value
 from ..wire.base import Wire
 from ..wire.structured_output import StructuredMode
-from .approval import AskBefore, Decide
-from .cancellation import StreamController
 from .io_operations import Callback
-from .request.serialized_turn_cache import RequestCache
-from .usage_limits import UsageLimits
+from .request_cache import RequestCache
 
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["Check", "Fallback", "Settings"]
+__all__ = ["DEFER", "AskBefore", "Decide", "Decision", "Said", "StreamController", "UsageLimits"]
+
+
+# --- Usage limits ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UsageLimits(Value):
+    """The most that a call of `chat()` may use, all its tool rounds included. `None` (default) means no limit.
+
+    No request is sent and no tool is called once a limit is reached. `UsageLimitError` names the limit, and the history
+    keeps what was answered. One answer may exceed `tokens` and `cost`, because they are known only at its end.
+
+    Args:
+        requests: Number of answered requests.
+        tool_calls: Number of tool calls.
+        tokens: Number of tokens, input and output together.
+        cost: Cost in US dollars.
+        per: `"call"` (default) counts one call; `"chat"` counts all that the history contains.
+
+    Examples:
+        >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
+        >>> chat.usage_limits.requests
+        10
+    """
+
+    requests: int | None = None
+    tool_calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    per: Literal["call", "chat"] = "call"
+
+    def __post_init__(self) -> None:
+        if self.per not in {"call", "chat"}:
+            raise UsageError(f'per= must be "call" or "chat", not {self.per!r}.')
+        for name in (limit.name for limit in fields(self) if limit.name != "per"):
+            limit = getattr(self, name)
+            kinds = int | float if name == "cost" else int
+            if limit is not None and (isinstance(limit, bool) or not isinstance(limit, kinds) or limit < 0):
+                raise UsageError(f"{name}= must be a number, 0 or more, or None, not {limit!r}.")
+
+    def check_request(self, turns: Sequence[Turn]) -> None:
+        """Raises `UsageLimitError` if the next request would exceed a limit.
+
+        Args:
+            turns: The turns that count.
+        """
+        answers = _answers(turns)
+        _check("requests", len(answers), self.requests)
+        _check("tokens", sum((a.tokens.input or 0) + (a.tokens.output or 0) for a in answers), self.tokens)
+        if self.cost is not None:
+            if any(answer.cost is None for answer in answers):
+                raise UsageLimitError(
+                    "The cost of this model is not known, so UsageLimits(cost=…) cannot be enforced."
+                )
+            _check("cost", sum(answer.cost or 0.0 for answer in answers), self.cost)
+
+    def check_calls(self, turns: Sequence[Turn]) -> None:
+        """Raises `UsageLimitError` if the calls of the last turn would exceed a limit.
+
+        Args:
+            turns: The turns that count.
+        """
+        calls = sum(len(answer.tool_requests) for answer in _answers(turns))
+        if self.tool_calls is not None and calls > self.tool_calls:
+            raise UsageLimitError(
+                f"The model asked for {calls} tool calls, and the limit is tool_calls={self.tool_calls}. The last "
+                "calls were not run. The next chat() tells the model so."
+            )
+
+
+def _answers(turns: Sequence[Turn]) -> list[AssistantTurn]:
+    return [turn for turn in turns if isinstance(turn, AssistantTurn) and not turn.lost]
+
+
+def _check(name: str, used: float, limit: float | None) -> None:
+    if limit is not None and used >= limit:
+        raise UsageLimitError(
+            f"The conversation has used {used:g} of {name}={limit:g}; the request was not sent."
+        )
+
+
+# --- Decisions about tool calls --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Decision(Value):
+    """A person's decision about a tool call.
+
+    Args:
+        approved: Whether the call may run.
+        arguments: Arguments that replace the model's; `None` (default) keeps them.
+        reason: What the model is told about a call that was denied.
+
+    Examples:
+        >>> Decision(approved=False, reason="Not on a Sunday.").approved
+        False
+    """
+
+    approved: bool
+    arguments: Mapping[str, Any] | None = None
+    reason: str = "The user denied the tool call."
+
+
+DEFER: Literal["defer"] = "defer"
+
+Said = Decision | bool | Mapping[str, Any] | Literal["defer"]
+Decide = Callable[[ContentToolRequest], Said | Awaitable[Said]]
+AskBefore = bool | str | Collection[str] | Callable[[ContentToolRequest], bool]
+
+_decide: ContextVar[Decide | None] = ContextVar("ellmer_core_decide", default=None)
+
+
+@contextmanager
+def deciding(decide: Decide) -> Iterator[None]:
+    """Sets the function `decide(request)` for this context. It is async for async chats."""
+    token = _decide.set(decide)
+    try:
+        yield
+    finally:
+        _decide.reset(token)
+
+
+def needs_decision(
+    request: ContentToolRequest, ask_before: AskBefore = (), approve: Decide | None = None
+) -> bool:
+    """Tells whether a call needs a decision. A tool that requires one is never called without it."""
+    notes = request.tool.annotations if request.tool else {}
+    if _asks(notes.get("needs_approval"), dict(request.arguments)) or _listed(request, ask_before):
+        return True
+    return bool(notes.get("destructive_hint")) and (approve or _decide.get()) is not None
+
+
+def _listed(request: ContentToolRequest, ask_before: AskBefore) -> bool:
+    if isinstance(ask_before, Collection):
+        return request.name in ([ask_before] if isinstance(ask_before, str) else ask_before)
+    return _asks(ask_before, request)
+
+
+def _asks(asks: Any, about: Any) -> bool:
+    """Returns a setting that is a bool, or the result of calling it."""
+    try:
+        return bool(asks(about) if callable(asks) else asks)
+    except Exception:  # noqa: BLE001 - who cannot say whether it is safe has not said that it is
+        return True
+
+
+def decided(request: ContentToolRequest, approve: Decide | None = None) -> Said | Awaitable[Said]:
+    """Asks for a decision. If nobody can be asked, the answer is no."""
+    decide = approve or _decide.get()
+    if decide is None:
+        return Decision(approved=False, reason="The tool needs an approval, and nobody was there to give it.")
+    return decide(request)
+
+
+def decision_of(said: Said) -> Decision | None:
+    """Returns a decision from an answer, which may be JSON, or `None` if the decision comes later."""
+    match said:
+        case Decision() | None:
+            return said
+        case bool():
+            return Decision(approved=said)
+        case "defer":
+            return None
+        case {"approved": bool(approved)} if not said.keys() - {"approved", "arguments", "reason"}:
+            arguments, reason = said.get("arguments"), said.get("reason") or Decision.reason
+            if isinstance(arguments, Mapping | None) and isinstance(reason, str):
+                return Decision(approved, arguments, reason)
+    raise UsageError(
+        'A decision is True, False, "defer", a Decision or {"approved": true, "arguments": {…}, "reason": "…"}, '
+        f"not {said!r:.100}."
+    )
+
+
+def agreed(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
+    """Returns the approved request, with the decision in its `extra` (which is not sent to any provider)."""
+    edited = decision.arguments is not None and dict(decision.arguments) != dict(request.arguments)
+    changes = {"arguments": dict(decision.arguments or {}), "raw": None} if edited else {}
+    extra = {**request.extra, "decision": "edited" if edited else "approved"}
+    return replaced(request, extra=extra, **changes)
+
+
+def denial(request: ContentToolRequest, reason: str) -> ContentToolResult:
+    """Returns the result of a denied call. It is not an error, and it tells the model the reason."""
+    return ContentToolResult(f"Tool call denied. {reason}", extra={"decision": "denied"}, request=request)
+
+
+def recorded(result: ContentToolResult) -> ContentToolResult:
+    """Returns the result with the decision in its `extra`, if there was one."""
+    decision = result.request.extra.get("decision") if result.request else None
+    return replaced(result, extra={**result.extra, "decision": decision}) if decision else result
+
+
+# --- Cancellation ----------------------------------------------------------------------------------------
+
+
+class Cancelled(Exception):  # not an EllmerError: it never leaves the chat
+    """The controller was cancelled; the message is the reason."""
+
+
+class StreamController:
+    """Cancels the streams that it is passed to.
+
+    A cancelled stream ends without an error. What was received stays in the history as an `AssistantPartialTurn`
+    with the reason. No further tool starts; one that runs is finished first. A blocking `stream()` that has not
+    received the headers of an answer yet ends when they arrive.
+
+    Examples:
+        >>> controller = StreamController()
+        >>> for piece in chat_openai().stream("Hi", controller=controller):
+        ...     controller.cancel()
+        >>> controller.reason
+        'cancelled'
+    """
+
+    def __init__(self) -> None:
+        self._reason: str | None = None
+        self._lock = Lock()
+        self._wakers: list[Callable[[], object]] = []
+
+    @property
+    def reason(self) -> str | None:
+        """The reason of the cancellation, or `None`."""
+        return self._reason
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was cancelled."""
+        return self._reason is not None
+
+    def cancel(self, reason: str = "cancelled") -> None:
+        """Cancels the streams. It can be called from any thread.
+
+        Args:
+            reason: Why; the first reason counts. Default: `"cancelled"`.
+        """
+        with self._lock:
+            self._reason = self._reason or reason or "cancelled"
+            wakers = [*self._wakers]
+        for wake in wakers:
+            wake()
+
+    def reset(self) -> None:
+        """Resets the controller for another stream."""
+        self._reason = None
+
+    def check(self) -> None:
+        """Raises `Cancelled` if it was cancelled."""
+        if self._reason is not None:
+            raise Cancelled(self._reason)
+
+    def wait(self, seconds: float) -> None:
+        """Blocks until the time has passed or the controller is cancelled.
+
+        Args:
+            seconds: The longest time to block.
+        """
+        event = Event()
+        with self.waking(event.set):
+            event.wait(seconds)
+
+    @contextmanager
+    def waking(self, wake: Callable[[], object]) -> Iterator[None]:
+        """Calls a function when the controller is cancelled while the block runs.
+
+        Args:
+            wake: The function, without arguments.
+        """
+        with self._lock:
+            self._wakers.append(wake)
+        try:
+            if self.cancelled:
+                wake()
+            yield
+        finally:
+            with self._lock:
+                self._wakers.remove(wake)
+
+    def __repr__(self) -> str:
+        state = f"cancelled={self._reason!r}" if self.cancelled else "active"
+        return f"<StreamController {state}>"
+
+
+# --- All settings ----------------------------------------------------------------------------------------
+
 
 Check = Callable[[AssistantTurn], str | None]
 
@@ -52,7 +340,7 @@ class Settings:
     written: RequestCache = field(default_factory=RequestCache)
     fetch: bool = False  # images by URL, where the API fetches none
     fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not
-    told: set[str] = field(default_factory=set)  # what the caller was warned of
+    warned: set[str] = field(default_factory=set)  # what the caller was warned of
     provider: int = 0
     fallbacks: Sequence[Fallback] = ()
     deps: Any = None

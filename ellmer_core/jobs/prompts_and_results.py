@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._chat.base import Input
+from .._chat.answers import Input
 from .._chat.chat import Chat
 from ..contents.content import Content
 from ..errors import EllmerWarning, UsageError

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .._chat.chat import Chat
     from ..contents.content import Content
-    from ..conversation.cancellation import StreamController
+    from ..conversation.settings import StreamController
 
 __all__ = ["chat_app", "live_browser", "live_console", "shinychat_stream"]
 

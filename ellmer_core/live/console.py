@@ -19,13 +19,13 @@ from rich.text import Text
 from .._chat.chat import Chat
 from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
 from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
-from ..conversation.approval import Decision, deciding
+from ..conversation.settings import Decision, deciding
 from ..errors import EllmerError
 from ..render.citation_footnotes import sources_markdown
 from ..render.markdown import contents_markdown
 from ..render.rich_console import safe
 from ..render.tool_card import Card, card, value_text
-from ..tool_execution.tool_progress import showing
+from ..tool_execution import showing
 from .console_streaming_markdown import Bottom, complete, markdown
 
 __all__ = ["talk"]

@@ -14,7 +14,7 @@ from shinychat.types import ChatMessage
 
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText
 from ..contents.turns import UserTurn
-from ..conversation.approval import Decision
+from ..conversation.settings import Decision
 from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
 from .page_parts import question_tag, status_text, trouble_tag

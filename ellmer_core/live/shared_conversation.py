@@ -16,9 +16,8 @@ from .._chat.chat import Chat
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
-from ..conversation.approval import Decision, deciding
-from ..conversation.cancellation import StreamController
 from ..conversation.history import merged
+from ..conversation.settings import Decision, StreamController, deciding
 from ..render.shinychat import contents_shinychat
 from .error_messages import in_plain_words
 from .stream_to_shinychat import Decided, pieces

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._chat.tools_and_callbacks import ToolRegistry
 from ..contents.tool_requests_and_results import ContentToolRequest, ToolDef
 from ..errors import UsageError
 from ..schemas.type_functions import to_json_schema
-from ..tool_execution.run_tool import ainvoke
+from ..tool_execution import ainvoke
+from ..tools.definition import tool
 from .results import blocks_of
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "el
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
     except ImportError as error:
         raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
-    box = ToolRegistry()
-    box.register_tools(tools)
+    definitions = [each if isinstance(each, ToolDef) else tool(each) for each in tools]
+    offered: dict[str, ToolDef] = {definition.name: definition for definition in definitions}
 
     async def listed(_context: object, _params: object) -> ListToolsResult:
-        return ListToolsResult(tools=[_listed(tool) for tool in box.get_tools().values()])
+        return ListToolsResult(tools=[_listed(definition) for definition in offered.values()])
 
     async def called(_context: object, params: CallToolRequestParams) -> CallToolResult:
-        tool = box.get_tools().get(params.name)
-        result = await ainvoke(ContentToolRequest("", params.name, params.arguments or {}, tool=tool))
+        request = ContentToolRequest("", params.name, params.arguments or {}, tool=offered.get(params.name))
+        result = await ainvoke(request)
         return CallToolResult(content=blocks_of(result), is_error=result.error is not None)
 
     return Server(name, on_list_tools=listed, on_call_tool=called)

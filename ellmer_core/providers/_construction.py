@@ -13,11 +13,10 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from .. import providers
 from .._chat.chat import Chat
-from .._chat.echo import EchoMode, default_echo
-from ..conversation.approval import AskBefore, Decide
-from ..conversation.usage_limits import UsageLimits
+from .._chat.console import EchoMode, default_echo
+from ..conversation.settings import AskBefore, Decide, UsageLimits
 from ..errors import UsageError
-from ..transport.timeouts_and_limits import Limits, Timeouts
+from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Wire
 from ..wire.model_profile import Profile
 from ..wire.neutral_parameters import NEUTRAL

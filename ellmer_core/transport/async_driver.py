@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from ..contents.content import Content
 from ..contents.images_and_pdfs import fetched_image
 from ..contents.turns import Turn
-from ..conversation.approval import Said, decided
 from ..conversation.io_operations import (
     Answer,
     CallTools,
@@ -32,8 +31,9 @@ from ..conversation.io_operations import (
     Send,
     Wait,
 )
+from ..conversation.settings import Said, decided
 from ..errors import UsageError
-from ..tool_execution.run_tool import ainvoke
+from ..tool_execution import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
 __all__ = ["AsyncDriver", "adrive"]

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from ..contents.content import Content, ContentImageInline
 from ..contents.turns import Turn
-from ..conversation.approval import Said, decided
 from ..conversation.io_operations import (
     Answer,
     CallTools,
@@ -33,6 +32,7 @@ from ..conversation.io_operations import (
     Send,
     Wait,
 )
+from ..conversation.settings import Said, decided
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 
@@ -138,7 +138,7 @@ class BlockingDriver(HttpExchange):
         return fetched_image(url)
 
     def call(self, effect: CallTools) -> None:
-        from ..tool_execution.run_tool import invoke  # noqa: PLC0415 - many chats have no tools
+        from ..tool_execution import invoke  # noqa: PLC0415 - many chats have no tools
 
         if len(effect.requests) == 1:
             [(place, request)] = effect.requests.items()

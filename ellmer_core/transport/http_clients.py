@@ -1,4 +1,5 @@
-"""The HTTP clients of a chat: they are made when first needed, shared by its forks, and closed with it.
+"""The HTTP clients of a chat, with their time limits and size limits. Clients are made when first needed, shared by the chat's
+forks, and closed with it.
 
 One TLS context serves the process. It is made for the first HTTPS request, because that takes 20 ms and more. Each
 event loop has its own client, which is closed when the loop ends at the latest.
@@ -14,12 +15,57 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
 from ..errors import UsageError
-from .timeouts_and_limits import Limits, Timeouts
+from ..values import Value
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "Limits", "Timeouts"]
+
+
+# --- Limits ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeouts(Value):
+    """How long to wait for an answer, in seconds. `None` means no limit.
+
+    Args:
+        connect: Until the connection is made. Default: 10.
+        idle: Until the next data arrives. An answer that is not streamed arrives all at once. Default: 600.
+        total: For the whole answer to one request. Default: 3,600.
+
+    Examples:
+        >>> chat = chat_openai(timeout=Timeouts(idle=30))
+        >>> Timeouts().total
+        3600.0
+    """
+
+    connect: float | None = 10.0
+    idle: float | None = 600.0
+    total: float | None = 3600.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Limits(Value):
+    """Limits on how much of an answer is read. An answer above a limit raises a `ResponseError` that names the limit.
+
+    Args:
+        answer: Bytes of one answer, decompressed. Default: 100 MB. `None` means no limit, here and below.
+        events: Events of one stream. Default: 1,000,000.
+        error: Bytes of the body of an error; the rest is not read. Default: 1 MB.
+
+    Examples:
+        >>> Limits(answer=5_000_000).events
+        1000000
+    """
+
+    answer: int | None = 100_000_000
+    events: int | None = 1_000_000
+    error: int | None = 1_000_000
+
+
+# --- Clients ---------------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False, repr=False)
@@ -136,15 +182,13 @@ def _client(proxy: str | None, *, concurrent: bool = False) -> Any:
     """
     from urllib.request import getproxies  # noqa: PLC0415 - httpx brings it
 
-    from . import connection_pools, httpx_without_cookies  # noqa: PLC0415 - as httpx itself
+    from . import httpx_clients  # noqa: PLC0415 - as httpx itself
 
-    kind = httpx_without_cookies.AsyncClient if concurrent else httpx_without_cookies.Client
+    kind = httpx_clients.AsyncClient if concurrent else httpx_clients.Client
     limits = _httpx().Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0)
     if proxy is None and getproxies():
         return kind(verify=_tls(), limits=limits)
-    own = (connection_pools.AsyncPools if concurrent else connection_pools.Pools)(
-        _tls, limits=limits, proxy=proxy
-    )
+    own = (httpx_clients.AsyncPools if concurrent else httpx_clients.Pools)(_tls, limits=limits, proxy=proxy)
     return kind(transport=own)
 
 

@@ -11,19 +11,22 @@ import time
 from contextlib import suppress
 from logging import DEBUG
 from socket import SHUT_RDWR, socket
+from types import TracebackType
 from typing import Any, Protocol
 
-from ..conversation.cancellation import StreamController
 from ..conversation.io_operations import Answer, Send, Wait
-from ..errors import ResponseError
+from ..conversation.settings import StreamController
+from ..errors import ConnectError, ResponseError, TimeoutError, UsageError
 from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing.sse_and_ndjson import decoder
-from .connection_errors import ConnectionMonitor
-from .http_clients import Connection
-from .timeouts_and_limits import Timeouts
+from .http_clients import Connection, Timeouts
 
-__all__ = ["LINGER", "HttpExchange", "hang_up", "some_time"]
+__all__ = ["LINGER", "ConnectionMonitor", "HttpExchange", "hang_up", "some_time"]
+
+
+# --- One exchange ----------------------------------------------------------------------------------------
+
 
 LINGER = 0.2  # seconds to wait for the end of a finished stream, so that its connection can be used again
 
@@ -83,7 +86,13 @@ class HttpExchange:
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
         _check_encoding(headers.get("content-encoding", ""))
-        return Answer(response.status_code, headers, time.time())
+        if (
+            "date" not in headers and "retry-after" in headers
+        ):  # which may be a date, to be compared with this one
+            from email.utils import formatdate  # noqa: PLC0415 - few answers have neither
+
+            headers["date"] = formatdate(time.time(), usegmt=True)
+        return Answer(response.status_code, headers)
 
     def fed(self, chunk: bytes) -> list[Any]:
         """Returns the events that a chunk completes."""
@@ -150,3 +159,78 @@ def _httpx_timeouts(limits: Timeouts) -> dict[str, float | None]:
 
 def _least(*limits: float | None) -> float | None:
     return min((limit for limit in limits if limit is not None), default=None)
+
+
+# --- Errors of a connection: unreachable, broken, silent, too late, cancelled ----------------------------
+
+
+class ConnectionMonitor:
+    """Monitors one answer after the other. As a context manager, it converts the errors of an HTTP client to ours. It
+    recognizes them by name, because every client has its own classes.
+    """
+
+    def __init__(self, controller: StreamController) -> None:
+        self.controller = controller
+        self.where = ""
+        self.limits = Timeouts(None, None, None)
+        self.ends: float | None = None  # when the answer must be complete, by time.monotonic()
+        self.interrupts = False  # whether a silence is ended then, too
+
+    def begin(self, url: str, limits: Timeouts | None) -> None:
+        """Begins a request. Without `limits`, the client's own limits hold."""
+        self.where = url
+        self.limits = limits or Timeouts(None, None, None)
+        self.interrupts = self.limits.total not in (None, Timeouts.total)
+        self.ends = None if self.limits.total is None else time.monotonic() + self.limits.total
+
+    @property
+    def left(self) -> float | None:
+        """The seconds until the answer must be complete."""
+        return None if self.ends is None else max(self.ends - time.monotonic(), 0.0)
+
+    def check(self) -> None:
+        """Raises `TimeoutError` if the answer took longer than allowed."""
+        if self.ends is not None and time.monotonic() >= self.ends:
+            raise self.overdue()
+
+    def overdue(self) -> TimeoutError:
+        """Returns the error for an answer that took longer than allowed."""
+        text = f"The answer of {self.where} was not complete after {_seconds(self.limits.total)} (timeout: total)."
+        return TimeoutError(text, "total")
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception):
+            self.translate(error)
+
+    def translate(self, error: Exception) -> None:
+        """Raises our error for an error of the client. Other errors pass."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if {"UnsupportedProtocol", "InvalidURL"} & names:
+            raise UsageError(f"base_url= is invalid: {error}") from error
+        if "LocalProtocolError" in names or isinstance(error, UnicodeEncodeError):
+            # Its message would quote the header, which may be the key.
+            raise UsageError("A header of the request is not valid HTTP. Check the API key.") from None
+        if not {"RequestError", "StreamError"} & names:
+            return
+        self.controller.check()
+        self.check()
+        raise self._failure(error, names) from error
+
+    def _failure(self, error: Exception, names: set[str]) -> ConnectError:
+        if {"ConnectTimeout", "PoolTimeout"} & names:
+            text = f"No connection to {self.where} after {_seconds(self.limits.connect)} (timeout: connect)."
+            return TimeoutError(text, "connect")
+        if "TimeoutException" in names:
+            return TimeoutError(
+                f"{self.where} sent nothing for {_seconds(self.limits.idle)} (timeout: idle).", "idle"
+            )
+        return ConnectError(f"{self.where}: {str(error) or type(error).__name__}")
+
+
+def _seconds(limit: float | None) -> str:
+    return "the client's own limit" if limit is None else f"{limit:g} s"

@@ -1,23 +1,27 @@
-"""Requests outside the conversation: counting tokens, listing models, submitting a batch. They are steps as in
+"""Requests outside the conversation: counting tokens, listing models, storing files, submitting a
+batch. They are steps as in
 `conversation.loop`, so that the same two drivers carry them out, blocking or async, with the same retries.
 """
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 from contextlib import aclosing
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..contents.content import ContentFile, ContentImageInline, ContentPDF, ContentUploaded
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
-from ..conversation import retry
-from ..conversation.cancellation import StreamController
-from ..conversation.io_operations import Answer, Loop, ReadBody, Send, Wait
-from ..conversation.request.serialized_turn_cache import encoded
-from ..errors import ConnectError, ProviderError, ResponseError
+from ..conversation import retries
+from ..conversation.io_operations import Answer, Clock, Loop, ReadBody, Send, Wait
+from ..conversation.request_cache import encoded
+from ..conversation.settings import StreamController
+from ..errors import ConnectError, ProviderError, ResponseError, UsageError
 from ..wire.base import Wire
-from ..wire.batch_and_file_apis.base import Steps
+from ..wire.batch_and_file_apis.base import Steps, Uploads
 from ..wire.framing.json_text import read_json
 from ..wire.request_and_stream_merger import Request
 from .blocking_driver import BlockingDriver, drive
@@ -26,7 +30,9 @@ from .http_clients import Connection
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["arun", "asked", "asked_json", "counted", "run", "stepped"]
+__all__ = ["arun", "asked", "asked_json", "counted", "deleted", "run", "stepped", "uploaded"]
+
+PAUSE, LONGEST = 2.0, 600.0  # seconds: between two looks at a file that is not ready, and in all
 
 T = TypeVar("T")
 
@@ -45,7 +51,7 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
                 return content
             raise wire.error(answer.status, answer.headers, content)
         except (ProviderError, ConnectError) as error:
-            wait = retry.wait(error, answer.headers, answer.at, tries)
+            wait = retries.wait(error, answer.headers, tries)
             if tries >= max_tries or wait is None:
                 raise
         yield Wait(*wait)
@@ -75,6 +81,43 @@ def counted(wire: Wire, turns: Sequence[Turn], tools: Sequence[ToolDef], type: T
     """Returns the number of tokens of this input, as the provider counts them."""
     response = yield from asked_json(wire, wire.count_request(turns, tools, type=type))
     return wire.counted(response)
+
+
+def uploaded(
+    wire: Wire, path: str | Path, content_type: str | None, expires_in: float | None
+) -> Loop[ContentUploaded]:
+    """Returns a file that the provider has stored, when it is ready."""
+    from ..contents.document_files import content_file  # noqa: PLC0415 - few chats upload
+
+    uploads = _uploads(wire)
+    content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)
+    steps = uploads.upload(wire, b64decode(content.data), content.type, Path(path).name, expires_in)
+    stored = yield from stepped(wire, steps, max_tries=1)
+    waited = 0.0
+    while not stored.ready:
+        look = uploads.poll(wire, stored.uri)
+        if waited >= LONGEST or look is None:
+            raise ResponseError(f"{path} was uploaded, but is not ready after {waited:g} seconds.")
+        yield Wait(PAUSE, PAUSE)
+        waited += PAUSE
+        stored = uploads.polled((yield from asked(wire, look)))
+    expires = stored.expires((yield Clock(wall=True)))
+    return ContentUploaded(stored.uri, content.type, wire.name, wire.provider, expires, source=content)
+
+
+def deleted(wire: Wire, file: ContentUploaded) -> Loop[None]:
+    """Deletes an uploaded file from the provider."""
+    if not wire.holds(file):
+        raise UsageError(f"The file was uploaded to {file.provider or file.wire}, not to {wire.provider}.")
+    yield from asked(wire, _uploads(wire).delete(wire, file.uri))
+
+
+def _uploads(wire: Wire) -> Uploads:
+    if wire.uploads is None:
+        raise UsageError(
+            f"{wire.provider} does not store files over this API. Use content_file(), which sends the file with the request."
+        )
+    return wire.uploads
 
 
 def run(loop: Loop[T], connection: Connection) -> T:

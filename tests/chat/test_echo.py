@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from ellmer_core._chat.echo import Echo, default_echo, echo_mode
+from ellmer_core._chat.console import Echo, default_echo, echo_mode
 from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn

@@ -137,7 +137,7 @@ def test_a_file_that_the_provider_has_deleted_meanwhile_is_sent_along(mode, serv
 
 
 def test_google_is_waited_for(server, reply, chatting, pdf, monkeypatch):
-    monkeypatch.setattr("ellmer_core._chat.file_uploads.PAUSE", 0.001)
+    monkeypatch.setattr("ellmer_core.transport.single_requests.PAUSE", 0.001)
     later = {**GOOGLE, "state": "PROCESSING"}
     server.answers(
         reply(json_of({"file": later})), reply(json_of(later)), reply(json_of({**GOOGLE, "state": "ACTIVE"}))

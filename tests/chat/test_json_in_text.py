@@ -2,7 +2,7 @@
 
 import pytest
 
-from ellmer_core._chat.structured_output.json_in_text import begun_json, json_values
+from ellmer_core._chat.structured_output import begun_json, json_values
 
 
 @pytest.mark.parametrize(

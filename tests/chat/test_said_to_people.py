@@ -71,7 +71,7 @@ def test_results_that_wait_are_printed():
 
 
 def test_a_tool_that_fails_warns_with_a_traceback(caplog):
-    from ellmer_core.tool_execution.run_tool import invoke
+    from ellmer_core.tool_execution import invoke
 
     @tool
     def broken():

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 from typing_extensions import TypedDict
 
-from ellmer_core._chat.structured_output.partial_data import Known, partial_value
+from ellmer_core._chat.structured_output import Known, partial_value
 from ellmer_core.errors import ConversionError
 from ellmer_core.schemas.type_functions import type_object, type_string
 

@@ -6,7 +6,7 @@ import pytest
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.contents.turns import Tokens
-from ellmer_core.conversation.response.answer_sanitizing import Pieces, turn_of
+from ellmer_core.conversation.response import Pieces, turn_of
 from ellmer_core.errors import ResponseError
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.bedrock.request import Bedrock

@@ -1,7 +1,7 @@
 """A file that the provider has deleted: the turn gets the file itself, and keeps the rest."""
 
 from ellmer_core import AssistantPartialTurn, AssistantTurn, ContentPDF, ContentUploaded, Tokens, UserTurn
-from ellmer_core.conversation.request.expired_uploads import expiring, sent_along
+from ellmer_core.conversation.request import expiring, sent_along
 
 PDF = ContentPDF("application/pdf", "JVBERi0xLjQ=")
 GOES = ContentUploaded(

@@ -7,10 +7,10 @@ from played_loop import HI, PLAN, STREAM, Outside, called, piece, ran, status, t
 
 from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
-from ellmer_core.conversation.cancellation import StreamController
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Emit, ReadEvents, Wait
 from ellmer_core.conversation.loop import converse
+from ellmer_core.conversation.settings import StreamController
 from ellmer_core.errors import ConnectError, IncompleteResponseError, ServerError, TimeoutError
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")

@@ -25,7 +25,7 @@ from ellmer_core.conversation.history import INTERRUPTED, NEVER_CALLED, History
 from ellmer_core.conversation.io_operations import CallTools
 from ellmer_core.errors import IncompleteResponseError, ServerError, ToolReject, ToolRoundsError
 from ellmer_core.schemas.type_functions import type_object, type_string
-from ellmer_core.tool_execution.run_tool import invoke
+from ellmer_core.tool_execution import invoke
 from ellmer_core.tools.definition import tool
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")

@@ -165,7 +165,7 @@ def test_a_cache_that_there_is_not_is_an_error_at_once():
 
 
 def test_a_model_without_tools_is_told_of_calls_in_words():
-    from ellmer_core.conversation.request.unsendable_content import sendable_to
+    from ellmer_core.conversation.request import sendable_to
 
     call = ContentToolRequest("a", "f", {"x": 1})
     turns = [UserTurn("1"), AssistantTurn([call]), UserTurn([ContentToolResult("5", request=call)])]

@@ -17,7 +17,7 @@ from ellmer_core.contents.content import (
 )
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.conversation.request.serialized_turn_cache import RequestCache, encoded
+from ellmer_core.conversation.request_cache import RequestCache, encoded
 from ellmer_core.errors import ContentError, UsageError
 from ellmer_core.tools.definition import tool
 
@@ -153,7 +153,7 @@ def test_old_bytes_are_used_again(name, monkeypatch):
     written.request(wire, turns, (), **HOW)
     asked = []
     monkeypatch.setattr(
-        "ellmer_core.conversation.request.serialized_turn_cache.encoded",
+        "ellmer_core.conversation.request_cache.encoded",
         lambda body: [asked.append(body), encoded(body)][1],
     )
     _, body = written.request(wire, [*turns, AssistantTurn("Yes."), UserTurn("And?")], (), **HOW)

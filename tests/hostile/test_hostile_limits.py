@@ -83,7 +83,7 @@ def test_a_packing_that_was_not_asked_for_is_not_opened(encoding):
 
 def test_an_answer_that_drips_is_left_after_the_whole_time(monkeypatch):
     clock = iter(range(0, 10**9, 100))
-    monkeypatch.setattr("ellmer_core.transport.connection_errors.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("ellmer_core.transport.http_exchange.time.monotonic", lambda: next(clock))
     options = {"stream": Endless(b": \n\n", 200), "headers": {"content-type": "text/event-stream"}}
     chat = talk(httpx.Response(200, **options), timeouts=ec.Timeouts())
 

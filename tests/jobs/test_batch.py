@@ -21,12 +21,7 @@ from ellmer_core.errors import (
     ServerError,
     UsageError,
 )
-from ellmer_core.jobs.batch_functions import (
-    batch_chat,
-    batch_chat_completed,
-    batch_chat_structured,
-    batch_chat_text,
-)
+from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
 from ellmer_core.models.prices import session_usage
 from ellmer_core.wire.batch_and_file_apis.batch_apis import GeminiBatches
 

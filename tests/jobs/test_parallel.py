@@ -12,8 +12,9 @@ from many_chats import chat_with, provider
 
 from ellmer_core.contents.content import ContentText
 from ellmer_core.errors import BadRequestError, ConversionError, EllmerWarning, UsageError
-from ellmer_core.jobs import parallel_execution
-from ellmer_core.jobs.parallel_functions import (
+from ellmer_core.jobs import parallel
+from ellmer_core.jobs.parallel import (
+    Paced,
     parallel_chat,
     parallel_chat_async,
     parallel_chat_structured,
@@ -21,7 +22,6 @@ from ellmer_core.jobs.parallel_functions import (
     parallel_chat_text,
     parallel_chat_text_async,
 )
-from ellmer_core.jobs.rate_limit import Paced
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.schemas.type_functions import type_integer, type_object, type_string
 from ellmer_core.tools.definition import tool
@@ -182,9 +182,7 @@ def test_every_request_counts(monkeypatch):
         call = {"id": "c", "type": "function", "function": {"name": "nothing", "arguments": "{}"}}
         return {"role": "assistant", "tool_calls": [call]}
 
-    monkeypatch.setattr(
-        parallel_execution, "Paced", lambda *args: Paced(*args, clock=lambda: 0.0, sleep=sleep)
-    )
+    monkeypatch.setattr(parallel, "Paced", lambda *args: Paced(*args, clock=lambda: 0.0, sleep=sleep))
     with provider(answer) as url:
         assert parallel_chat_text(chat_with(url), ["a", "b"], max_active=1) == ["done", "done"]
     assert counted["slept"] == 3

@@ -8,7 +8,7 @@ from ellmer_core.errors import UsageError
 from ellmer_core.providers._construction import chat as chat_by_name
 from ellmer_core.providers.openai import chat_openai
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
-from ellmer_core.transport.timeouts_and_limits import Timeouts
+from ellmer_core.transport.http_clients import Timeouts
 
 PROVIDERS = {
     "openai": ("OpenAI", "gpt-5.6-terra", "OPENAI_API_KEY", "api.openai.com/v1/responses"),

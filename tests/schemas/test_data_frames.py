@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ellmer_core._chat.structured_output.validated_answer import Structured
+from ellmer_core._chat.structured_output import Structured
 from ellmer_core.contents.turns import AssistantTurn
 from ellmer_core.errors import ConversionError, UsageError
 from ellmer_core.schemas.data_frames import data_frame, df_schema

@@ -22,7 +22,7 @@ from ellmer_core.contents.content import (
 )
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
-from ellmer_core.conversation import retry
+from ellmer_core.conversation import retries
 from ellmer_core.errors import AuthenticationError, IncompleteResponseError
 
 pytest.importorskip("opentelemetry.sdk")
@@ -270,7 +270,7 @@ def test_an_error_of_the_provider(server, reply, chat, spans):
 
 
 def test_tries_are_one_span(server, reply, chat, spans, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.001)
+    monkeypatch.setattr(retries, "FIRST", 0.001)
     server.answers(reply([b"{}"], status=500), reply([whole("Hi")]))
     chat.chat("Go")
 
@@ -324,8 +324,8 @@ def test_providers_have_the_names_of_the_conventions(name):
 def test_who_does_not_ask_for_spans_does_not_pay():
     code = """
 import sys, ellmer_core
-from ellmer_core.telemetry.chat_spans import traced
-from ellmer_core.telemetry.tool_call_spans import tracer
+from ellmer_core.telemetry.spans import traced
+from ellmer_core.telemetry.spans import tracer
 assert tracer() is None and traced("loop", None, None) == "loop"
 chat = ellmer_core.chat_openai(api_key="k", model="m")
 assert not [name for name in sys.modules if name.startswith("opentelemetry")]

@@ -10,7 +10,7 @@ from ellmer_core.contents.content import ContentUnknown
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
-from ellmer_core.tool_execution.run_tool import invoke
+from ellmer_core.tool_execution import invoke
 from ellmer_core.wire.anthropic.request import AnthropicMessages
 from ellmer_core.wire.gemini.request import Gemini
 from ellmer_core.wire.openai_chat.request import OpenAIChat

@@ -11,7 +11,7 @@ from many_chats import chat_with, provider
 
 from ellmer_core import chat_openai_compatible
 from ellmer_core.errors import ConnectError, UsageError
-from ellmer_core.transport import connection_pools
+from ellmer_core.transport import httpx_clients
 
 
 def said(*_):
@@ -111,7 +111,7 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
     with pytest.raises(Exception, match="stopped before its end"):
         list(chat.stream("Hi"))
     assert chat.chat("Hi", echo="none") == "Hello."
-    lost = connection_pools.Pools(httpx.create_ssl_context)
+    lost = httpx_clients.Pools(httpx.create_ssl_context)
     with pytest.raises(httpx.ConnectError):
         lost.handle_request(httpx.Request("GET", "http://127.0.0.1:9"))
     assert sum(map(len, lost._stacks.free.values())) == 1
@@ -122,7 +122,7 @@ def test_what_was_lent_goes_back_also_after_a_failure(server, reply, make):
 def test_certificates_are_read_for_https_only(monkeypatch):
     real = httpx.create_ssl_context()
     read = []
-    pools = connection_pools.Pools(lambda: [read.append("certificates"), real][1])
+    pools = httpx_clients.Pools(lambda: [read.append("certificates"), real][1])
     contexts = []
     monkeypatch.setattr(httpx, "HTTPTransport", lambda **options: contexts.append(options["verify"]))
     for url in ("http://a", "https://a"):
@@ -142,12 +142,12 @@ def test_connections_that_are_old_or_too_many_are_closed(monkeypatch):
             closed.append(self)
 
     now = [0.0]
-    monkeypatch.setattr(connection_pools.time, "monotonic", lambda: now[0])
-    stacks = connection_pools._Stacks(lambda _scheme: Kept())
-    made = [stacks.taken(httpx.URL("http://a"))[1] for _ in range(connection_pools.KEPT + 1)]
+    monkeypatch.setattr(httpx_clients.time, "monotonic", lambda: now[0])
+    stacks = httpx_clients._Stacks(lambda _scheme: Kept())
+    made = [stacks.taken(httpx.URL("http://a"))[1] for _ in range(httpx_clients.KEPT + 1)]
     place = ("http", "a", "None")
     assert [old for pool in made for old in stacks.returned(place, pool)] == [made[0]]
-    now[0] = connection_pools.IDLE + 1
+    now[0] = httpx_clients.IDLE + 1
     newest = stacks.taken(httpx.URL("http://a"))[1]
     assert newest is made[-1]
     assert stacks.returned(place, newest) == made[1:-1]

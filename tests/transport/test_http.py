@@ -10,7 +10,7 @@ from chat_answers import KEY, SSE, answer
 from http_talk import DONE, Async, Blocking, event
 
 from ellmer_core.contents.turns import AssistantPartialTurn
-from ellmer_core.conversation import retry
+from ellmer_core.conversation import retries
 from ellmer_core.errors import (
     AuthenticationError,
     ConnectError,
@@ -131,7 +131,7 @@ def test_an_answer_that_breaks_off_is_incomplete(server, reply, make, talk, end)
 
 
 def test_a_failed_request_is_tried_again(server, reply, make, talk, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.001)
+    monkeypatch.setattr(retries, "FIRST", 0.001)
     server.answers(
         reply(status=503), reply([b"<html>Bad gateway</html>"], status=502, end="cut"), reply([answer()])
     )

@@ -10,11 +10,10 @@ from http_talk import DONE, event
 from ellmer_core import Chat, shinychat_stream
 from ellmer_core.contents.content import ContentText
 from ellmer_core.contents.turns import AssistantPartialTurn
-from ellmer_core.conversation.cancellation import StreamController
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Emit
 from ellmer_core.conversation.loop import converse
-from ellmer_core.conversation.settings import Settings
+from ellmer_core.conversation.settings import Settings, StreamController
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.transport import async_driver, blocking_driver
 

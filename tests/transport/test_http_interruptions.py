@@ -10,10 +10,10 @@ from chat_answers import SSE, answer
 from http_talk import event
 
 from ellmer_core.contents.turns import AssistantPartialTurn
-from ellmer_core.conversation import retry
-from ellmer_core.conversation.cancellation import StreamController
+from ellmer_core.conversation import retries
+from ellmer_core.conversation.settings import StreamController
 from ellmer_core.errors import TimeoutError
-from ellmer_core.transport.timeouts_and_limits import Timeouts
+from ellmer_core.transport.http_clients import Timeouts
 
 # Timeouts ---------------------------------------------------------------------------------------------------
 
@@ -113,7 +113,7 @@ def test_cancelling_from_another_thread_wakes_a_read(server, reply, make, talk):
 
 
 def test_cancelling_wakes_a_wait(server, reply, make, talk, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 60.0)
+    monkeypatch.setattr(retries, "FIRST", 60.0)
     controller = StreamController()
     server.answers(reply(status=503))
     threading.Thread(target=lambda: (_until(lambda: server.asked), controller.cancel())).start()

@@ -10,7 +10,7 @@ from recorded_traffic import absent, files
 from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
 from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
-from ellmer_core.conversation import retry
+from ellmer_core.conversation import retries
 from ellmer_core.errors import AuthenticationError, ResponseError
 from ellmer_core.providers._model_lists import listed, lister
 from ellmer_core.providers.aws_bedrock import AWSBedrock
@@ -111,7 +111,7 @@ def test_models_are_listed_newest_first_with_prices(server, reply):
 
 
 def test_asking_again_helps_where_it_may(server, reply, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.0)
+    monkeypatch.setattr(retries, "FIRST", 0.0)
     server.answers(
         reply(status=503, headers={"retry-after-ms": "1"}), reply([b'{"data": []}']), reply(status=401)
     )

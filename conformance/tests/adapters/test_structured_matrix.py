@@ -12,7 +12,7 @@ from ellmer_conformance.adapters.endpoints import endpoint, place_of
 from ellmer_conformance.scenarios.script import Fills, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_core import UsageError
-from ellmer_core._chat.structured_output.validated_answer import Structured
+from ellmer_core._chat.structured_output import Structured
 from ellmer_core.schemas.type_functions import convert
 
 sys.path.append(str(Path(__file__).parents[3] / "tests" / "support"))

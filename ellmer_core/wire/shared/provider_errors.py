@@ -238,10 +238,23 @@ def _behind(level: Mapping[str, Any], name: str, key: str) -> Iterator[str]:
 
 
 def _header_wait(headers: Mapping[str, str]) -> float | None:
-    """Returns seconds from a header. A date in `retry-after` needs a clock, so the driver reads it."""
-    said = (_seconds(headers.get(n), unit) for n, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)))
-    waits = [wait for wait in said if wait is not None]
-    return next((wait for wait in waits if wait), 0.0 if waits else None)
+    """Returns seconds from a header: a number, or a date, which is compared with the server's own clock (`date`)."""
+    units = (("retry-after-ms", 0.001), ("retry-after", 1.0))
+    numbers = [_seconds(headers.get(name), unit) for name, unit in units]
+    waits = [wait for wait in numbers if wait is not None]
+    if waits:
+        return next((wait for wait in waits if wait), 0.0)
+    then, now = _timestamp(headers.get("retry-after")), _timestamp(headers.get("date"))
+    return None if then is None or now is None else max(then - now, 0.0)
+
+
+def _timestamp(date: str | None) -> float | None:
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - few answers have a date to wait for
+
+    try:
+        return parsedate_to_datetime(date).timestamp() if date else None
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # a date from elsewhere can be anything
+        return None
 
 
 def _body_wait(levels: list[Mapping[str, Any]], message: str) -> float | None:

@@ -149,6 +149,8 @@ def test_the_text_of_the_provider_behind_a_gateway_is_told():
         ({}, {"Retry-After": "7"}, 7),
         ({}, {"retry-after": "1", "retry-after-ms": "250"}, 0.25),
         ({}, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
+        ({}, {"retry-after": "Wed, 21 Oct 2026 07:28:07 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 7),
+        ({}, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT", "date": "Wed, 21 Oct 2026 07:28:07 GMT"}, 0),
         ({"error": {"message": "x", "details": [{"@type": "h"}, {"retryDelay": "48.5s"}]}}, {}, 48.5),
         ({"error": {"message": "Please retry in 48.939935699s."}}, {}, 48.939935699),
         ({"error": {"message": "Please try again in 84ms. Visit"}}, {}, 0.084),

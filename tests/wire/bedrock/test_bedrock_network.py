@@ -8,7 +8,7 @@ from struct import pack
 from bedrock_samples import answer
 
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.conversation import retry
+from ellmer_core.conversation import retries
 from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
 from ellmer_core.transport.aws_signature import AwsKeys, signed
 
@@ -57,7 +57,7 @@ def timestamp(date):
 
 
 def test_each_try_is_signed_anew(server, reply, monkeypatch):
-    monkeypatch.setattr(retry, "FIRST", 0.001)
+    monkeypatch.setattr(retries, "FIRST", 0.001)
     busy = reply([b'{"message":"Too many requests"}'], status=503)
     done = reply([json.dumps(answer({"text": "ok"})).encode()])
     current = [AwsKeys("first", "s")]

@@ -16,8 +16,8 @@ from ellmer_core._chat.save_and_restore import recorded, restored
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.conversation.history import History, sendable
 from ellmer_core.conversation.io_operations import Answer, ReadBody, ReadEvents
-from ellmer_core.conversation.request.serialized_turn_cache import encoded
-from ellmer_core.conversation.response.answer_reading import read
+from ellmer_core.conversation.request_cache import encoded
+from ellmer_core.conversation.response import read
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
 from ellmer_core.models.prices.price_lookup import cost

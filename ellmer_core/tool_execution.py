@@ -3,41 +3,119 @@
 The arguments are checked and converted first, and the value last. Every failure becomes an error result for the
 model. A blocking tool runs in the caller's thread, unless it has a timeout or the caller is async. Only
 `AsyncToolError` is raised, for an async tool in a blocking call.
+
+The progress that a tool reports while it runs is shown to the user, and never sent to the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import Future
-from contextlib import aclosing
-from contextvars import copy_context
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar, copy_context
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
 from logging import DEBUG, WARNING
 from threading import Thread
-from typing import Any
+from typing import Any, Literal
 
-from ..contents.content import replaced
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
-from ..errors import AsyncToolError, ConversionError, ToolReject
-from ..log import logger
-from ..schemas.json_to_python_values import convert
-from ..telemetry.tool_call_spans import traced_call
-from ..tools.context import CallScope, ToolContext
-from ..tools.result_validation import check_tool_result
-from ..tools.signature_and_docstring import is_field, parameters
-from .tool_progress import calling, say
+from .contents.content import replaced
+from .contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
+from .log import logger
+from .schemas.json_to_python_values import convert
+from .telemetry.spans import traced_call
+from .tools.context import CallScope, ToolContext
+from .tools.result_validation import check_tool_result
+from .tools.signature_and_docstring import is_field, parameters
 
-__all__ = ["ainvoke", "invoke"]
+__all__ = ["Progress", "local_shinychat", "showing"]
+
+
+# --- Progress --------------------------------------------------------------------------------------------
+
+
+Show = Callable[[ContentToolRequest, str], object]
+
+_show: ContextVar[Show | None] = ContextVar("ellmer_core_show", default=None)
+_call: ContextVar[ContentToolRequest | None] = ContextVar("ellmer_core_call", default=None)
+
+
+class Progress:
+    """The progress line beside a running tool call. It disappears when the result arrives."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        self._show = show
+        self._text = ""
+
+    def append(self, text: str, *, operation: Literal["append", "replace"] = "append") -> None:
+        """Appends text to the progress. With `operation="replace"`, it replaces the previous text."""
+        if operation not in {"append", "replace"}:
+            raise UsageError(f'operation= must be "append" or "replace", not {operation!r}.')
+        self.replace(text if operation == "replace" else self._text + text)
+
+    def replace(self, text: str) -> None:
+        """Replaces the previous text."""
+        self._text = text
+        self._show(text)
+
+
+def local_shinychat() -> Progress:
+    """Returns the chat on the screen, so that a tool can show its progress.
+
+    Without a UI (`live_browser()`, `live_console()` or `shinychat_stream()`), its methods do nothing. Progress is never
+    sent to the model and disappears when the tool returns.
+
+    Returns:
+        An object with `append(text)` and `replace(text)`.
+
+    Examples:
+        >>> chat_ui = local_shinychat()
+        >>> chat_ui.append("Searching…")
+        >>> chat_ui.replace("50 %")
+    """
+    show, request = _show.get(), _call.get()
+    if show is None or request is None:
+        return Progress(lambda _text: None)
+    return Progress(lambda text: show(request, text))
+
+
+def say(value: object) -> None:
+    """Reports a value that a generator tool yields before its result as progress."""
+    local_shinychat().replace(str(value))
+
+
+@contextmanager
+def showing(show: Show) -> Iterator[None]:
+    """Sends the progress of tools in this context to `show(request, text)`, which any thread may call."""
+    token = _show.set(show)
+    try:
+        yield
+    finally:
+        _show.reset(token)
+
+
+@contextmanager
+def calling(request: ContentToolRequest) -> Iterator[None]:
+    """Sets the request whose tool this context calls."""
+    token = _call.set(request)
+    try:
+        yield
+    finally:
+        _call.reset(token)
+
+
+# --- The call --------------------------------------------------------------------------------------------
+
 
 NO_SCOPE = CallScope()
-Progress = Callable[[Any], object]
+OnProgress = Callable[[Any], object]
 Later = Awaitable[Any] | AsyncGenerator[Any, None]
 
 
 def invoke(
-    request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
+    request: ContentToolRequest, *, on_progress: OnProgress = say, scope: CallScope = NO_SCOPE
 ) -> ContentToolResult:
     """Calls the tool of `request` and waits. Values that a generator yields go to `on_progress`, or by default to the
     user interface (see `local_shinychat()`). `scope` holds the facts for its `ToolContext`.
@@ -67,7 +145,7 @@ def _invoked(call: ToolContext[Any]) -> ContentToolResult:
 
 
 async def ainvoke(
-    request: ContentToolRequest, *, on_progress: Progress = say, scope: CallScope = NO_SCOPE
+    request: ContentToolRequest, *, on_progress: OnProgress = say, scope: CallScope = NO_SCOPE
 ) -> ContentToolResult:
     """Awaits the tool of `request`. A blocking tool runs in its own thread, with the caller's context variables (and
     calls `on_progress` there).
@@ -119,7 +197,7 @@ def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
         return ContentToolResult(error=error, request=request)
 
 
-async def _awaited(request: ContentToolRequest, later: Later, on_progress: Progress) -> ContentToolResult:
+async def _awaited(request: ContentToolRequest, later: Later, on_progress: OnProgress) -> ContentToolResult:
     try:
         value = await later if isinstance(later, Awaitable) else await _alast(later, on_progress)
         return _result(request, value)
@@ -213,7 +291,7 @@ def _result(request: ContentToolRequest, value: Any) -> ContentToolResult:
     return ContentToolResult(value, request=request)
 
 
-def _last(generator: Generator[Any, None, Any], on_progress: Progress) -> Any:
+def _last(generator: Generator[Any, None, Any], on_progress: OnProgress) -> Any:
     """Returns a generator's return value, or else the last value that it yields."""
     last = None
     while True:
@@ -224,7 +302,7 @@ def _last(generator: Generator[Any, None, Any], on_progress: Progress) -> Any:
         on_progress(last)
 
 
-async def _alast(generator: AsyncGenerator[Any, None], on_progress: Progress) -> Any:
+async def _alast(generator: AsyncGenerator[Any, None], on_progress: OnProgress) -> Any:
     last = None
     async with aclosing(generator):
         async for last in generator:

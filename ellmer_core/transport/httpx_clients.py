@@ -1,4 +1,6 @@
-"""Connections for many requests at once: each request has its own pool while it lasts.
+"""httpx's clients for chats: without cookies, and with a pool of connections for each request while it lasts.
+
+It is loaded when it is first needed, because httpx takes longer to import than this package.
 
 A pool of httpcore checks all its connections for each request. A hundred concurrent requests in one pool would cost a
 hundred times as much as one. Free pools are kept in a stack for each origin, and the last one is used first.
@@ -15,7 +17,45 @@ from typing import Any
 
 import httpx
 
-__all__ = ["AsyncPools", "Pools"]
+__all__ = ["AsyncClient", "AsyncPools", "Client", "Pools"]
+
+
+# --- Clients ---------------------------------------------------------------------------------------------
+
+
+class _NoCookies(httpx.Cookies):
+    """Stores no cookies, because chats must not share hidden state."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        """Leaves the cookies in the response."""
+
+
+_NO_COOKIES = _NoCookies()
+
+
+class _Plain:
+    cookies = property(lambda _: _NO_COOKIES)
+    headers: httpx.Headers
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._usual = dict(self.headers)
+
+    def build_request(self, method: str, url: httpx.URL | str, **what: Any) -> httpx.Request:
+        """Returns a request to a whole URL."""
+        return httpx.Request(method, url, headers=self._usual | what.pop("headers"), **what)
+
+
+class Client(_Plain, httpx.Client):
+    """The client for blocking calls."""
+
+
+class AsyncClient(_Plain, httpx.AsyncClient):
+    """The client for async calls."""
+
+
+# --- Pools -----------------------------------------------------------------------------------------------
+
 
 IDLE = 30.0  # seconds that a connection is kept
 KEPT = 100  # connections that are kept at all

@@ -1,24 +1,30 @@
-"""Prints a chat to the terminal while it runs: `none`, `output` (the answer) or `all` (both directions).
+"""The console of a chat: it shows the conversation while it runs, and asks a person about tool calls.
 
-With `all`, outgoing lines begin with `> ` and incoming lines with `< `. Text is wrapped at words. Printing never
-makes a chat fail: unprintable characters are replaced.
+The echo is `none`, `output` (the answer) or `all` (both directions). With `all`, outgoing lines begin with `> ` and
+incoming lines with `< `. Text is wrapped at words. Printing never makes a chat fail: unprintable characters are replaced.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Literal, TextIO
+from typing import Any, Literal, TextIO
 
 from ..contents.content import Content, ContentText, ContentThinking
 from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, Turn, UserTurn
+from ..conversation.settings import DEFER, Decide, Decision, Said
 from ..errors import UsageError, printable
 from ..tools.result_serialization import flatten
 
-__all__ = ["Echo", "EchoMode", "default_echo", "echo_mode"]
+__all__ = ["Echo", "EchoMode", "approver", "ask_at_console", "default_echo", "echo_mode"]
+
+
+# --- Echo ------------------------------------------------------------------------------------------------
+
 
 EchoMode = Literal["none", "output", "all"]
 
@@ -201,3 +207,51 @@ def _print(out: TextIO, text: str) -> None:
     except UnicodeEncodeError:
         encoding = getattr(out, "encoding", None) or "ascii"
         out.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+# --- Who decides about a tool call: a function, the person at the console, or somebody later -------------
+
+
+QUESTION = "[y]es, [n]o, or [e]dit the arguments? "
+
+
+def approver(approve: Any) -> Decide | None:
+    """Returns the function for the setting `chat.approve`."""
+    match approve:
+        case None:
+            return None
+        case "console":
+            return ask_at_console
+        case "defer":
+            return lambda _request: DEFER
+        case _ if callable(approve):
+            decide: Callable[[ContentToolRequest], Said] = approve
+            return decide
+    raise UsageError(f'approve must be a function, "console", "defer" or None, not {approve!r:.80}.')
+
+
+def ask_at_console(request: ContentToolRequest) -> Decision:
+    """Asks the person at the console. If there is none, the answer is no."""
+    title = request.tool.title(request.arguments) if request.tool else request.name
+    arguments = json.dumps(dict(request.arguments), ensure_ascii=False)
+    try:
+        answer = input(printable(f"{title}: {request.name}({arguments})\n{QUESTION}")).strip().lower()
+        match answer[:1]:
+            case "y":
+                return Decision(approved=True)
+            case "e":
+                return _edited(input("Arguments, as JSON: "))
+            case _:
+                return Decision(approved=False)
+    except EOFError:
+        return Decision(approved=False, reason="Nobody was there to approve the tool call.")
+
+
+def _edited(text: str) -> Decision:
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        arguments = None
+    if isinstance(arguments, dict):
+        return Decision(approved=True, arguments=arguments)
+    return Decision(approved=False, reason="The user wanted other arguments, but wrote no JSON object.")

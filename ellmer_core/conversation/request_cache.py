@@ -14,17 +14,18 @@ from itertools import chain
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...contents.tool_requests_and_results import ToolDef
-from ...contents.turns import Turn
-from ...errors import UsageError
-from ...wire.base import Wire
-from ...wire.request_and_stream_merger import Json, Request
-from ...wire.structured_output import StructuredMode
+from ..contents.tool_requests_and_results import ToolDef
+from ..contents.turns import Turn
+from ..errors import UsageError
+from ..wire.base import Wire
+from ..wire.request_and_stream_merger import Json, Request
+from ..wire.structured_output import StructuredMode
 
 if TYPE_CHECKING:
-    from ...schemas.type_classes import Type
+    from ..schemas.type_classes import Type
 
 __all__ = ["RequestCache", "encoded"]
+
 
 SPARE = (
     16  # so many turns that are no longer said may be held, so that a chat does not sort them out each time

@@ -1,6 +1,7 @@
-"""A batch, and the file that stores its progress.
+"""Many prompts through a provider's batch API: they are submitted, waited for and collected, and can be interrupted
+and resumed.
 
-The file is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "asked": …, "batch": …, "results": …}`.
+The file of a batch is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "asked": …, "batch": …, "results": …}`.
 `asked` are fingerprints of the requests and their provider, which prevent that a file is used for other requests.
 `batch` is the provider's own object; `results` are the answers by name, each with its status and body.
 """
@@ -8,6 +9,7 @@ The file is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "a
 from __future__ import annotations
 
 import json
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -16,24 +18,199 @@ from pathlib import Path
 from typing import Any
 
 from .._chat.chat import Chat
-from .._chat.structured_output.validated_answer import Structured
+from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record
-from ..contents.turns import Turn, UserTurn
+from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.io_operations import Loop
-from ..conversation.request.turns_to_send import request_turns, warn_replaced
-from ..conversation.response.answer_sanitizing import turn_of
+from ..conversation.request import request_turns, warn_replaced
+from ..conversation.response import cut_short, turn_of
 from ..conversation.settings import Settings
-from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
+from ..errors import (
+    EllmerError,
+    EllmerWarning,
+    IncompleteResponseError,
+    ProviderError,
+    ResponseError,
+    UsageError,
+)
 from ..models.prices.price_lookup import cost
 from ..models.prices.session_usage import log_usage
+from ..schemas.data_frames import Library
 from ..transport.single_requests import asked_json, run, stepped
 from ..wire.base import Wire
 from ..wire.batch_and_file_apis.base import Batches
 from ..wire.request_and_stream_merger import Json
 from ..wire.structured_output import StructuredMode, answer_of
-from .prompts_and_results import Prompt, all_inputs
+from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
 
-__all__ = ["Job", "Sleep"]
+__all__ = ["batch_chat", "batch_chat_completed", "batch_chat_structured", "batch_chat_text"]
+
+
+# --- The functions ---------------------------------------------------------------------------------------
+
+
+def batch_chat(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    wait: bool = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> list[Chat | Exception] | None:
+    """Sends each prompt to its own fork of the chat, all in one batch. A batch is cheaper, but may take a day.
+
+    OpenAI, Anthropic, Google Gemini and Groq have batches. Tools are not sent. The state is kept in a file: when
+    the function is called again with that file, in this process or another, it continues where it stopped.
+
+    Args:
+        chat: The chat whose system prompt, model and history each fork starts with.
+        prompts: The prompts: strings, contents, or lists of those.
+        path: File for the state of the batch.
+        wait: Whether to wait until the batch is done. Default: `True`.
+        ignore_hash: Whether to accept a file that belongs to other prompts or to another model. Default: `False`.
+        sleep: Function that pauses between polls, given seconds. Default: `time.sleep`.
+
+    Returns:
+        The forks in the order of the prompts, with an error in place of one that failed; `None` if `wait` is false
+        and the batch is not done.
+
+    Raises:
+        UsageError: The provider has no batches, or the file belongs to other prompts.
+        ProviderError: The provider refused the batch.
+
+    Examples:
+        >>> chats = batch_chat(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
+    """
+    job = Job(chat, prompts, path, ignore_hash=ignore_hash)
+    if not job.finish(wait=wait, sleep=sleep):
+        return None
+    outcomes = job.outcomes()
+    warn_of_failures(outcomes)
+    return outcomes
+
+
+def batch_chat_text(
+    chat: Chat, prompts: Iterable[Prompt], path: str | Path, **options: Any
+) -> list[str | None] | None:
+    """Returns the texts of the answers of `batch_chat()`.
+
+    Args:
+        chat: As in `batch_chat()`.
+        prompts: As in `batch_chat()`.
+        path: File for the state of the batch.
+        **options: `wait`, `ignore_hash` and `sleep` of `batch_chat()`.
+
+    Returns:
+        A text for each prompt, `None` for one that failed; `None` if `wait` is false and the batch is not done.
+
+    Raises:
+        UsageError: As in `batch_chat()`.
+
+    Examples:
+        >>> batch_chat_text(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
+        ['Hello!', 'Goodbye!']
+    """
+    outcomes = batch_chat(chat, prompts, path, **options)
+    if outcomes is None:
+        return None
+    return [_text(outcome) if isinstance(outcome, Chat) else None for outcome in outcomes]
+
+
+def batch_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    path: str | Path,
+    *,
+    type: Any,
+    convert: bool = True,
+    frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    wait: bool = True,
+    ignore_hash: bool = False,
+    sleep: Sleep = time.sleep,
+) -> Any:
+    """Gets structured data for each prompt through a batch.
+
+    Args:
+        chat: As in `batch_chat()`.
+        prompts: As in `batch_chat()`.
+        path: File for the state of the batch.
+        type: The type of the data, as in `Chat.chat_structured()`.
+        convert: Whether the data are validated and converted. Default: `True`.
+        frame: `"pandas"` or `"polars"` for a data frame; `None` (default) for a list.
+        mode: As in `Chat.chat_structured()`. Invalid data are not requested again.
+        wait: Whether to wait until the batch is done. Default: `True`.
+        ignore_hash: As in `batch_chat()`. Default: `False`.
+        sleep: Function that pauses between polls, given seconds. Default: `time.sleep`.
+
+    Returns:
+        As `parallel_chat_structured()`; `None` if `wait` is false and the batch is not done.
+
+    Raises:
+        UsageError: The provider has no batches, or the schema cannot be requested.
+
+    Examples:
+        >>> year = type_object(year=type_integer())
+        >>> batch_chat_structured(chat, ["When was Ada born?"], "born.json", type=year)  # doctest: +SKIP
+        [{'year': 1815}]
+    """
+    rows = Rows(type, frame, convert=convert)
+    wanted = Structured(rows.type, convert=rows.convert)
+    job = Job(chat, prompts, path, wanted, mode=mode, ignore_hash=ignore_hash)
+    if not job.finish(wait=wait, sleep=sleep):
+        return None
+    outcomes = [_data(outcome, wanted) for outcome in job.outcomes()]
+    warn_of_failures(outcomes)
+    return rows.collected(outcomes)
+
+
+def batch_chat_completed(
+    chat: Chat, prompts: Iterable[Prompt], path: str | Path, *, type: Any = None, ignore_hash: bool = False
+) -> bool:
+    """Returns whether the batch of a file is done, so that `batch_chat()` would not wait. It submits nothing.
+
+    Args:
+        chat: As in `batch_chat()`.
+        prompts: As in `batch_chat()`.
+        path: File with the state of the batch.
+        type: The `type` of `batch_chat_structured()`; `None` (default) for the other functions.
+        ignore_hash: As in `batch_chat()`. Default: `False`.
+
+    Returns:
+        Whether all answers are there.
+
+    Raises:
+        UsageError: The file belongs to other prompts.
+
+    Examples:
+        >>> batch_chat_completed(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
+        False
+    """
+    wanted = None if type is None else Structured(type)
+    job = Job(chat, prompts, path, wanted, ignore_hash=ignore_hash)
+    return job.stage != "new" and job.finish(wait=False, sleep=time.sleep)
+
+
+def _text(chat: Chat) -> str:
+    turn = chat.last_turn("assistant")
+    return turn.text if turn else ""
+
+
+def _data(outcome: Chat | Exception, wanted: Structured) -> tuple[Any, Chat] | Exception:
+    if not isinstance(outcome, Chat):
+        return outcome
+    turn = outcome.last_turn("assistant") or AssistantTurn()
+    try:
+        if cut := cut_short(turn):
+            raise IncompleteResponseError(f"No structured data: {cut}")
+        return wanted.value(turn), outcome
+    except ResponseError as error:
+        return error
+
+
+# --- The batch, and the file that stores its progress ----------------------------------------------------
+
 
 VERSION = 1
 HOLDS = {"submitting": "asked", "waiting": "batch", "done": "results"}  # what there must be at each stage

@@ -1,0 +1,294 @@
+"""The turns of a request, made from the history in four steps: the caller's hooks, downloaded images, expired uploads, and
+descriptions of content that the model does not accept. The history does not change. It does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, NamedTuple, TypeVar
+
+from ..contents.content import (
+    Content,
+    ContentFile,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    ContentText,
+    ContentUploaded,
+    is_media,
+    replaced,
+)
+from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef, result_items
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
+from ..contents.turns_by_kind import not_plain
+from ..errors import ConnectError, ContentError, UsageError
+from ..log import warn
+from ..tools.result_serialization import described, result_text
+from ..wire.base import Wire
+from ..wire.shared.json_bodies import json_text
+from .history import History, sendable
+from .io_operations import Clock, Fetch, Loop
+from .settings import Settings
+
+__all__ = [
+    "Sendable",
+    "expiring",
+    "inlined",
+    "request_turns",
+    "sendable_to",
+    "sent_along",
+    "unfetched",
+    "warn_replaced",
+]
+
+
+# --- The steps -------------------------------------------------------------------------------------------
+
+
+def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
+    """Returns the history and the new turn in the form for the model, and the contents that are left out."""
+    turns = _said(history, settings)
+    special = not_plain(turns)
+    if special:
+        turns = sendable(turns)
+        special = not_plain(turns)
+    missed = yield from _fetch_images(settings, turns, user)
+    if settings.fetched:
+        turns = [inlined(turn, settings.fetched) for turn in turns]
+    new = user and inlined(user, settings.fetched)
+    if expiring([*(turns[place] for place in special), *filter(None, [new])]):
+        now: float = yield Clock(wall=True)
+        turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
+    sent = sendable_to(settings.wire, turns, special, new, tuple(settings.tools.values()))
+    return Sendable(sent.turns, [*sent.replaced, *missed])
+
+
+def _said(history: History, settings: Settings) -> list[Turn]:
+    """Returns the history after the caller's hooks."""
+    turns = list(history.turns)
+    for change in settings.on_history:
+        turns = list(change(turns))
+        if wrong := next((turn for turn in turns if not isinstance(turn, Turn)), None):
+            raise UsageError(f"A callback of on_history() returns turns, not {type(wrong).__name__}.")
+    return turns
+
+
+def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | None) -> Loop[list[str]]:
+    """Fetches the images that the API does not download, each once, if the caller allows it. Returns the images that
+    failed, with the reason. Raises `ContentError` for an image in the user's new message.
+    """
+    wanted = unfetched(settings.wire, [*turns, *filter(None, [user])]) if settings.fetch else []
+    for url in wanted:
+        if url not in settings.fetched:
+            try:
+                settings.fetched[url] = yield Fetch(url)
+            except (UsageError, ConnectError) as error:
+                settings.fetched[url] = str(error)
+    missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
+    given = user.contents if user else ()
+    if here := next((c.url for c in given if isinstance(c, ContentImageRemote) and c.url in missed), ""):
+        raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
+    return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
+
+
+def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
+    """Warns the caller of content that the model gets only as a description, once for each chat and medium."""
+    if new := [one for one in dict.fromkeys(replaced) if one not in settings.warned]:
+        settings.warned.update(new)
+        warn(
+            f"{settings.wire.provider}'s {settings.wire.model} was not sent {', '.join(new)}; a description was sent instead."
+        )
+
+
+# --- Images by URL, for an API that downloads none -------------------------------------------------------
+
+
+Fetched = Mapping[str, ContentImageInline | str]
+
+
+def unfetched(wire: Wire, turns: Sequence[Turn]) -> list[str]:
+    """Returns the URLs of images, from users and in results, that the API does not download."""
+    remote = (image for turn in turns if isinstance(turn, UserTurn) for image in _images(turn.contents))
+    return list(dict.fromkeys(image.url for image in remote if not wire.fetches_from(image.url)))
+
+
+def inlined(turn: Turn, fetched: Fetched) -> Turn:
+    """Returns the turn with the bytes of the images that were fetched."""
+    if not isinstance(turn, UserTurn) or not any(image.url in fetched for image in _images(turn.contents)):
+        return turn
+    return UserTurn([_inlined(content, fetched) for content in turn.contents])
+
+
+def _images(contents: Sequence[Content]) -> Iterator[ContentImageRemote]:
+    for content in contents:
+        for item in result_items(content) if isinstance(content, ContentToolResult) else [content]:
+            if isinstance(item, ContentImageRemote):
+                yield item
+
+
+def _inlined(value: Any, fetched: Fetched) -> Any:
+    match value:
+        case ContentImageRemote(url=url) if isinstance(image := fetched.get(url), ContentImageInline):
+            return image
+        case ContentToolResult(value=inner):
+            return replaced(value, value=_inlined(inner, fetched))
+        case dict():
+            return {name: _inlined(item, fetched) for name, item in value.items()}
+        case list() | tuple():
+            return [_inlined(item, fetched) for item in value]
+    return value
+
+
+# --- Files that the provider has deleted -----------------------------------------------------------------
+
+
+T = TypeVar("T", bound=Turn)
+
+EARLY = 60.0  # seconds: a file that is about to go may be gone when the provider looks for it
+
+
+def expiring(turns: Sequence[Turn]) -> bool:
+    """Tells whether a turn refers to a file that expires and that could be sent itself."""
+    return any(_at(content, inf) is not content for turn in turns for content in turn.contents)
+
+
+def sent_along(turn: T, now: float) -> T:
+    """Returns the turn with the files themselves that have expired by now (Unix time)."""
+    contents = tuple(_at(content, now) for content in turn.contents)
+    same = all(new is old for new, old in zip(contents, turn.contents, strict=True))
+    return turn if same else replace(turn, contents=contents)
+
+
+def _at(content: Content, now: float) -> Content:
+    """Returns the content for a request at a time: the file itself if its provider has deleted it and its bytes are
+    known.
+    """
+    if isinstance(content, ContentUploaded) and content.source is not None and content.expires_at is not None:
+        return content.source if content.expires_at - EARLY <= now else content
+    return content
+
+
+# --- Content that the model does not accept --------------------------------------------------------------
+
+
+class Sendable(NamedTuple):
+    """The turns to send, and the descriptions that replace content in them."""
+
+    turns: list[Turn]
+    replaced: list[str]
+
+
+def sendable_to(
+    wire: Wire, turns: Sequence[Turn], special: Iterable[int], new: Turn | None, tools: Sequence[ToolDef]
+) -> Sendable:
+    """Returns a conversation that this model accepts. Only the `special` turns, by place, may need a replacement. The
+    user's `new` content stays the same, and the wire refuses it.
+
+    Raises `UsageError` for tools if the model cannot call them.
+    """
+    if tools and not wire.profile.tools:
+        names = ", ".join(tool.name for tool in tools)
+        raise UsageError(
+            f"{wire.provider}'s {wire.model} does not support tools: do not register {names} here."
+        )
+    replaced: list[str] = []
+    sent = list(turns)
+    for place in special:
+        sent[place] = _turn(wire, turns[place], replaced)
+    if new is not None:
+        _name_results(wire, new, replaced)
+        sent.append(new)
+    if not wire.profile.tools:
+        sent = list(map(_without_calls, sent))
+    if not wire.profile.system:
+        sent = _without_system(sent)
+    return Sendable(sent, replaced)
+
+
+def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
+    """Returns the turn, or a copy with descriptions of the content that the model does not accept."""
+    if isinstance(turn, SystemTurn | AssistantTurn):
+        return turn
+    _name_results(wire, turn, replaced)
+    said = [_content(wire, content, replaced) for content in turn.contents]
+    same = all(new is old for new, old in zip(said, turn.contents, strict=True))
+    return turn if same else UserTurn(said)
+
+
+def _content(wire: Wire, content: Content, replaced: list[str]) -> Content:
+    why = "" if isinstance(content, ContentText | ContentToolResult) else _objection(wire, content)
+    if not why:
+        return content
+    replaced.append(f"{_name(content)} of the user ({why})")
+    return ContentText(f"[The user gave {_name(content)} here, which this model cannot be shown.]")
+
+
+def _objection(wire: Wire, content: Content) -> str:
+    if why := wire.objection(content):
+        return why
+    if isinstance(content, ContentToolRequest):
+        return "only an answer holds calls"
+    try:
+        if wire.refuses(content):
+            return "the model does not accept it"
+        wire.content(wire.as_sent(content))
+    except ContentError as error:
+        return str(error)
+    return ""
+
+
+def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
+    """Names the content of results that the model does not accept, for the warning. The results describe it
+    themselves.
+    """
+    for result in turn.contents:
+        if isinstance(result, ContentToolResult) and result.error is None:
+            media = [item for item in result_items(result) if is_media(item) and wire.refuses(item)]
+            replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
+
+
+def _without_calls(turn: Turn) -> Turn:
+    """Describes calls and results of another model as text, for a model without tools."""
+    if not any(isinstance(content, ContentToolRequest | ContentToolResult) for content in turn.contents):
+        return turn
+    contents = [_told(content) for content in turn.contents]
+    return UserTurn(contents) if isinstance(turn, UserTurn) else AssistantTurn(contents)
+
+
+def _told(content: Content) -> Content:
+    match content:
+        case ContentToolRequest(name=name, arguments=arguments):
+            return ContentText(f"[The tool {name} was called with {json_text(dict(arguments))}.]")
+        case ContentToolResult() as result:
+            [named] = described([result])
+            assert isinstance(named, ContentToolResult)
+            return ContentText(f"[The tool returned:] {result_text(named)}")
+    return content
+
+
+def _name(content: Content) -> str:
+    match content:
+        case ContentPDF():
+            return "a PDF document"
+        case ContentImageRemote(url=url):
+            return f"an image at {url}"
+        case ContentUploaded():
+            return "an uploaded file"
+        case ContentFile() as file:
+            return f"a file ({file.type})"
+        case _:
+            return "an image" if is_media(content) else f"a {type(content).__name__}"
+
+
+def _without_system(turns: Sequence[Turn]) -> list[Turn]:
+    """Returns the turns with the system prompt at the beginning of the first user message, for a model without system
+    prompts.
+    """
+    system = [content for turn in turns if isinstance(turn, SystemTurn) for content in turn.contents]
+    rest = [turn for turn in turns if not isinstance(turn, SystemTurn)]
+    first = next((n for n, turn in enumerate(rest) if isinstance(turn, UserTurn)), None)
+    if not system or first is None:
+        return rest
+    return [*rest[:first], UserTurn((*system, *rest[first].contents)), *rest[first + 1 :]]

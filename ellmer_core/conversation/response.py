@@ -1,0 +1,311 @@
+"""Reads one answer, streamed or not: the result is a turn or an error. Values get the right types, and text can be written
+anywhere. It does no I/O.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from operator import is_
+from typing import Any, TypeVar
+
+from ..contents.content import Content, ContentImageInline, ContentText, ContentThinking, replaced
+from ..contents.field_types import misfit
+from ..contents.media_type_detection import media_type
+from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
+from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
+from ..wire.base import Wire
+from ..wire.framing.json_text import read_json
+from ..wire.request_and_stream_merger import Merger, Request
+from ..wire.shared.tool_arguments_and_ids import STRUCTURED
+from ..wire.structured_output import called_text
+from .history import History
+from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
+from .settings import Settings
+
+__all__ = ["CalledData", "Pieces", "cut_short", "read", "turn_of"]
+
+
+T = TypeVar("T")
+
+
+def read(history: History, settings: Settings, request: Request, answer: Answer) -> Loop[AssistantTurn]:
+    """Returns the turn of an answer, streamed or not. Raises its error."""
+    if not 200 <= answer.status < 300:
+        body = yield from _whatever_body()
+        raise settings.wire.error(answer.status, answer.headers, body)
+    if _is_stream(request, answer):
+        return (yield from streamed(history, settings))
+    try:
+        body = yield ReadBody()
+    except TimeoutError:
+        raise
+    except ConnectError as error:
+        raise IncompleteResponseError(f"The answer broke off: {error}") from error
+    return _understood(
+        settings.wire, partial(_turn_of_body, settings.wire), _decoded(body, answer.media_type)
+    )
+
+
+def _turn_of_body(wire: Wire, response: Any) -> AssistantTurn:
+    """Returns the turn of a complete body. A list is the events of a stream (Gemini without `alt=sse`)."""
+    match response:
+        case dict():
+            return turn_of(wire, response)
+        case list():
+            merger = wire.merger()
+            for event in response:
+                merger.add(event)
+            return turn_of(wire, _finished(merger))
+    raise ResponseError(f"The answer is neither a JSON object nor a list: {str(response)[:200]!r}")
+
+
+def _finished(merger: Merger, why: Exception | None = None) -> dict[str, Any]:
+    """Returns the answer of a complete stream. Raises an error if the stream has no end."""
+    if merger.complete:
+        return merger.response()
+    how = f": {why}" if why else ": the end marker did not arrive."
+    raise IncompleteResponseError(f"The answer stopped before its end{how}") from why
+
+
+def _is_stream(request: Request, answer: Answer) -> bool:
+    """Tells whether the answer is a stream. Some servers stream without being asked, and some ignore the request for
+    a stream.
+    """
+    if answer.media_type == "text/event-stream":
+        return True
+    whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
+    return request.stream and answer.media_type not in whole
+
+
+def _whatever_body() -> Loop[bytes]:
+    """Returns the body of an error, or nothing if it cannot be read, because the status is enough."""
+    try:
+        body: bytes = yield ReadBody()
+    except ConnectError:
+        return b""
+    return body
+
+
+def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
+    """Shows an answer while it arrives. A stream is complete only with the format's end marker."""
+    merger = settings.wire.merger()
+    pieces = Pieces(merger)
+    called = CalledData(settings)
+    why: Exception | None = None
+    done = False
+    while not done:
+        try:
+            events: list[Any] | None = yield ReadEvents()
+        except TimeoutError:
+            raise
+        except ConnectError as error:
+            events, why = None, error
+        settings.controller.check()
+        if events is None:
+            break
+        for event in events:
+            for piece in _understood(settings.wire, pieces.of, event):
+                history.receive(piece)
+                yield Emit(piece)
+                settings.controller.check()
+            done = done or event == "[DONE]" or merger.done
+        if data := called.more(merger):
+            history.receive(data)
+            yield Emit(data)
+    yield Finish()
+    return _understood(settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, why)), merger)
+
+
+def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
+    """Turns an answer of an unexpected shape into the provider's error instead of a crash."""
+    try:
+        return read(said)
+    except EllmerError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {error!r}") from error
+
+
+def _decoded(body: bytes, media_type: str) -> Any:
+    try:
+        return read_json(body)
+    except ValueError as error:
+        start = body[:200].decode("utf-8", "replace").strip()
+        if media_type == "text/html" or start[:1] not in {"", "{", "["}:
+            raise ResponseError(f"The answer is not JSON ({media_type or 'no type'}): {start!r}") from error
+        raise IncompleteResponseError(f"The answer stopped before its end: {error}") from error
+
+
+def cut_short(turn: AssistantTurn) -> str | None:
+    """Returns the reason why the model had more to say, or `None` if the answer is complete."""
+    match turn.finish_reason:
+        case "max_tokens":
+            return 'the answer was cut at the `max_tokens` limit; raise it with params={"max_tokens": …}.'
+        case "context_window":
+            return "the answer was cut because the conversation fills the model's context window."
+        case "content_filter":
+            return "the answer was held back by the provider's content filter."
+    if not isinstance(turn, AssistantPartialTurn):
+        return None
+    why = (
+        f"its finish reason is {turn.finish_reason!r:.80}"
+        if turn.finish_reason
+        else "it gave no finish reason"
+    )
+    return f"the provider did not mark the answer as complete: {why}."
+
+
+# --- Values with the right types, and text that can be written -------------------------------------------
+
+
+MOST = 2**53  # tokens; a larger number is not a count
+
+
+def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
+    """Returns the turn of a response. An answer without content, stop reason and token counts is not the model's (but
+    a gateway's).
+    """
+    turn = wire.turn(response)
+    if not turn.contents and turn.finish_reason is None and turn.tokens == Tokens():
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {json.dumps(response):.200}")
+    if wrong := next(filter(None, map(misfit, turn.contents)), ""):
+        raise ResponseError(f"Cannot parse this response as {wire.name}: {wrong}")
+    if not isinstance(turn.finish_reason, (str, type(None))):
+        raise ResponseError(
+            f"Cannot parse this response as {wire.name}: its finish reason is {turn.finish_reason!r}"
+        )
+    contents, tokens = tuple(map(_legible, turn.contents)), _counts(turn.tokens)
+    if tokens is turn.tokens and all(map(is_, contents, turn.contents)):
+        return turn
+    return turn.but_with(contents=contents, tokens=tokens)
+
+
+def _counts(tokens: Tokens) -> Tokens:
+    """Returns the valid token counts. An invalid one does not invalidate the answer."""
+    given = vars(tokens)
+    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
+        return tokens
+    return Tokens(**{name: _whole(count) for name, count in given.items()})
+
+
+def _whole(count: object) -> int | None:
+    whole = type(count) is int or (isinstance(count, float) and count.is_integer())
+    return int(count) if whole and isinstance(count, int | float) and 0 <= count <= MOST else None
+
+
+def _legible(content: Content) -> Content:
+    match content:
+        case ContentText(text=text) if (better := _paired(text)) is not text:
+            return replaced(content, text=better)
+        case ContentThinking(thinking=text) if (better := _paired(text)) is not text:
+            return replaced(content, thinking=better)
+        case ContentToolRequest(raw=raw, arguments=arguments):
+            changed = {"raw": raw and _paired(raw), "arguments": _paired_in(arguments)}
+            return (
+                content if changed == {"raw": raw, "arguments": arguments} else replaced(content, **changed)
+            )
+        case ContentImageInline(type=type, data=data) if (found := media_type(data)) != type:
+            return _real(content, found)
+    return content
+
+
+def _real(image: ContentImageInline, found: str | None) -> Content:
+    """Returns an image with the media type of its bytes, or a description if its bytes are not an accepted image."""
+    if found is not None and found.startswith("image/"):
+        return replaced(image, type=found)
+    return ContentText(f"[{image.type} that cannot be shown]")
+
+
+def _paired_in(value: Any) -> Any:
+    match value:
+        case str():
+            return _paired(value)
+        case list():
+            return [_paired_in(item) for item in value]
+        case dict():
+            return {_paired(name): _paired_in(item) for name, item in value.items()}
+    return value
+
+
+def _paired(text: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+class Pieces:
+    """The pieces of a stream in a form that can be shown: none is empty, and none has half a character."""
+
+    def __init__(self, merger: Merger) -> None:
+        self._merger = merger
+        self._half: dict[type[Content], str] = {}
+
+    def of(self, event: Any) -> list[Content]:
+        """Returns the new content of an event."""
+        return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
+
+    def _shown(self, piece: Content) -> Content | None:
+        match piece:
+            case ContentText(text=text):
+                name = "text"
+            case ContentThinking(thinking=text):
+                name = "thinking"
+            case _:
+                return piece
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is {type(text).__name__}, not str")
+        whole = text if text.isascii() and not self._half else self._whole(type(piece), text)
+        if whole == text:
+            return piece if text else None
+        return replaced(piece, **{name: whole}) if whole else None
+
+    def _whole(self, kind: type[Content], text: str) -> str:
+        """Returns the text with the previous half of a pair. A half at its end waits for the next piece."""
+        text = self._half.pop(kind, "") + text
+        if "\ud800" <= text[-1:] <= "\udbff":
+            text, self._half[kind] = text[:-1], text[-1]
+        return _paired(text)
+
+
+# --- Structured data that arrive as arguments of a call --------------------------------------------------
+
+
+class CalledData:
+    """The received data of one answer. It is empty if the data arrive as text, which is shown directly."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._wire = settings.wire
+        self._type = settings.type
+        tools = list(settings.tools.values())
+        self._calls = (
+            settings.type is not None
+            and settings.wire.structured_mode(settings.type, tools, settings.mode) == "tool"
+        )
+        self._shown = ""
+
+    def more(self, merger: Merger) -> ContentText | None:
+        """Returns the piece that was not shown yet."""
+        text = self._text(merger) if self._calls else ""
+        if len(text) <= len(self._shown) or not text.startswith(self._shown):
+            return None
+        piece, self._shown = text[len(self._shown) :], text
+        return ContentText(piece)
+
+    def _text(self, merger: Merger) -> str:
+        """Returns the arguments so far. An incomplete answer may be invalid; the reader of the complete answer checks
+        it.
+        """
+        try:
+            contents = self._wire.turn(merger.response()).contents
+        except (EllmerError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            return ""
+        calls = [c for c in contents if isinstance(c, ContentToolRequest) and c.name == STRUCTURED]
+        text = called_text(calls[0]) if calls else ""
+        return "" if text in {"{}", "null"} else text

@@ -1,0 +1,43 @@
+"""A method and its async twin take the same arguments, with the same defaults. Only tools run concurrently by default."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from ellmer_core import Chat
+
+TWINS = [name for name in vars(Chat) if f"{name}_async" in vars(Chat)]
+
+
+def test_the_twins_are_found():
+    assert {"chat", "stream", "chat_structured", "stream_structured", "compact", "upload"} <= set(TWINS)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_twins_have_one_signature(name):
+    blocking, concurrent = (
+        dict(inspect.signature(getattr(Chat, each)).parameters) for each in (name, f"{name}_async")
+    )
+    modes = [twin.pop("tool_mode").default for twin in (blocking, concurrent) if "tool_mode" in twin]
+
+    assert list(blocking.items()) == list(concurrent.items())
+    assert modes in ([], ["sequential", "concurrent"])
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "apart"),
+    [
+        ("StreamOptions", "stream", {"content"}),
+        ("DataOptions", "chat_structured", {"type", "convert", "frame"}),
+        ("DataStreamOptions", "stream_structured", {"type"}),
+    ],
+)
+def test_type_checkers_are_told_every_argument(options, name, apart):
+    tree = ast.parse(Path(inspect.getfile(Chat)).read_text(encoding="utf-8"))
+    [declared] = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == options]
+    fields = {field.target.id: ast.unparse(field.annotation) for field in declared.body}
+    taken = inspect.signature(getattr(Chat, name)).parameters
+
+    assert fields == {key: taken[key].annotation for key in taken if key not in {"self", "inputs", *apart}}
