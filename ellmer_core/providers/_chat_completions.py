@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
-from ..wire.openai_chat.request import OpenAIChat
+from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.request_and_stream_merger import Json, Request, Supports
 from ..wire.structured_output import told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.anthropic.request import AnthropicMessages
+from ..wire.anthropic.to_wire import AnthropicMessages
 from ..wire.batch_and_file_apis.base import Batches, Uploads
 from ..wire.batch_and_file_apis.batch_apis import AnthropicBatches
 from ..wire.batch_and_file_apis.file_apis import AnthropicUploads

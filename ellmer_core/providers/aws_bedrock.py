@@ -10,7 +10,7 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..errors import UsageError
 from ..transport.aws_signature import AwsKeys, signed
-from ..wire.bedrock.request import Bedrock
+from ..wire.bedrock.to_wire import Bedrock
 from ..wire.request_and_stream_merger import Json, Request
 from ..wire.shared.cache_marks import Cache
 from ._cloud import aws_credentials

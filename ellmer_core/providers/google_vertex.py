@@ -12,8 +12,8 @@ from .._chat.chat import Chat
 from ..contents.content import Content
 from ..contents.tool_requests_and_results import ContentToolRequest
 from ..wire.base import Wire
-from ..wire.gemini.request import Gemini
-from ..wire.gemini.response import VERTEX_NUMBERS
+from ..wire.gemini.from_wire import VERTEX_NUMBERS
+from ..wire.gemini.to_wire import Gemini
 from ..wire.request_and_stream_merger import Json
 from ._cloud import google_credentials
 from ._construction import Options, construct

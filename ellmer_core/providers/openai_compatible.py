@@ -8,7 +8,7 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..contents.tool_requests_and_results import ToolDef
 from ..schemas.type_functions import Type
-from ..wire.openai_chat.request import OpenAIChat
+from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.request_and_stream_merger import Json, Request, Supports
 from ..wire.shared.json_bodies import without
 from ..wire.shared.types_as_json_schema import json_schema

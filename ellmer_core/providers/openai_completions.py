@@ -8,7 +8,7 @@ from .._chat.chat import Chat
 from ..wire.batch_and_file_apis.base import Batches, Uploads
 from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
 from ..wire.batch_and_file_apis.file_apis import OpenAIUploads
-from ..wire.openai_chat.request import OpenAIChat
+from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.request_and_stream_merger import Supports
 from ._construction import Options, construct
 

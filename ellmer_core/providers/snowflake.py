@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.openai_chat.request import OpenAIChat
+from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.shared.finish_reasons import CHAT, Endings
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct

@@ -36,7 +36,7 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.schemas.type_functions import type_object, type_string
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")
 

@@ -20,7 +20,7 @@ from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.tool_execution.run_tool import invoke
 from ellmer_core.tools.definition import tool
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 SSE = {"content-type": "text/event-stream"}
 HI = [ContentText("Hi")]

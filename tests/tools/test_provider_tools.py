@@ -11,10 +11,10 @@ from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
 from ellmer_core.tool_execution.run_tool import invoke
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 ANTHROPIC, GEMINI, RESPONSES = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
 

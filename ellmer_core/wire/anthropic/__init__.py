@@ -1,5 +1,5 @@
 """Anthropic Messages, `POST {base_url}/messages`. https://docs.claude.com/en/api/messages"""
 
-from .request import AnthropicMessages
+from .to_wire import AnthropicMessages
 
 __all__ = ["AnthropicMessages"]

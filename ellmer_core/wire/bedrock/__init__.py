@@ -1,5 +1,5 @@
 """Amazon Bedrock Converse, `POST {base_url}/model/{model}/converse`."""
 
-from .request import Bedrock
+from .to_wire import Bedrock
 
 __all__ = ["Bedrock"]

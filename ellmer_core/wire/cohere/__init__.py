@@ -1,5 +1,5 @@
 """Cohere Chat v2, `POST {base_url}/chat`. https://docs.cohere.com/v2/reference/chat"""
 
-from .request import CohereChat
+from .to_wire import CohereChat
 
 __all__ = ["CohereChat"]

@@ -1,5 +1,5 @@
 """Mistral chat, `POST {base_url}/chat/completions`. https://docs.mistral.ai/api/endpoint/chat"""
 
-from .request import MistralChat
+from .to_wire import MistralChat
 
 __all__ = ["MistralChat"]

@@ -1,5 +1,5 @@
 """Ollama's own chat, `POST {base_url}/api/chat`. https://docs.ollama.com/api/chat"""
 
-from .request import OllamaChat
+from .to_wire import OllamaChat
 
 __all__ = ["OllamaChat"]

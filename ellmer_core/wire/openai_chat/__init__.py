@@ -1,5 +1,5 @@
 """OpenAI Chat Completions, `POST {base_url}/chat/completions`, with the extensions of other servers."""
 
-from .request import OpenAIChat
+from .to_wire import OpenAIChat
 
 __all__ = ["OpenAIChat"]

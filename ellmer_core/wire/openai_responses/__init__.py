@@ -3,6 +3,6 @@
 https://developers.openai.com/api/reference/resources/responses
 """
 
-from .request import OpenAIResponses
+from .to_wire import OpenAIResponses
 
 __all__ = ["OpenAIResponses"]

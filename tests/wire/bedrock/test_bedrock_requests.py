@@ -9,7 +9,7 @@ from ellmer_core.contents.tool_requests_and_results import ToolDef
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic
-from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.bedrock.to_wire import Bedrock
 from ellmer_core.wire.structured_output import answer_of
 
 BOOK = TypeObject(properties={"title": TypeBasic()})

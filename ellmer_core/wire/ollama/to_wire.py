@@ -1,31 +1,91 @@
-"""Ollama's own chat, `POST {base_url}/api/chat`. https://docs.ollama.com/api/chat
-
-Arguments are objects, content is one string, and images are a separate field. The server checks neither ids nor
-pairs. Most of its templates show the model `tool_name`.
-"""
+"""Ollama, requests: converts one content at a time to text, or to images beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, assert_never
 
-from ...contents.content import Content, ContentText, ContentThinking
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+)
 from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
+from ..base import Wire
 from ..request_and_stream_merger import Json, Request, Supports
-from ..shared import content_parts, types_as_json_schema
+from ..shared import content_parts, json_bodies, types_as_json_schema
+from .from_wire import OllamaResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
 
+__all__ = ["OllamaChat", "OllamaContent"]
 
-from .content import OllamaContent
-from .response import OllamaResponse
 
-__all__ = ["OllamaChat"]
+# --- contents --------------------------------------------------------------------------------------------
+
+
+class OllamaContent(Wire):
+    """Converts contents to fields of a message."""
+
+    def assistant_part(self, content: Content) -> str:
+        """Returns the text that a content adds to an assistant message."""
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                return text
+            case ContentJson(value=value):
+                return json_bodies.json_text(value)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                return content_parts.placeholder(content)  # the role takes text only
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentThinking() | ContentToolRequest() | ContentUnknown():
+                return ""
+            case never:
+                assert_never(never)
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """Returns a tool call."""
+        function = {"name": request.name, "arguments": dict(request.arguments)}
+        return {"id": self.call_id(request.id), "function": function}
+
+    def content(self, content: Content) -> Json:
+        """Returns fields of a message: its `content`, or its `images`."""
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                return {"content": text}
+            case ContentJson(value=value):
+                return {"content": json_bodies.json_text(value)}
+            case ContentImageInline(data=data):
+                return {"images": [data]}
+            case ContentImageRemote(url=url):
+                raise content_parts.refused(
+                    content, self.name, f"Ollama does not fetch URLs; send the bytes of {url} instead"
+                )
+            case (
+                ContentPDF()
+                | ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+
+
+# --- requests --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)

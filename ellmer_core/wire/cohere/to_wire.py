@@ -1,8 +1,4 @@
-"""Cohere Chat v2, `POST {base_url}/chat`. https://docs.cohere.com/v2/reference/chat
-
-Its messages are those of Chat Completions, with two more fields: the plan for the tools (`tool_plan`), and the
-citations, which point into the text. Its answers and streams are different.
-"""
+"""Cohere Chat v2, requests: converts one content at a time to parts of Chat Completions, of which it has fewer."""
 
 from __future__ import annotations
 
@@ -11,20 +7,83 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ...contents.content import ContentImage
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentImage,
+    ContentImageRemote,
+    ContentPDF,
+    ContentUploaded,
+)
 from ...contents.turns import Turn
-from ..openai_chat.request import OpenAIChat
+from ..openai_chat.to_wire import OpenAIChat, OpenAIChatContent
 from ..request_and_stream_merger import Json, Request, Supports
-from ..shared import types_as_json_schema
+from ..shared import content_parts, types_as_json_schema
 from ..shared.schema_limits import COHERE, SchemaLimits
-from .content import CohereContent
-from .response import CohereResponse
+from ..shared.sent_back_block_shapes import Shape, Tagged, fits
+from .from_wire import CohereResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
 
-__all__ = ["CohereChat"]
+__all__ = ["CohereChat", "CohereContent"]
+
+
+# --- contents --------------------------------------------------------------------------------------------
+
+
+#: A span of the text with its sources (cohere.types.Citation); all of it may be left out.
+_CITATION = {
+    "start?": int,
+    "end?": int,
+    "text?": str,
+    "type?": str,
+    "content_index?": int,
+    "sources?": [
+        Tagged(
+            {
+                "tool": {"id?": str, "tool_output?": dict, "document?": None},
+                "document": {"id?": str, "document?": dict, "tool_output?": None},
+            }
+        )
+    ],
+}
+
+
+class CohereContent(OpenAIChatContent):
+    """Converts single contents."""
+
+    returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "thinking": {"thinking": str}})
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
+        """Returns the text of documents. This format has neither audio nor documents."""
+        return None
+
+    def call_id(self, id: str) -> str:
+        """Returns the id unchanged. Any id is valid, and citations refer to results by it."""
+        return id
+
+    def fields(self, content: Content) -> Json:
+        """Returns the fields of Chat Completions, with the citations that the API accepts back."""
+        kept = super().fields(content)
+        said = kept.pop("citations", None)
+        if cited := [one for one in said if fits(one, _CITATION)] if isinstance(said, (list, tuple)) else []:
+            kept["citations"] = cited
+        return kept
+
+    def content(self, content: Content) -> Json:
+        match content:
+            case ContentImageRemote(url=url, detail=detail):
+                return {"type": "image_url", "image_url": {"url": url, "detail": detail or "auto"}}
+            case ContentPDF() | ContentUploaded():
+                raise content_parts.refused(content, self.name)
+            case _:
+                return super().content(content)
+
+
+# --- requests --------------------------------------------------------------------------------------------
+
 
 #: Models that see nothing: `image content is not supported for this model`.
 BLIND = re.compile(r"command-(r|light|a-0|a-reasoning|a-translate)")

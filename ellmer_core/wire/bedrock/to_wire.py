@@ -1,40 +1,294 @@
-"""Amazon Bedrock Converse, `POST {base_url}/model/{model}/converse`.
+"""The features that each family of models supports in Bedrock's one format.
 
-https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html. One format serves the models of
-many makers; `model_families.py` lists what each supports. Media are sent as bytes or from S3, never by URL.
+The evidence is live: requests of public test suites that Bedrock accepted or refused (2025-2026), and
+https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from operator import is_
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 from urllib.parse import quote
 
-from ...contents.content import Content, ContentText, ContentThinking, is_media
-from ...contents.tool_requests_and_results import ContentToolResult
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentImage,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    ContentUploaded,
+    is_media,
+)
+from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...contents.turns_by_kind import kinds_not_plain, system_turns
 from ...errors import UsageError
 from ...tools.result_serialization import flatten, result_text, split
+from ..base import Wire
 from ..request_and_stream_merger import Json, Request
 from ..shared import content_parts, json_bodies, tool_arguments_and_ids, types_as_json_schema
 from ..shared.cache_marks import Cache, check_cache, pointed
 from ..shared.neighbours_of_one_role import alternate
 from ..shared.schema_dialects import ANTHROPIC
-from ..shared.schema_limits import unfit
+from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
+from ..shared.schema_limits import SchemaLimits, unfit
+from ..shared.sent_back_block_shapes import WORD, fits, legal
 from ..shared.tool_arguments_and_ids import STRUCTURED
-from .content import BedrockContent
-from .document_names import NAMELESS, with_distinct_names
-from .model_families import Family, family_of
-from .response import BedrockResponse
+from .from_wire import BedrockResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
 
-__all__ = ["Bedrock"]
+__all__ = ["NAMELESS", "Bedrock", "BedrockContent", "Family", "family_of", "with_distinct_names"]
+
+
+# --- families of models ----------------------------------------------------------------------------------
+
+
+_MORE = "additionalModelRequestFields"
+
+
+@dataclass(frozen=True)
+class Family:
+    """The features of a family. The defaults are those of Amazon's own models and of untested models."""
+
+    name: str = ""
+    media_in_results: tuple[type[Content], ...] = (ContentImage,)
+    alone: bool = False  # a message with results holds nothing else, not even text
+    status: bool = True  # a result may say whether it is an error
+    json_results: bool = False  # results are objects, never text
+    assistant_first: bool = False  # a conversation may start with the model
+    signed_thoughts: bool = False  # a thought is taken back only with its signature
+    schemas: str = ""  # the models with native structured output; the others are given a tool to call
+    schema_limits: SchemaLimits = field(default_factory=SchemaLimits)  # of that structured output
+    forces: bool = False  # a model can be made to call a certain tool
+    caches: bool = False  # a prompt may have marks up to which it is remembered
+    params: Mapping[str, str] = field(default_factory=dict)  # as `Wire.param_names`
+    with_param: Mapping[str, Any] = field(default_factory=dict)  # what else a parameter needs in the body
+
+
+_CLAUDE = Family(
+    "anthropic",
+    media_in_results=(ContentImage, ContentPDF),
+    assistant_first=True,
+    forces=True,
+    caches=True,
+    signed_thoughts=True,
+    schema_limits=CLAUDE_LIMITS,
+    schemas=r"claude-[a-z]+-(4-[5-9]|[5-9]|\d\d)",
+    params={
+        "top_k": f"{_MORE}.top_k",
+        "reasoning_tokens": f"{_MORE}.thinking.budget_tokens",
+        "reasoning_effort": f"{_MORE}.output_config.effort",
+    },
+    with_param={
+        "reasoning_tokens": {_MORE: {"thinking": {"type": "enabled"}}},
+        "reasoning_effort": {_MORE: {"thinking": {"type": "adaptive"}}},
+    },
+)
+_EFFORT = {"reasoning_effort": f"{_MORE}.reasoning_effort"}
+
+FAMILIES = {
+    r"anthropic\.": _CLAUDE,
+    r"nova": Family("nova", forces=True, caches=True, params={"top_k": f"{_MORE}.inferenceConfig.topK"}),
+    r"meta\.": Family("meta", media_in_results=(ContentImage, ContentPDF), alone=True),
+    r"mistral\.": Family(
+        "mistral",
+        media_in_results=(ContentPDF,),
+        alone=True,
+        json_results=True,
+        schemas="magistral-small|ministral-3|mistral-large-3|voxtral",
+    ),
+    r"writer\.": Family("writer", alone=True, status=False),
+    r"qwen\.": Family(
+        "qwen",
+        media_in_results=(),
+        assistant_first=True,
+        schemas="qwen3",
+        params={"reasoning_effort": f"{_MORE}.reasoning_config"},
+    ),
+    r"moonshot(ai)?\.": Family("moonshot", media_in_results=(), assistant_first=True, schemas="."),
+    r"zai\.": Family("zai", assistant_first=True, schemas=".", params=_EFFORT),
+    r"openai\.": Family("openai", schemas="gpt-oss", params=_EFFORT),
+    r"deepseek\.": Family("deepseek", schemas=r"v3", params=_EFFORT),
+    r"minimax\.": Family("minimax", schemas="minimax-m2"),
+}
+
+
+def family_of(model: str) -> Family:
+    """Returns the family of a model id, an inference profile or an ARN."""
+    return next((family for pattern, family in FAMILIES.items() if re.search(pattern, model)), Family())
+
+
+# --- names of documents ----------------------------------------------------------------------------------
+
+
+#: Contents that hold no document.
+NAMELESS = frozenset({ContentText, ContentThinking, ContentToolRequest})
+
+
+def with_distinct_names(messages: list[Json]) -> list[Json]:
+    """Numbers documents that share a name, because the API refuses equal names. Earlier documents keep theirs."""
+    seen: dict[str, int] = {}
+
+    def renamed(block: Json) -> Json:
+        match block:  # a model's own block goes back as it came, whatever it is
+            case {"toolResult": {"content": [*inside]} as inner}:
+                parts = [renamed(part) for part in inside]
+                return block if all(map(is_, parts, inside)) else {"toolResult": {**inner, "content": parts}}
+            case {"document": {"name": str()} as document}:
+                pass
+            case _:
+                return block
+        seen[document["name"]] = number = seen.get(document["name"], 0) + 1
+        return {"document": {**document, "name": f"{document['name']} ({number})"}} if number > 1 else block
+
+    def distinct(message: Json) -> Json:
+        blocks = [renamed(block) for block in message["content"]]
+        return message if all(map(is_, blocks, message["content"])) else {**message, "content": blocks}
+
+    return list(map(distinct, messages))
+
+
+# --- contents --------------------------------------------------------------------------------------------
+
+
+_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_TEXTS = [{"text?": str}]
+#: A block of the model that goes back as it came (ContentBlock).
+_BLOCK = {
+    "text?": str,
+    "toolUse?": {"toolUseId": _ID, "name": re.compile(r"[a-zA-Z0-9_-]{1,64}"), "input": dict, "type?": WORD},
+    "toolResult?": {"toolUseId": _ID, "content": [dict], "status?": re.compile("success|error")},
+    "reasoningContent?": {
+        "reasoningText?": {"text": str, "signature?": str},
+        "redactedContent?": str,
+    },
+    "citationsContent?": {
+        "content?": _TEXTS,
+        "citations?": [{"title?": str, "source?": str, "sourceContent?": _TEXTS, "location?": dict}],
+    },
+}
+
+
+class BedrockContent(Wire):
+    """Converts contents to blocks."""
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """Returns a block of an assistant message, or `None` for content that only another provider or family
+        understands.
+        """
+        block: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText(text=text, extra=extra):
+                own = (self.issued(extra) or {}).get("block")
+                block = own if own and fits(own, _BLOCK) else {"text": text} if text else None
+            case ContentThinking(extra=extra):
+                block = self.thought((self.issued(extra) or {}).get("block"))
+            case ContentToolRequest(id=id, name=name, arguments=arguments):
+                block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
+            case ContentUnknown(data=data):
+                block = legal(data, _BLOCK, self.name)
+            case ContentJson():
+                block = self.content(content)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                block = {"text": content_parts.placeholder(content)}  # the role takes no media
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case never:
+                assert_never(never)
+        return block
+
+    def call_id(self, id: str) -> str:
+        """Returns a valid id: `[a-zA-Z0-9_.:-]{1,64}`. Until 2026, the dot and the colon were not allowed, and some
+        models still refuse them.
+        """
+        return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                block: Json = {"text": text}
+            case ContentJson(value=value):
+                block = {"text": json_bodies.json_text(value)}
+            case ContentImageInline(type=type, data=data):
+                block = self.image(content, type, {"bytes": data})
+            case ContentImageRemote(url=url):
+                block = self.remote(content, url)
+            case ContentPDF(data=data, filename=filename):
+                block = self.document(filename, "pdf", {"bytes": data})
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                kind, source = uri.rpartition(".")[2], {"s3Location": {"uri": uri}}
+                picture = type.startswith("image/")
+                block = self.image(content, type, source) if picture else self.document(uri, kind, source)
+            case ContentUnknown(wire=self.name, data=data):
+                block = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return block
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat).
+
+        Among the known families, only Amazon's own takes videos.
+        """
+        kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
+        if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
+            return self.document(file.filename, kind, {"bytes": file.data})
+        sees = family_of(self.model).name in {"", "nova"}
+        if sees and kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+            return {"video": {"format": kind, "source": {"bytes": file.data}}}
+        return None
+
+    def thought(self, block: Json | None) -> Json | None:
+        """Returns a thought unchanged, or `None` if its required signature is missing."""
+        if not fits(block, _BLOCK):
+            return None
+        said = (block or {}).get("reasoningContent") or {}
+        unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
+        return None if unsigned and family_of(self.model).signed_thoughts else block
+
+    def remote(self, content: Content, url: str) -> Json:
+        """Returns an image by URL. Only images in S3 are downloaded."""
+        if url.startswith("s3://"):
+            return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
+        raise content_parts.refused(
+            content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"
+        )
+
+    def image(self, content: Content, type: str, source: Json) -> Json:
+        """Returns an image block."""
+        kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
+        if kind not in {"png", "jpeg", "gif", "webp"}:
+            raise content_parts.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
+        return {"image": {"format": kind, "source": source}}
+
+    def document(self, filename: str, kind: str, source: Json) -> Json:
+        """Returns a document block. Its name may have letters, digits, single spaces and `-()[]`."""
+        stem = PurePosixPath(filename).stem
+        name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
+        return {"document": {"name": name or "document", "format": kind, "source": source}}
+
+
+# --- requests --------------------------------------------------------------------------------------------
 
 
 #: The text of a block or turn that the API requires without content (it refuses a blank one).
