@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from .transport.aws_signature import *
     from .transport.http_clients import *
     from .transport.timeouts_and_limits import *
-    from .wire.model_profile import *
-    from .wire.neutral_parameters import *
+    from .wire.interfaces import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -213,8 +212,7 @@ _MODULES = (
     "schemas.data_frames",
     "models.prices.price_lookup",
     "models.prices.session_usage",
-    "wire.model_profile",
-    "wire.neutral_parameters",
+    "wire.interfaces",
     "_chat.tool_writer",
     "jobs.parallel_functions",
     "jobs.batch_functions",

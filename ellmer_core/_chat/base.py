@@ -29,7 +29,7 @@ from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
-from ..wire.model_profile import Profile
+from ..wire.interfaces import Profile
 from .approvers import approver
 from .echo import Echo, EchoMode, echo_mode
 from .file_uploads import Uploading

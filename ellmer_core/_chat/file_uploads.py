@@ -11,7 +11,7 @@ from ..errors import ResponseError, UsageError
 from ..transport.http_clients import Connection
 from ..transport.single_requests import arun, asked, run, stepped
 from ..wire.base import Wire
-from ..wire.batch_and_file_apis.base import Uploads
+from ..wire.batches_and_files import Uploads
 
 __all__ = ["Uploading"]
 

@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..log import warn
 from ..models.unsupported_parameters import Asked, fitted
 from ..wire.base import Wire
-from ..wire.model_profile import Profile
+from ..wire.interfaces import Profile
 
 __all__ = ["ModelChoice"]
 

@@ -10,7 +10,7 @@ from ..contents.content import Content
 from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
 from ..values import Value
-from ..wire.request_and_stream_merger import Request
+from ..wire.interfaces import Request
 
 if TYPE_CHECKING:
     from ..tools.context import CallScope

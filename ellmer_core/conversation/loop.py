@@ -37,8 +37,8 @@ from ..errors import (
     ToolRoundsError,
 )
 from ..log import logger
-from ..wire.request_and_stream_merger import Request
-from ..wire.structured_output import answer_of
+from ..wire.base import answer_of
+from ..wire.interfaces import Request
 from . import retry
 from .cancellation import Cancelled
 from .history import History

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..contents.content import ContentImageInline
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
-from ..wire.base import Wire
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode, Wire
 from .approval import AskBefore, Decide
 from .cancellation import StreamController
 from .io_operations import Callback

@@ -12,7 +12,7 @@ from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ToolRoundsError, UsageError
 from ..providers._construction import chat
 from ..schemas.external_tool_schemas import arguments_of
-from ..wire.neutral_parameters import params
+from ..wire.interfaces import params
 from .messages import output_of, turns_of
 
 __all__ = ["EllmerModel"]

@@ -15,7 +15,7 @@ from ..contents.turns import AssistantTurn
 from ..conversation.response.answer_reading import cut_short
 from ..errors import IncompleteResponseError, ResponseError
 from ..schemas.data_frames import Library
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode
 from .prompts_and_results import Prompt, Rows, warn_of_failures
 from .resumable_batch import Job, Sleep
 

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from .._chat.base import Input
 from .._chat.chat import Chat
 from ..schemas.data_frames import Library
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode
 from .parallel_execution import Many, Parallel, blocking
 from .prompts_and_results import Prompt, Rows
 

@@ -27,10 +27,9 @@ from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, U
 from ..models.prices.price_lookup import cost
 from ..models.prices.session_usage import log_usage
 from ..transport.single_requests import asked_json, run, stepped
-from ..wire.base import Wire
-from ..wire.batch_and_file_apis.base import Batches
-from ..wire.request_and_stream_merger import Json
-from ..wire.structured_output import StructuredMode, answer_of
+from ..wire.base import StructuredMode, Wire, answer_of
+from ..wire.batches_and_files import Batches
+from ..wire.interfaces import Json
 from .prompts_and_results import Prompt, all_inputs
 
 __all__ = ["Job", "Sleep"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..errors import UsageError
-from ..wire.model_profile import Profile
-from ..wire.shared.json_bodies import merged
+from ..wire.interfaces import Profile
+from ..wire.shared.json_objects import merged
 
 __all__ = ["LEVELS", "Thinking", "thinking_params"]
 

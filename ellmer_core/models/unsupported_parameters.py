@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from ..errors import UsageError
 from ..wire.base import Wire
-from ..wire.model_profile import Profile
-from ..wire.neutral_parameters import NEUTRAL
+from ..wire.interfaces import NEUTRAL, Profile
 from .profiles import profile_of
 from .thinking_levels import thinking_params
 

@@ -19,8 +19,7 @@ from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..transport.timeouts_and_limits import Limits, Timeouts
 from ..wire.base import Wire
-from ..wire.model_profile import Profile
-from ..wire.neutral_parameters import NEUTRAL
+from ..wire.interfaces import NEUTRAL, Profile
 from ._credentials import credentials_of
 from ._environment import variable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..wire.base import Wire
-from ..wire.shared.hidden_keys import Key
+from ..wire.interfaces import Key
 from ._environment import variable
 
 __all__ = ["credentials_of"]

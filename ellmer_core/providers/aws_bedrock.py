@@ -11,8 +11,8 @@ from .._chat.chat import Chat
 from ..errors import UsageError
 from ..transport.aws_signature import AwsKeys, signed
 from ..wire.bedrock.to_wire import Bedrock
-from ..wire.request_and_stream_merger import Json, Request
-from ..wire.shared.cache_marks import Cache
+from ..wire.interfaces import Json, Request
+from ..wire.shared.content_parts import Cache
 from ._cloud import aws_credentials
 from ._construction import Options, construct
 from ._environment import setting

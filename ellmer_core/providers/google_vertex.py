@@ -14,7 +14,7 @@ from ..contents.tool_requests_and_results import ContentToolRequest
 from ..wire.base import Wire
 from ..wire.gemini.from_wire import VERTEX_NUMBERS
 from ..wire.gemini.to_wire import Gemini
-from ..wire.request_and_stream_merger import Json
+from ..wire.interfaces import Json
 from ._cloud import google_credentials
 from ._construction import Options, construct
 from ._environment import setting

@@ -10,7 +10,7 @@ from .._chat.chat import Chat
 from ..contents.tool_requests_and_results import ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
-from ..wire.request_and_stream_merger import Json, Supports
+from ..wire.interfaces import Json, Supports
 from ._chat_completions import Alternating
 from ._construction import Options, construct
 

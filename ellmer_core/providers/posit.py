@@ -12,7 +12,7 @@ from .._chat.chat import Chat
 from ..wire.anthropic.to_wire import AnthropicMessages
 from ..wire.base import Wire
 from ..wire.openai_chat.to_wire import OpenAIChat
-from ..wire.shared.cache_marks import Cache
+from ..wire.shared.content_parts import Cache
 from ._construction import Options, construct
 
 __all__ = ["PositClaude", "PositOpenAI", "chat_posit"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.request_and_stream_merger import Supports
+from ..wire.interfaces import Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 

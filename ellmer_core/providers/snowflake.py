@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
+from ..wire.openai_chat.from_wire import ENDINGS
 from ..wire.openai_chat.to_wire import OpenAIChat
-from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 from ._environment import setting
@@ -25,7 +26,7 @@ class Snowflake(ChatCompletions):
     default_model: ClassVar[str] = "claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")
     param_names: ClassVar[Mapping[str, str]] = OpenAIChat.param_names
-    endings: ClassVar[Endings] = CHAT.also(
+    endings: ClassVar[Endings] = ENDINGS.also(
         "recorded: whole answers have an empty reason, streams none; this service has no other end mark",
         whole={"": "success"},
     )

@@ -18,7 +18,7 @@ from ..conversation.io_operations import Answer, Send, Wait
 from ..errors import ResponseError
 from ..log import logger, place
 from ..version import VERSION
-from ..wire.framing.sse_and_ndjson import decoder
+from ..wire.framing import decoder
 from .connection_errors import ConnectionMonitor
 from .http_clients import Connection
 from .timeouts_and_limits import Timeouts

@@ -17,9 +17,9 @@ from ..conversation.io_operations import Answer, Loop, ReadBody, Send, Wait
 from ..conversation.request.serialized_turn_cache import encoded
 from ..errors import ConnectError, ProviderError, ResponseError
 from ..wire.base import Wire
-from ..wire.batch_and_file_apis.base import Steps
-from ..wire.framing.json_text import read_json
-from ..wire.request_and_stream_merger import Request
+from ..wire.batches_and_files import Steps
+from ..wire.interfaces import Request
+from ..wire.shared.json_objects import read_json
 from .blocking_driver import BlockingDriver, drive
 from .http_clients import Connection
 

@@ -17,7 +17,7 @@ from ellmer_core.providers.anthropic import Anthropic
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.google_vertex import chat_google_vertex
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.wire.shared.provider_errors import error_of
+from ellmer_core.wire.shared.endings_and_errors import error_of
 
 PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 URL = "https://example.com/a.png"

@@ -12,7 +12,7 @@ from ellmer_core.errors import EllmerError
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.gemini.to_wire import Gemini
 from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
-from ellmer_core.wire.shared.provider_errors import error_of
+from ellmer_core.wire.shared.endings_and_errors import error_of
 
 # Where requests go ------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from scripted_chat import talk
 
 import ellmer_core as ec
 from ellmer_core.errors import ResponseError, UsageError
-from ellmer_core.wire.shared.provider_errors import error_of
+from ellmer_core.wire.shared.endings_and_errors import error_of
 
 
 class Endless(httpx.SyncByteStream):

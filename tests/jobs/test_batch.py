@@ -28,7 +28,7 @@ from ellmer_core.jobs.batch_functions import (
     batch_chat_text,
 )
 from ellmer_core.models.prices import session_usage
-from ellmer_core.wire.batch_and_file_apis.batch_apis import GeminiBatches
+from ellmer_core.wire.gemini.batches_and_files import GeminiBatches
 
 
 def never(seconds):

@@ -19,7 +19,7 @@ from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.errors import UsageError
 from ellmer_core.schemas.type_functions import to_json_schema
 from ellmer_core.tool_execution.run_tool import ainvoke, invoke
-from ellmer_core.wire.shared.types_as_json_schema import json_schema
+from ellmer_core.wire.shared.schemas import json_schema
 
 pytest.importorskip("mcp")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...conversation.settings import Settings
 from ...errors import UsageError
-from ...wire.structured_output import StructuredMode
+from ...wire.base import StructuredMode
 from ..base import ChatBase, Input
 from ..echo import EchoMode, echo_mode
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...wire.framing.json_text import bounded, read_json
+from ...wire.shared.json_objects import bounded, read_json
 
 __all__ = ["begun_json", "json_values"]
 

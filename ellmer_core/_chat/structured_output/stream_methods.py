@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ...conversation.cancellation import StreamController
-from ...wire.structured_output import StructuredMode
+from ...wire.base import StructuredMode
 from ..async_stream import AsyncStream
 from ..base import Input, Shown
 from .chat_methods import StructuredChat, structured

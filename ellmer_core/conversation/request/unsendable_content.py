@@ -22,7 +22,7 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ...errors import ContentError, UsageError
 from ...tools.result_serialization import described, result_text
 from ...wire.base import Wire
-from ...wire.shared.json_bodies import json_text
+from ...wire.shared.json_objects import json_text
 
 __all__ = ["Sendable", "sendable_to"]
 

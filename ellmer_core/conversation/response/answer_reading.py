@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from ...contents.turns import AssistantPartialTurn, AssistantTurn
 from ...errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
 from ...wire.base import Wire
-from ...wire.framing.json_text import read_json
-from ...wire.request_and_stream_merger import Merger, Request
+from ...wire.interfaces import Merger, Request
+from ...wire.shared.json_objects import read_json
 from ..history import History
 from ..io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from ..settings import Settings

@@ -18,7 +18,7 @@ from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import ResponseError
 from ...wire.base import Wire
-from ...wire.request_and_stream_merger import Merger
+from ...wire.interfaces import Merger
 
 __all__ = ["Pieces", "turn_of"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...contents.content import ContentText
 from ...contents.tool_requests_and_results import ContentToolRequest
 from ...errors import EllmerError
-from ...wire.request_and_stream_merger import Merger
-from ...wire.shared.tool_arguments_and_ids import STRUCTURED
-from ...wire.structured_output import called_text
+from ...wire.base import called_text
+from ...wire.interfaces import Merger
+from ...wire.shared.tool_calls import STRUCTURED
 from ..settings import Settings
 
 __all__ = ["CalledData"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import UsageError
 from ...wire.base import Wire
-from ...wire.model_profile import Profile
+from ...wire.interfaces import Profile
 from . import anthropic, bedrock, google, groq, hosts, openai, others
 
 __all__ = ["profile_of", "rows"]

@@ -1,4 +1,4 @@
-"""Merges the events of a streamed message into the message."""
+"""Anthropic Messages, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from typing import Any, ClassVar
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..request_and_stream_merger import Json, Merger
-from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import anthropic_citations
-from ..shared.json_bodies import sensible
-from ..shared.provider_errors import in_band_error
-from ..shared.provider_run_tools import paired
-from ..shared.tool_arguments_and_ids import tool_input
-
-__all__ = ["PAUSE", "AnthropicMerger", "AnthropicResponse"]
-
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import sensible
+from ..shared.tool_calls import paired, tool_input
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -128,6 +124,24 @@ def _shown(name: str, value: Any) -> Sequence[Content]:
     return (ContentThinking(value),) if name == "thinking" and value else ()
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+ENDINGS = Endings(
+    ("https://docs.claude.com/en/api/handling-stop-reasons",),
+    whole={
+        "end_turn": "success",
+        "tool_use": "tool_use",
+        "stop_sequence": "stop_sequence",
+        "pause_turn": "pause_turn",  # the server continues if the answer is sent back unchanged
+    },
+    cut={
+        "max_tokens": "max_tokens",
+        "refusal": "content_filter",
+        "model_context_window_exceeded": "context_window",
+    },
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
@@ -138,9 +152,9 @@ PAUSE = "pause_turn"
 class AnthropicResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.ANTHROPIC
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
@@ -149,8 +163,8 @@ class AnthropicResponse(Wire):
         whole = self.endings.is_whole(reason)
         said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
         contents = [self.block(block, cut=not whole) for block in said]
-        return finish_reasons.answer(
-            tool_arguments_and_ids.distinct(paired(contents), response),
+        return answer(
+            tool_calls.distinct(paired(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, blocks),
@@ -162,16 +176,16 @@ class AnthropicResponse(Wire):
         match block:
             case {"type": "text", "text": str(text)}:
                 citations = [
-                    json_bodies.without(citation, "file_id") for citation in block.get("citations") or ()
+                    json_objects.without(citation, "file_id") for citation in block.get("citations") or ()
                 ]
                 extra = self.own(fields={"citations": citations}) if citations else {}
                 return ContentText(text, extra=extra, citations=anthropic_citations(citations))
             case {"type": "thinking"} | {"type": "redacted_thinking"}:
                 return ContentThinking(block.get("thinking") or "", extra=self.own(block=block))
             case {"type": "tool_use", "id": id, "name": name}:
-                rest = json_bodies.without(block, "type", "id", "name", "input")
+                rest = json_objects.without(block, "type", "id", "name", "input")
                 extra = self.own(fields=rest) if rest else {}
-                return tool_arguments_and_ids.call_of(id, name, block.get("input"), cut=cut, extra=extra)
+                return tool_calls.call_of(id, name, block.get("input"), cut=cut, extra=extra)
             case {"input": str()}:
                 return content_parts.unknown(self.name, {**block, "input": {}})  # a server tool's, cut off
             case _:

@@ -24,125 +24,28 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...contents.turns_by_kind import kinds_not_plain, not_plain, system_turns
 from ...schemas.refs_and_defs import subschemas
 from ...tools.result_serialization import result_text, split
-from ..base import Wire
-from ..request_and_stream_merger import Json, Request
-from ..shared import content_parts, json_bodies, tool_arguments_and_ids, types_as_json_schema
-from ..shared.cache_marks import Cache, check_cache, with_marks
-from ..shared.neighbours_of_one_role import joined
-from ..shared.schema_dialects import ANTHROPIC
-from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
-from ..shared.schema_limits import SchemaLimits
-from ..shared.sent_back_block_shapes import Tagged, fits, legal
-from ..shared.tool_arguments_and_ids import STRUCTURED
+from ..interfaces import Json, Request, SchemaLimits
+from ..shared import content_parts, json_objects, schemas, tool_calls
+from ..shared.content_parts import Cache, check_cache, joined, with_marks
+from ..shared.json_objects import Tagged, fits, legal
+from ..shared.schemas import ANTHROPIC_DIALECT, ANTHROPIC_LIMITS
+from ..shared.tool_calls import STRUCTURED
 from .from_wire import AnthropicResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
 
-__all__ = ["BLOCKS", "CALLER", "CITATION", "AnthropicContent", "AnthropicMessages", "paired"]
-
-
-# --- contents --------------------------------------------------------------------------------------------
-
-
-class AnthropicContent(Wire):
-    """Converts contents to blocks."""
-
-    def assistant_part(self, content: Content) -> Json | None:
-        """Returns a block of an assistant message; `None` for content that only another provider understands."""
-        block: Json | None = None
-        match content_parts.known(content, self.name):
-            case ContentText(text=text, extra=extra):
-                block = {"type": "text", "text": text, **_legal((self.issued(extra) or {}).get("fields", {}))}
-            case ContentThinking() as thinking:
-                block = self.signed_part(thinking)
-            case ContentToolRequest() as call:
-                block = self.call(call)
-            case ContentUnknown(data=data):
-                block = legal(data, BLOCKS, self.name)
-            case ContentJson():
-                block = self.content(content)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
-                block = {
-                    "type": "text",
-                    "text": content_parts.placeholder(content),
-                }  # the role takes no media
-            case ContentToolResult():
-                raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case never:
-                assert_never(never)
-        return block
-
-    def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """Returns a thinking block unchanged. It is left out without its signature (it was cut off, or is another
-        provider's) or its text, because the API refuses it. The text may be empty.
-        """
-        block = (self.issued(thinking.extra) or {}).get("block", {})
-        return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
-
-    def file(self, file: ContentFile) -> Json | None:
-        """Returns a text document as a document block."""
-        if not file.text:
-            return None
-        source = {"type": "text", "media_type": "text/plain", "data": file.text}
-        return {"type": "document", "source": source, "title": file.filename}
-
-    def call(self, request: ContentToolRequest) -> Json:
-        """Returns a tool_use block. Its input is always an object."""
-        fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
-        call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
-        return {**call, "input": dict(request.arguments), **fields}
-
-    def call_id(self, id: str) -> str:
-        """Returns a valid id: `tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
-        (farion1231/cc-switch#1181).
-        """
-        return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]+")
-
-    def content(self, content: Content) -> Json:
-        match content_parts.known(content, self.name):
-            case ContentText(text=text):
-                block: Json = {"type": "text", "text": text}
-            case ContentJson(value=value):
-                block = {"type": "text", "text": json_bodies.json_text(value)}
-            case ContentImageInline(type=type, data=data):
-                block = {"type": "image", "source": {"type": "base64", "media_type": type, "data": data}}
-            case ContentImageRemote(url=url):
-                block = {"type": "image", "source": {"type": "url", "url": url}}
-            case ContentPDF(type=type, data=data, filename=title):
-                source = {"type": "base64", "media_type": type, "data": data}
-                block = {"type": "document", "source": source, "title": title}
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                kind = "image" if type.startswith("image/") else "document"
-                block = {"type": kind, "source": {"type": "file", "file_id": uri}}
-            case ContentUnknown(wire=self.name, data=data):
-                block = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise content_parts.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return block
-
 
 def _legal(fields: Mapping[str, Any]) -> Json:
     """Returns the additional fields of a block that the API accepts back."""
-    kept = json_bodies.without(fields, "citations")
+    kept = json_objects.without(fields, "citations")
     said = fields.get("citations")
     if cited := [one for one in said if fits(one, CITATION)] if isinstance(said, (list, tuple)) else []:
         kept["citations"] = cited
     if "caller" in kept and not fits(kept["caller"], CALLER):
         del kept["caller"]
     return kept
-
-
-# --- requests --------------------------------------------------------------------------------------------
 
 
 #: https://docs.claude.com/en/docs/build-with-claude/files
@@ -165,7 +68,7 @@ COUNTED = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnthropicMessages(AnthropicContent, AnthropicResponse):
+class AnthropicMessages(AnthropicResponse):
     """The format itself. It requires `max_tokens`: see `limit()`."""
 
     name: ClassVar[str] = "anthropic"
@@ -182,10 +85,12 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     }
 
     models_path: ClassVar[str] = "/models?limit=1000"
-    schema_limits: ClassVar[SchemaLimits] = CLAUDE_LIMITS
+    schema_limits: ClassVar[SchemaLimits] = ANTHROPIC_LIMITS
 
     base_url: str = "https://api.anthropic.com/v1"
     cache: Cache = "none"
+
+    # requests -------------------------------------------------------------------------------------------
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -212,7 +117,7 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
             body["tools"] = self.tools(tools)
         if type is not None:
             body["output_config"] = {
-                "format": {"type": "json_schema", "schema": ANTHROPIC.say(self.schema(type))}
+                "format": {"type": "json_schema", "schema": ANTHROPIC_DIALECT.say(self.schema(type))}
             }
         if thinking := self.thinking():
             body["thinking"] = thinking
@@ -227,14 +132,14 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
     ) -> Request:
         request = self.asking(turns, tools, type=type)
         return replace(
-            request, url=f"{request.url}/count_tokens", json=json_bodies.only(request.json, *COUNTED)
+            request, url=f"{request.url}/count_tokens", json=json_objects.only(request.json, *COUNTED)
         )
 
     def counted(self, response: Json) -> int:
         return int(response["input_tokens"])
 
     def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
-        named = subschemas(types_as_json_schema.json_schema(type))
+        named = subschemas(schemas.json_schema(type))
         odd = [
             name for each in named for name in each.get("properties", ()) if not PLAIN_NAME.fullmatch(name)
         ]
@@ -328,7 +233,90 @@ class AnthropicMessages(AnthropicContent, AnthropicResponse):
         }
 
     def schema(self, type: Type) -> Json:
-        return types_as_json_schema.json_schema(type)
+        return schemas.json_schema(type)
+
+    # contents -------------------------------------------------------------------------------------------
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """Returns a block of an assistant message; `None` for content that only another provider understands."""
+        block: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText(text=text, extra=extra):
+                block = {"type": "text", "text": text, **_legal((self.issued(extra) or {}).get("fields", {}))}
+            case ContentThinking() as thinking:
+                block = self.signed_part(thinking)
+            case ContentToolRequest() as call:
+                block = self.call(call)
+            case ContentUnknown(data=data):
+                block = legal(data, BLOCKS, self.name)
+            case ContentJson():
+                block = self.content(content)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                block = {
+                    "type": "text",
+                    "text": content_parts.placeholder(content),
+                }  # the role takes no media
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case never:
+                assert_never(never)
+        return block
+
+    def signed_part(self, thinking: ContentThinking) -> Json | None:
+        """Returns a thinking block unchanged. It is left out without its signature (it was cut off, or is another
+        provider's) or its text, because the API refuses it. The text may be empty.
+        """
+        block = (self.issued(thinking.extra) or {}).get("block", {})
+        return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Returns a text document as a document block."""
+        if not file.text:
+            return None
+        source = {"type": "text", "media_type": "text/plain", "data": file.text}
+        return {"type": "document", "source": source, "title": file.filename}
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """Returns a tool_use block. Its input is always an object."""
+        fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
+        call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
+        return {**call, "input": dict(request.arguments), **fields}
+
+    def call_id(self, id: str) -> str:
+        """Returns a valid id: `tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
+        (farion1231/cc-switch#1181).
+        """
+        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]+")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                block: Json = {"type": "text", "text": text}
+            case ContentJson(value=value):
+                block = {"type": "text", "text": json_objects.json_text(value)}
+            case ContentImageInline(type=type, data=data):
+                block = {"type": "image", "source": {"type": "base64", "media_type": type, "data": data}}
+            case ContentImageRemote(url=url):
+                block = {"type": "image", "source": {"type": "url", "url": url}}
+            case ContentPDF(type=type, data=data, filename=title):
+                source = {"type": "base64", "media_type": type, "data": data}
+                block = {"type": "document", "source": source, "title": title}
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                kind = "image" if type.startswith("image/") else "document"
+                block = {"type": kind, "source": {"type": "file", "file_id": uri}}
+            case ContentUnknown(wire=self.name, data=data):
+                block = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return block
 
 
 def _names_files(turns: Sequence[Turn]) -> bool:

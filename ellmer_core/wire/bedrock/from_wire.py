@@ -1,4 +1,4 @@
-"""Merges the events of a ConverseStream into the answer of Converse."""
+"""Amazon Bedrock Converse, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from ...contents.content import Content, ContentImageInline, ContentText, Conten
 from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..request_and_stream_merger import Json, Merger
-from ..shared import finish_reasons, json_bodies, tool_arguments_and_ids
+from ..interfaces import Json, Merger
+from ..shared import json_objects, tool_calls
 from ..shared.citations import bedrock_citations, cited_before
-from ..shared.json_bodies import sensible
-from ..shared.provider_errors import error_of, in_band_error
-from ..shared.provider_run_tools import paired, provider_content
-from ..shared.tool_arguments_and_ids import tool_input
+from ..shared.endings_and_errors import Endings, answer, error_of, in_band_error
+from ..shared.json_objects import sensible
+from ..shared.tool_calls import paired, provider_content, tool_input
 
 if TYPE_CHECKING:
     from ...errors import ProviderError
-
-__all__ = ["BedrockMerger", "BedrockResponse"]
 
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -151,15 +148,31 @@ def _joined_base64(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else b64encode(b"".join(map(b64decode, parts))).decode()
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+ENDINGS = Endings(
+    ("https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",),
+    whole={"end_turn": "success", "tool_use": "tool_use", "stop_sequence": "stop_sequence"},
+    cut={
+        "max_tokens": "max_tokens",
+        "guardrail_intervened": "content_filter",
+        "content_filtered": "content_filter",
+        "model_context_window_exceeded": "context_window",
+        "malformed_tool_use": "error",
+        "malformed_model_output": "error",
+    },
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
 class BedrockResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.BEDROCK
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         reason = response.get("stopReason")
         message = (response.get("output") or {}).get("message")
@@ -168,8 +181,8 @@ class BedrockResponse(Wire):
         blocks = (message or {}).get("content") or []
         whole = self.endings.is_whole(reason)
         contents = cited_before([self.block(block, cut=not whole) for block in blocks])
-        return finish_reasons.answer(
-            tool_arguments_and_ids.distinct(paired(contents), response),
+        return answer(
+            tool_calls.distinct(paired(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(reason, contents),
@@ -188,7 +201,7 @@ class BedrockResponse(Wire):
             case {"toolUse": {"type": kind}} if kind not in {None, "tool_use"}:
                 pass  # the call is unknown, so it is not run
             case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
-                content = tool_arguments_and_ids.call_of(id, name, given, cut=cut)
+                content = tool_calls.call_of(id, name, given, cut=cut)
             case {"reasoningContent": dict(thought)}:
                 text = (thought.get("reasoningText") or {}).get("text") or ""
                 content = ContentThinking(text, extra=self.own(block=block))

@@ -33,23 +33,17 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...contents.turns_by_kind import kinds_not_plain, system_turns
 from ...errors import UsageError
 from ...tools.result_serialization import flatten, result_text, split
-from ..base import Wire
-from ..request_and_stream_merger import Json, Request
-from ..shared import content_parts, json_bodies, tool_arguments_and_ids, types_as_json_schema
-from ..shared.cache_marks import Cache, check_cache, pointed
-from ..shared.neighbours_of_one_role import alternate
-from ..shared.schema_dialects import ANTHROPIC
-from ..shared.schema_limits import ANTHROPIC as CLAUDE_LIMITS
-from ..shared.schema_limits import SchemaLimits, unfit
-from ..shared.sent_back_block_shapes import WORD, fits, legal
-from ..shared.tool_arguments_and_ids import STRUCTURED
+from ..interfaces import Json, Request, SchemaLimits
+from ..shared import content_parts, json_objects, schemas, tool_calls
+from ..shared.content_parts import Cache, alternate, check_cache, pointed
+from ..shared.json_objects import WORD, fits, legal
+from ..shared.schemas import ANTHROPIC_DIALECT, ANTHROPIC_LIMITS, unfit
+from ..shared.tool_calls import STRUCTURED
 from .from_wire import BedrockResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
-
-__all__ = ["NAMELESS", "Bedrock", "BedrockContent", "Family", "family_of", "with_distinct_names"]
 
 
 # --- families of models ----------------------------------------------------------------------------------
@@ -84,7 +78,7 @@ _CLAUDE = Family(
     forces=True,
     caches=True,
     signed_thoughts=True,
-    schema_limits=CLAUDE_LIMITS,
+    schema_limits=ANTHROPIC_LIMITS,
     schemas=r"claude-[a-z]+-(4-[5-9]|[5-9]|\d\d)",
     params={
         "top_k": f"{_MORE}.top_k",
@@ -160,9 +154,6 @@ def with_distinct_names(messages: list[Json]) -> list[Json]:
     return list(map(distinct, messages))
 
 
-# --- contents --------------------------------------------------------------------------------------------
-
-
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
 _TEXTS = [{"text?": str}]
 #: A block of the model that goes back as it came (ContentBlock).
@@ -181,122 +172,12 @@ _BLOCK = {
 }
 
 
-class BedrockContent(Wire):
-    """Converts contents to blocks."""
-
-    def assistant_part(self, content: Content) -> Json | None:
-        """Returns a block of an assistant message, or `None` for content that only another provider or family
-        understands.
-        """
-        block: Json | None = None
-        match content_parts.known(content, self.name):
-            case ContentText(text=text, extra=extra):
-                own = (self.issued(extra) or {}).get("block")
-                block = own if own and fits(own, _BLOCK) else {"text": text} if text else None
-            case ContentThinking(extra=extra):
-                block = self.thought((self.issued(extra) or {}).get("block"))
-            case ContentToolRequest(id=id, name=name, arguments=arguments):
-                block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
-            case ContentUnknown(data=data):
-                block = legal(data, _BLOCK, self.name)
-            case ContentJson():
-                block = self.content(content)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
-                block = {"text": content_parts.placeholder(content)}  # the role takes no media
-            case ContentToolResult():
-                raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case never:
-                assert_never(never)
-        return block
-
-    def call_id(self, id: str) -> str:
-        """Returns a valid id: `[a-zA-Z0-9_.:-]{1,64}`. Until 2026, the dot and the colon were not allowed, and some
-        models still refuse them.
-        """
-        return tool_arguments_and_ids.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
-
-    def content(self, content: Content) -> Json:
-        match content_parts.known(content, self.name):
-            case ContentText(text=text):
-                block: Json = {"text": text}
-            case ContentJson(value=value):
-                block = {"text": json_bodies.json_text(value)}
-            case ContentImageInline(type=type, data=data):
-                block = self.image(content, type, {"bytes": data})
-            case ContentImageRemote(url=url):
-                block = self.remote(content, url)
-            case ContentPDF(data=data, filename=filename):
-                block = self.document(filename, "pdf", {"bytes": data})
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                kind, source = uri.rpartition(".")[2], {"s3Location": {"uri": uri}}
-                picture = type.startswith("image/")
-                block = self.image(content, type, source) if picture else self.document(uri, kind, source)
-            case ContentUnknown(wire=self.name, data=data):
-                block = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise content_parts.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return block
-
-    def file(self, file: ContentFile) -> Json | None:
-        """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat).
-
-        Among the known families, only Amazon's own takes videos.
-        """
-        kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
-        if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
-            return self.document(file.filename, kind, {"bytes": file.data})
-        sees = family_of(self.model).name in {"", "nova"}
-        if sees and kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
-            return {"video": {"format": kind, "source": {"bytes": file.data}}}
-        return None
-
-    def thought(self, block: Json | None) -> Json | None:
-        """Returns a thought unchanged, or `None` if its required signature is missing."""
-        if not fits(block, _BLOCK):
-            return None
-        said = (block or {}).get("reasoningContent") or {}
-        unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
-        return None if unsigned and family_of(self.model).signed_thoughts else block
-
-    def remote(self, content: Content, url: str) -> Json:
-        """Returns an image by URL. Only images in S3 are downloaded."""
-        if url.startswith("s3://"):
-            return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
-        raise content_parts.refused(
-            content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"
-        )
-
-    def image(self, content: Content, type: str, source: Json) -> Json:
-        """Returns an image block."""
-        kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
-        if kind not in {"png", "jpeg", "gif", "webp"}:
-            raise content_parts.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
-        return {"image": {"format": kind, "source": source}}
-
-    def document(self, filename: str, kind: str, source: Json) -> Json:
-        """Returns a document block. Its name may have letters, digits, single spaces and `-()[]`."""
-        stem = PurePosixPath(filename).stem
-        name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
-        return {"document": {"name": name or "document", "format": kind, "source": source}}
-
-
-# --- requests --------------------------------------------------------------------------------------------
-
-
 #: The text of a block or turn that the API requires without content (it refuses a blank one).
 FILLER: Json = {"text": "."}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bedrock(BedrockContent, BedrockResponse):
+class Bedrock(BedrockResponse):
     """The format itself."""
 
     name: ClassVar[str] = "bedrock"
@@ -312,6 +193,8 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     base_url: str = "https://bedrock-runtime.us-east-1.amazonaws.com"
     cache: Cache = "none"
+
+    # requests -------------------------------------------------------------------------------------------
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -347,7 +230,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         body = pointed(body, self.cache)
         method = "converse-stream" if stream else "converse"
         url = f"{self.base_url.rstrip('/')}/model/{quote(self.model, safe='')}/{method}"
-        return replace(self.post(url, body, stream=stream), framing="aws")
+        return replace(self.post(url, body, stream=stream), framing="aws_event_stream")
 
     @property
     def takes(self) -> Mapping[str, str]:
@@ -358,9 +241,9 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def parameters(self) -> Json:
         family = self.family
-        fields = json_bodies.parameters(self.params, self.takes, self.name)
+        fields = json_objects.parameters(self.params, self.takes, self.name)
         for name in family.with_param.keys() & self.params.keys():
-            fields = json_bodies.merged(fields, family.with_param[name])
+            fields = json_objects.merged(fields, family.with_param[name])
         return fields
 
     def system(self, turn: Turn) -> list[Json]:
@@ -393,7 +276,10 @@ class Bedrock(BedrockContent, BedrockResponse):
 
     def text_format(self, type: Type) -> Json:
         """Returns the parameter that asks for structured output."""
-        definition = {"name": STRUCTURED, "schema": json_bodies.json_text(ANTHROPIC.say(self.schema(type)))}
+        definition = {
+            "name": STRUCTURED,
+            "schema": json_objects.json_text(ANTHROPIC_DIALECT.say(self.schema(type))),
+        }
         return {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
@@ -500,7 +386,7 @@ class Bedrock(BedrockContent, BedrockResponse):
         text = result_text(result)
         if not self.family.json_results:
             return {"text": text}
-        value = tool_arguments_and_ids.tool_input(text)
+        value = tool_calls.tool_input(text)
         return {"json": value if isinstance(value, dict) else {"result": text}}
 
     def tool(self, tool: ToolDef) -> Json:
@@ -509,7 +395,112 @@ class Bedrock(BedrockContent, BedrockResponse):
         return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
 
     def schema(self, type: Type) -> Json:
-        return types_as_json_schema.json_schema(type)
+        return schemas.json_schema(type)
+
+    # contents -------------------------------------------------------------------------------------------
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """Returns a block of an assistant message, or `None` for content that only another provider or family
+        understands.
+        """
+        block: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText(text=text, extra=extra):
+                own = (self.issued(extra) or {}).get("block")
+                block = own if own and fits(own, _BLOCK) else {"text": text} if text else None
+            case ContentThinking(extra=extra):
+                block = self.thought((self.issued(extra) or {}).get("block"))
+            case ContentToolRequest(id=id, name=name, arguments=arguments):
+                block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
+            case ContentUnknown(data=data):
+                block = legal(data, _BLOCK, self.name)
+            case ContentJson():
+                block = self.content(content)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                block = {"text": content_parts.placeholder(content)}  # the role takes no media
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case never:
+                assert_never(never)
+        return block
+
+    def call_id(self, id: str) -> str:
+        """Returns a valid id: `[a-zA-Z0-9_.:-]{1,64}`. Until 2026, the dot and the colon were not allowed, and some
+        models still refuse them.
+        """
+        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                block: Json = {"text": text}
+            case ContentJson(value=value):
+                block = {"text": json_objects.json_text(value)}
+            case ContentImageInline(type=type, data=data):
+                block = self.image(content, type, {"bytes": data})
+            case ContentImageRemote(url=url):
+                block = self.remote(content, url)
+            case ContentPDF(data=data, filename=filename):
+                block = self.document(filename, "pdf", {"bytes": data})
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                kind, source = uri.rpartition(".")[2], {"s3Location": {"uri": uri}}
+                picture = type.startswith("image/")
+                block = self.image(content, type, source) if picture else self.document(uri, kind, source)
+            case ContentUnknown(wire=self.name, data=data):
+                block = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return block
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat).
+
+        Among the known families, only Amazon's own takes videos.
+        """
+        kind = PurePosixPath(file.filename).suffix.lower().removeprefix(".")
+        if kind in {"csv", "doc", "docx", "xls", "xlsx", "html", "txt", "md"}:
+            return self.document(file.filename, kind, {"bytes": file.data})
+        sees = family_of(self.model).name in {"", "nova"}
+        if sees and kind in {"mkv", "mov", "mp4", "webm", "flv", "mpeg", "mpg", "wmv"}:
+            return {"video": {"format": kind, "source": {"bytes": file.data}}}
+        return None
+
+    def thought(self, block: Json | None) -> Json | None:
+        """Returns a thought unchanged, or `None` if its required signature is missing."""
+        if not fits(block, _BLOCK):
+            return None
+        said = (block or {}).get("reasoningContent") or {}
+        unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
+        return None if unsigned and family_of(self.model).signed_thoughts else block
+
+    def remote(self, content: Content, url: str) -> Json:
+        """Returns an image by URL. Only images in S3 are downloaded."""
+        if url.startswith("s3://"):
+            return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
+        raise content_parts.refused(
+            content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"
+        )
+
+    def image(self, content: Content, type: str, source: Json) -> Json:
+        """Returns an image block."""
+        kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
+        if kind not in {"png", "jpeg", "gif", "webp"}:
+            raise content_parts.refused(content, self.name, f"{type} is not one of png, jpeg, gif and webp")
+        return {"image": {"format": kind, "source": source}}
+
+    def document(self, filename: str, kind: str, source: Json) -> Json:
+        """Returns a document block. Its name may have letters, digits, single spaces and `-()[]`."""
+        stem = PurePosixPath(filename).stem
+        name = " ".join(re.sub(r"[^a-zA-Z0-9\s()\[\]-]+", "-", stem).split())[:190]
+        return {"document": {"name": name or "document", "format": kind, "source": source}}
 
 
 def _answering(blocks: list[Json]) -> list[Json]:

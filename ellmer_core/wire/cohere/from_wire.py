@@ -1,4 +1,4 @@
-"""Merges the events of a streamed Cohere v2 chat into the answer without a stream."""
+"""Cohere Chat v2, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
+from ..interfaces import Json, Merger
 from ..openai_chat.from_wire import OpenAIChatResponse
-from ..request_and_stream_merger import Json, Merger
-from ..shared import finish_reasons, json_bodies, tool_arguments_and_ids
+from ..shared import json_objects, tool_calls
 from ..shared.citations import cohere_citations
-from ..shared.json_bodies import sensible
-from ..shared.provider_errors import in_band_error
-
-__all__ = ["CohereMerger", "CohereResponse"]
-
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import sensible
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -131,15 +128,24 @@ class _Call:
         return {"type": "function", **self._start, "function": function}
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+ENDINGS = Endings(
+    ("https://docs.cohere.com/v2/reference/chat#response.body.finish_reason",),
+    whole={"COMPLETE": "success", "STOP_SEQUENCE": "stop_sequence", "TOOL_CALL": "tool_use"},
+    cut={"MAX_TOKENS": "max_tokens", "ERROR": "ERROR", "TIMEOUT": "TIMEOUT"},
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
 class CohereResponse(OpenAIChatResponse):
     """Reads answers."""
 
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.COHERE
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         message = response.get("message")
         if not isinstance(message, dict):
@@ -147,8 +153,8 @@ class CohereResponse(OpenAIChatResponse):
         reason = response.get("finish_reason")
         whole = self.endings.is_whole(reason)
         contents = list(self.contents(message, cut=not whole))
-        return finish_reasons.answer(
-            tool_arguments_and_ids.distinct(contents, response),
+        return answer(
+            tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.endings.neutral(reason),
@@ -173,7 +179,7 @@ class CohereResponse(OpenAIChatResponse):
                     yield ContentUnknown(self.name, part)
         for call in message.get("tool_calls") or ():
             function = call.get("function") or {}
-            yield tool_arguments_and_ids.call_of(
+            yield tool_calls.call_of(
                 call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
             )
 

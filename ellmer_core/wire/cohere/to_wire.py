@@ -16,21 +16,16 @@ from ...contents.content import (
     ContentUploaded,
 )
 from ...contents.turns import Turn
-from ..openai_chat.to_wire import OpenAIChat, OpenAIChatContent
-from ..request_and_stream_merger import Json, Request, Supports
-from ..shared import content_parts, types_as_json_schema
-from ..shared.schema_limits import COHERE, SchemaLimits
-from ..shared.sent_back_block_shapes import Shape, Tagged, fits
+from ..interfaces import Json, Request, SchemaLimits, Supports
+from ..openai_chat.to_wire import OpenAIChat
+from ..shared import content_parts, schemas
+from ..shared.json_objects import Shape, Tagged, fits
+from ..shared.schemas import COHERE_LIMITS
 from .from_wire import CohereResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
-
-__all__ = ["CohereChat", "CohereContent"]
-
-
-# --- contents --------------------------------------------------------------------------------------------
 
 
 #: A span of the text with its sources (cohere.types.Citation); all of it may be left out.
@@ -51,46 +46,12 @@ _CITATION = {
 }
 
 
-class CohereContent(OpenAIChatContent):
-    """Converts single contents."""
-
-    returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "thinking": {"thinking": str}})
-
-    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
-        """Returns the text of documents. This format has neither audio nor documents."""
-        return None
-
-    def call_id(self, id: str) -> str:
-        """Returns the id unchanged. Any id is valid, and citations refer to results by it."""
-        return id
-
-    def fields(self, content: Content) -> Json:
-        """Returns the fields of Chat Completions, with the citations that the API accepts back."""
-        kept = super().fields(content)
-        said = kept.pop("citations", None)
-        if cited := [one for one in said if fits(one, _CITATION)] if isinstance(said, (list, tuple)) else []:
-            kept["citations"] = cited
-        return kept
-
-    def content(self, content: Content) -> Json:
-        match content:
-            case ContentImageRemote(url=url, detail=detail):
-                return {"type": "image_url", "image_url": {"url": url, "detail": detail or "auto"}}
-            case ContentPDF() | ContentUploaded():
-                raise content_parts.refused(content, self.name)
-            case _:
-                return super().content(content)
-
-
-# --- requests --------------------------------------------------------------------------------------------
-
-
 #: Models that see nothing: `image content is not supported for this model`.
 BLIND = re.compile(r"command-(r|light|a-0|a-reasoning|a-translate)")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CohereChat(CohereContent, CohereResponse, OpenAIChat):
+class CohereChat(CohereResponse, OpenAIChat):
     """The format itself."""
 
     name: ClassVar[str] = "cohere"
@@ -112,7 +73,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
 
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
-    schema_limits: ClassVar[SchemaLimits] = COHERE
+    schema_limits: ClassVar[SchemaLimits] = COHERE_LIMITS
 
     base_url: str = "https://api.cohere.com/v2"
 
@@ -120,7 +81,7 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         """Returns the URL of the list of models, which is in version 1 of the API."""
         return f"{self.base_url.rstrip('/').removesuffix('/v2')}/v1/models?endpoint=chat&page_size=1000"
 
-    # ours → theirs ----------------------------------------------------------------------------------------
+    # requests -------------------------------------------------------------------------------------------
 
     def request(
         self,
@@ -155,4 +116,33 @@ class CohereChat(CohereContent, CohereResponse, OpenAIChat):
         return {"type": "function", "function": function}
 
     def schema(self, type: Type) -> Json:
-        return types_as_json_schema.json_schema(type)
+        return schemas.json_schema(type)
+
+    # contents -------------------------------------------------------------------------------------------
+
+    returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "thinking": {"thinking": str}})
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
+        """Returns the text of documents. This format has neither audio nor documents."""
+        return None
+
+    def call_id(self, id: str) -> str:
+        """Returns the id unchanged. Any id is valid, and citations refer to results by it."""
+        return id
+
+    def fields(self, content: Content) -> Json:
+        """Returns the fields of Chat Completions, with the citations that the API accepts back."""
+        kept = super().fields(content)
+        said = kept.pop("citations", None)
+        if cited := [one for one in said if fits(one, _CITATION)] if isinstance(said, (list, tuple)) else []:
+            kept["citations"] = cited
+        return kept
+
+    def content(self, content: Content) -> Json:
+        match content:
+            case ContentImageRemote(url=url, detail=detail):
+                return {"type": "image_url", "image_url": {"url": url, "detail": detail or "auto"}}
+            case ContentPDF() | ContentUploaded():
+                raise content_parts.refused(content, self.name)
+            case _:
+                return super().content(content)

@@ -1,4 +1,4 @@
-"""Merges the chunks of a streamed answer into the answer. Each chunk has the shape of a whole answer."""
+"""Gemini `generateContent`, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from ...contents.content import Content, ContentFile, ContentImageInline, Conten
 from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..request_and_stream_merger import Json, Merger
-from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import with_grounding
-from ..shared.json_bodies import sensible
-from ..shared.provider_errors import in_band_error
-from ..shared.provider_run_tools import grounded, paired
-
-__all__ = ["VERTEX_NUMBERS", "GeminiMerger", "GeminiResponse"]
-
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import sensible
+from ..shared.tool_calls import grounded, paired
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -109,6 +106,36 @@ def _is_plain(part: Json) -> bool:
     return "text" in part and (len(part) == 1 or part.keys() == {"text", "thought"})
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+ENDINGS = Endings(
+    ("https://ai.google.dev/api/generate-content#FinishReason",),
+    whole={"STOP": "success"},
+    cut={
+        "MAX_TOKENS": "max_tokens",
+        "SAFETY": "content_filter",
+        "RECITATION": "content_filter",
+        "BLOCKLIST": "content_filter",
+        "PROHIBITED_CONTENT": "content_filter",
+        "SPII": "content_filter",
+        "IMAGE_SAFETY": "content_filter",
+        "IMAGE_PROHIBITED_CONTENT": "content_filter",
+        "IMAGE_RECITATION": "content_filter",
+        "MODEL_ARMOR": "content_filter",
+        "LANGUAGE": "LANGUAGE",
+        "OTHER": "OTHER",
+        "MALFORMED_FUNCTION_CALL": "error",
+        "UNEXPECTED_TOOL_CALL": "error",
+        "TOO_MANY_TOOL_CALLS": "error",
+        "MISSING_THOUGHT_SIGNATURE": "MISSING_THOUGHT_SIGNATURE",
+        "MALFORMED_RESPONSE": "error",
+        "NO_IMAGE": "NO_IMAGE",
+        "IMAGE_OTHER": "IMAGE_OTHER",
+        "FINISH_REASON_UNSPECIFIED": "FINISH_REASON_UNSPECIFIED",
+    },
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
@@ -137,9 +164,9 @@ class GeminiResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
     finish_numbers: ClassVar[Sequence[str]] = GEMINI_NUMBERS
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.GEMINI
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
@@ -149,8 +176,8 @@ class GeminiResponse(Wire):
         contents = [self.part(part, cut=not whole) for part in parts]
         told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
         cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
-        return finish_reasons.answer(
-            tool_arguments_and_ids.distinct(cited, response),
+        return answer(
+            tool_calls.distinct(cited, response),
             whole=whole,
             tokens=self.tokens(response.get("usageMetadata") or {}),
             finish_reason=self.finish_reason(candidate, response, contents),
@@ -178,7 +205,7 @@ class GeminiResponse(Wire):
     def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
         """Returns a call. A call with streamed arguments (`partialArgs`, `willContinue`) is incomplete."""
         own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
-        return tool_arguments_and_ids.call_of(
+        return tool_calls.call_of(
             call.get("id") or "",
             call.get("name") or "",
             call.get("args"),

@@ -25,23 +25,16 @@ from ...contents.tool_requests_and_results import ContentToolRequest, ContentToo
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...contents.turns_by_kind import not_plain, system_turns
 from ...tools.result_serialization import result_text, split
-from ..base import Wire
-from ..request_and_stream_merger import Json, Request
-from ..shared import content_parts, json_bodies, types_as_json_schema
-from ..shared.neighbours_of_one_role import joined
-from ..shared.schema_dialects import bare_references
-from ..shared.schema_limits import GEMINI, SchemaLimits
-from ..shared.sent_back_block_shapes import fits, legal
+from ..interfaces import Json, Request, SchemaLimits
+from ..shared import content_parts, json_objects, schemas
+from ..shared.content_parts import joined
+from ..shared.json_objects import fits, legal
+from ..shared.schemas import GEMINI_LIMITS, bare_references
 from .from_wire import GeminiResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
-
-__all__ = ["Gemini", "GeminiContent"]
-
-
-# --- contents --------------------------------------------------------------------------------------------
 
 
 _WORD = (str, int)  # of an enumeration, or its number
@@ -63,107 +56,12 @@ _PART = {
 }
 
 
-class GeminiContent(Wire):
-    """Converts contents to parts."""
-
-    def server_id(self, request: ContentToolRequest) -> Json:
-        """Returns the server's id of a call, which is sent back. An id that was generated here is left out."""
-        id = (self.issued(request.extra) or {}).get("id")
-        return {"id": id} if id and isinstance(id, str) else {}
-
-    def signature(self, content: Content) -> Json:
-        """Returns the signature of a part."""
-        fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
-        return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
-
-    def file(self, file: ContentFile) -> Json | None:
-        """Returns text, audio and video unchanged."""
-        if not file.type.startswith(("text/", "audio/", "video/")):
-            return None
-        return {"inlineData": {"mimeType": file.type, "data": file.data}}
-
-    def signed_part(self, thinking: ContentThinking) -> Json | None:
-        """Returns a thought that has a signature. Others are not needed. A thought without text arrived as empty
-        text.
-        """
-        signature = self.signature(thinking)
-        if not signature:
-            return None
-        thought = {"thought": True} if thinking.thinking else {}
-        return {"text": thinking.thinking, **thought, **signature}
-
-    def assistant_part(self, content: Content) -> Json | None:
-        """Returns a part of the model's content, or `None` for content that only another provider understands."""
-        part: Json | None = None
-        signature = self.signature(content)
-        match content_parts.known(content, self.name):
-            case ContentText(text=text) if text:
-                part = {"text": text, **signature}
-            case ContentThinking() as thinking:
-                part = self.signed_part(thinking)
-            case ContentToolRequest(name=name, arguments=arguments) as call:
-                part = {
-                    "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},
-                    **signature,
-                }
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
-                part = legal(data, _PART, self.name) if data else None
-            case ContentUploaded(wire=wire) if wire != self.name:
-                part = {"text": content_parts.placeholder(content)}
-            case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():
-                part = {**self.content(content), **signature}
-            case ContentImageRemote():
-                part = {"text": content_parts.placeholder(content)}
-            case ContentToolResult():
-                raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown():
-                pass
-            case never:
-                assert_never(never)
-        return part
-
-    def content(self, content: Content) -> Json:
-        match content_parts.known(content, self.name):
-            case ContentText(text=text):
-                part: Json = {"text": text}
-            case ContentJson(value=value):
-                part = {"text": json_bodies.json_text(value)}
-            case ContentImageInline(type=type, data=data) | ContentPDF(type=type, data=data):
-                part = {"inlineData": {"mimeType": type, "data": data}}
-            case ContentImageRemote(url=url):
-                part = self.remote(content, url)
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                part = {"fileData": {"mimeType": type, "fileUri": uri}}
-            case ContentUnknown(wire=self.name, data=data):
-                part = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise content_parts.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return part
-
-    def remote(self, content: Content, url: str) -> Json:
-        """Returns an image by URL. Only Vertex downloads one."""
-        raise content_parts.refused(
-            content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"
-        )
-
-
-# --- requests --------------------------------------------------------------------------------------------
-
-
 #: Google's own word for a call that the model did not make; as it stands, not in base64 (googleapis/go-genai#711).
 UNSIGNED = "skip_thought_signature_validator"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Gemini(GeminiContent, GeminiResponse):
+class Gemini(GeminiResponse):
     """The format itself. Media inside results need Gemini 3 (`function_response.parts` is refused before)."""
 
     name: ClassVar[str] = "gemini"
@@ -186,10 +84,12 @@ class Gemini(GeminiContent, GeminiResponse):
     }
 
     models_path: ClassVar[str] = "/models?pageSize=1000"
-    schema_limits: ClassVar[SchemaLimits] = GEMINI
+    schema_limits: ClassVar[SchemaLimits] = GEMINI_LIMITS
     fetches: ClassVar[bool] = False
 
     base_url: str = "https://generativelanguage.googleapis.com/v1beta"
+
+    # requests -------------------------------------------------------------------------------------------
 
     @property
     def issuer(self) -> str:
@@ -360,7 +260,97 @@ class Gemini(GeminiContent, GeminiResponse):
         """Returns plain JSON Schema, for the fields that accept it; `parameters` and `responseSchema` support only a
         subset.
         """
-        return types_as_json_schema.json_schema(type)
+        return schemas.json_schema(type)
+
+    # contents -------------------------------------------------------------------------------------------
+
+    def server_id(self, request: ContentToolRequest) -> Json:
+        """Returns the server's id of a call, which is sent back. An id that was generated here is left out."""
+        id = (self.issued(request.extra) or {}).get("id")
+        return {"id": id} if id and isinstance(id, str) else {}
+
+    def signature(self, content: Content) -> Json:
+        """Returns the signature of a part."""
+        fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
+        return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Returns text, audio and video unchanged."""
+        if not file.type.startswith(("text/", "audio/", "video/")):
+            return None
+        return {"inlineData": {"mimeType": file.type, "data": file.data}}
+
+    def signed_part(self, thinking: ContentThinking) -> Json | None:
+        """Returns a thought that has a signature. Others are not needed. A thought without text arrived as empty
+        text.
+        """
+        signature = self.signature(thinking)
+        if not signature:
+            return None
+        thought = {"thought": True} if thinking.thinking else {}
+        return {"text": thinking.thinking, **thought, **signature}
+
+    def assistant_part(self, content: Content) -> Json | None:
+        """Returns a part of the model's content, or `None` for content that only another provider understands."""
+        part: Json | None = None
+        signature = self.signature(content)
+        match content_parts.known(content, self.name):
+            case ContentText(text=text) if text:
+                part = {"text": text, **signature}
+            case ContentThinking() as thinking:
+                part = self.signed_part(thinking)
+            case ContentToolRequest(name=name, arguments=arguments) as call:
+                part = {
+                    "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},
+                    **signature,
+                }
+            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+                part = legal(data, _PART, self.name) if data else None
+            case ContentUploaded(wire=wire) if wire != self.name:
+                part = {"text": content_parts.placeholder(content)}
+            case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():
+                part = {**self.content(content), **signature}
+            case ContentImageRemote():
+                part = {"text": content_parts.placeholder(content)}
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentText() | ContentUnknown():
+                pass
+            case never:
+                assert_never(never)
+        return part
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                part: Json = {"text": text}
+            case ContentJson(value=value):
+                part = {"text": json_objects.json_text(value)}
+            case ContentImageInline(type=type, data=data) | ContentPDF(type=type, data=data):
+                part = {"inlineData": {"mimeType": type, "data": data}}
+            case ContentImageRemote(url=url):
+                part = self.remote(content, url)
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                part = {"fileData": {"mimeType": type, "fileUri": uri}}
+            case ContentUnknown(wire=self.name, data=data):
+                part = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return part
+
+    def remote(self, content: Content, url: str) -> Json:
+        """Returns an image by URL. Only Vertex downloads one."""
+        raise content_parts.refused(
+            content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"
+        )
 
 
 def _in_call_order(turn: Turn, before: Turn) -> Turn:

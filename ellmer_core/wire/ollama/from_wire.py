@@ -1,4 +1,4 @@
-"""Merges the lines of Ollama's stream into the answer."""
+"""Ollama's own chat, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any, ClassVar
 from ...contents.content import Content, ContentText, ContentThinking
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..request_and_stream_merger import Json, Merger
-from ..shared import finish_reasons, json_bodies, tool_arguments_and_ids
-from ..shared.provider_errors import in_band_error
-
-__all__ = ["OllamaMerger", "OllamaResponse"]
-
+from ..interfaces import Json, Merger
+from ..shared import json_objects, tool_calls
+from ..shared.endings_and_errors import Endings, answer, in_band_error
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -37,7 +34,7 @@ class OllamaMerger(Merger):
     def done(self) -> bool:
         return self.complete
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def add(self, event: Any) -> Sequence[Content]:
         if not isinstance(event, dict):
             return ()
@@ -62,23 +59,32 @@ class OllamaMerger(Merger):
         return {**self._last, **self._lists, "message": {**self._message, **texts}}
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+ENDINGS = Endings(
+    ("https://github.com/ollama/ollama/blob/main/llm/server.go (DoneReason)",),
+    whole={"": "success", "stop": "success"},  # servers of before May 2024 say `done` and no reason
+    cut={"length": "max_tokens", "load": "load", "unload": "unload"},
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
 class OllamaResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.OLLAMA
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
         message, reason = response.get("message") or {}, response.get("done_reason")
         whole = response.get("done") is True and self.endings.is_whole(reason)
         contents = list(self.contents(message, cut=not whole))
-        return finish_reasons.answer(
-            tool_arguments_and_ids.distinct(contents, response),
+        return answer(
+            tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message) if response.get("done") else None,
@@ -93,7 +99,7 @@ class OllamaResponse(Wire):
             yield ContentText(message["content"])
         for call in message.get("tool_calls") or ():
             function = call.get("function") or {}
-            yield tool_arguments_and_ids.call_of(
+            yield tool_calls.call_of(
                 call.get("id") or "", function.get("name") or "", function.get("arguments"), cut=cut
             )
 

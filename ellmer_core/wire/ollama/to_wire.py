@@ -20,76 +20,17 @@ from ...contents.content import (
 from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
-from ..base import Wire
-from ..request_and_stream_merger import Json, Request, Supports
-from ..shared import content_parts, json_bodies, types_as_json_schema
+from ..interfaces import Json, Request, Supports
+from ..shared import content_parts, json_objects, schemas
 from .from_wire import OllamaResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
 
-__all__ = ["OllamaChat", "OllamaContent"]
-
-
-# --- contents --------------------------------------------------------------------------------------------
-
-
-class OllamaContent(Wire):
-    """Converts contents to fields of a message."""
-
-    def assistant_part(self, content: Content) -> str:
-        """Returns the text that a content adds to an assistant message."""
-        match content_parts.known(content, self.name):
-            case ContentText(text=text):
-                return text
-            case ContentJson(value=value):
-                return json_bodies.json_text(value)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
-                return content_parts.placeholder(content)  # the role takes text only
-            case ContentToolResult():
-                raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentThinking() | ContentToolRequest() | ContentUnknown():
-                return ""
-            case never:
-                assert_never(never)
-
-    def call(self, request: ContentToolRequest) -> Json:
-        """Returns a tool call."""
-        function = {"name": request.name, "arguments": dict(request.arguments)}
-        return {"id": self.call_id(request.id), "function": function}
-
-    def content(self, content: Content) -> Json:
-        """Returns fields of a message: its `content`, or its `images`."""
-        match content_parts.known(content, self.name):
-            case ContentText(text=text):
-                return {"content": text}
-            case ContentJson(value=value):
-                return {"content": json_bodies.json_text(value)}
-            case ContentImageInline(data=data):
-                return {"images": [data]}
-            case ContentImageRemote(url=url):
-                raise content_parts.refused(
-                    content, self.name, f"Ollama does not fetch URLs; send the bytes of {url} instead"
-                )
-            case (
-                ContentPDF()
-                | ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise content_parts.refused(content, self.name)
-            case never:
-                assert_never(never)
-
-
-# --- requests --------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OllamaChat(OllamaContent, OllamaResponse):
+class OllamaChat(OllamaResponse):
     """The format itself."""
 
     name: ClassVar[str] = "ollama"
@@ -115,6 +56,8 @@ class OllamaChat(OllamaContent, OllamaResponse):
     models_path: ClassVar[str] = "/api/tags"
 
     base_url: str = "http://localhost:11434"
+
+    # requests -------------------------------------------------------------------------------------------
 
     def request(
         self,
@@ -203,4 +146,52 @@ class OllamaChat(OllamaContent, OllamaResponse):
         return {}
 
     def schema(self, type: Type) -> Json:
-        return types_as_json_schema.json_schema(type)
+        return schemas.json_schema(type)
+
+    # contents -------------------------------------------------------------------------------------------
+
+    def assistant_part(self, content: Content) -> str:
+        """Returns the text that a content adds to an assistant message."""
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                return text
+            case ContentJson(value=value):
+                return json_objects.json_text(value)
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                return content_parts.placeholder(content)  # the role takes text only
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentThinking() | ContentToolRequest() | ContentUnknown():
+                return ""
+            case never:
+                assert_never(never)
+
+    def call(self, request: ContentToolRequest) -> Json:
+        """Returns a tool call."""
+        function = {"name": request.name, "arguments": dict(request.arguments)}
+        return {"id": self.call_id(request.id), "function": function}
+
+    def content(self, content: Content) -> Json:
+        """Returns fields of a message: its `content`, or its `images`."""
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                return {"content": text}
+            case ContentJson(value=value):
+                return {"content": json_objects.json_text(value)}
+            case ContentImageInline(data=data):
+                return {"images": [data]}
+            case ContentImageRemote(url=url):
+                raise content_parts.refused(
+                    content, self.name, f"Ollama does not fetch URLs; send the bytes of {url} instead"
+                )
+            case (
+                ContentPDF()
+                | ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)

@@ -1,4 +1,4 @@
-"""Joins fragments of JSON by the kind of their field: text to text, list to list."""
+"""OpenAI Chat Completions, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from ...contents.media_type_detection import audio_type
 from ...contents.tool_requests_and_results import ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..request_and_stream_merger import Json, Merger
-from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import cited_last, openai_citations, sources
-from ..shared.json_bodies import json_text, sensible
-from ..shared.provider_errors import in_band_error
-from ..shared.provider_run_tools import executed
-from ..shared.tool_arguments_and_ids import strict_json
-
-__all__ = ["ChatMerger", "OpenAIChatResponse", "concatenate", "folded", "kind_of"]
-
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import json_text, sensible
+from ..shared.tool_calls import executed, strict_json
 
 _NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
 
@@ -295,6 +291,30 @@ def _is_whole(arguments: str) -> bool:
         return False
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+#: Words that servers of Chat Completions share are here, also where OpenAI has none of them: many are reached through
+#: a gateway. What only one provider says stands in the provider's file.
+ENDINGS = Endings(
+    (
+        "https://developers.openai.com/api/reference/resources/chat",
+        "https://huggingface.github.io/text-generation-inference/ (FinishReason: length, eos_token, stop_sequence)",
+        "https://docs.mistral.ai/api/endpoint/chat (model_length)",
+    ),
+    whole={
+        "stop": "success",
+        "end_turn": "success",  # recorded behind gateways
+        "eos": "success",  # Together, recorded
+        "eos_token": "success",  # Text Generation Inference, recorded
+        "stop_sequence": "stop_sequence",
+        "tool_calls": "tool_use",
+        "tool_call": "tool_use",  # Azure's other models, recorded
+        "function_call": "tool_use",
+    },
+    cut={"length": "max_tokens", "model_length": "context_window", "content_filter": "content_filter"},
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
@@ -305,9 +325,9 @@ REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 class OpenAIChatResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.CHAT
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
@@ -323,8 +343,8 @@ class OpenAIChatResponse(Wire):
             *self.text(message),
             *self.calls(message, cut=not whole),
         ]
-        turn = finish_reasons.answer(
-            tool_arguments_and_ids.distinct(contents, response),
+        turn = answer(
+            tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response),
             finish_reason=self.finish_reason(reason, message),
@@ -350,7 +370,7 @@ class OpenAIChatResponse(Wire):
                 for part in parts:
                     yield from self.part(part)
             case dict(value):  # Cloudflare parses the JSON it was asked for
-                yield ContentText(json_bodies.json_text(value), extra=extra)
+                yield ContentText(json_objects.json_text(value), extra=extra)
         if message.get("refusal"):
             yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
         audio = message.get("audio") or {}
@@ -386,9 +406,9 @@ class OpenAIChatResponse(Wire):
         """Converts a tool call. The input of a custom tool is text, which none of our tools accepts."""
         kind = kind_of(call)
         body = call.get(kind) or {}
-        rest = json_bodies.without(call, "id", "index", "type", kind)
+        rest = json_objects.without(call, "id", "index", "type", kind)
         own = ({"type": kind} if kind == "custom" else {}) | ({"fields": rest} if rest else {})
-        return tool_arguments_and_ids.call_of(
+        return tool_calls.call_of(
             call.get("id") or "",
             body.get("name") or "",
             body.get("arguments", body.get("input")),

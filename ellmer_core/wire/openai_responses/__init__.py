@@ -2,7 +2,3 @@
 
 https://developers.openai.com/api/reference/resources/responses
 """
-
-from .to_wire import OpenAIResponses
-
-__all__ = ["OpenAIResponses"]

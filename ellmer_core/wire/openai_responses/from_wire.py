@@ -1,4 +1,4 @@
-"""Merges the events of a streamed response into the response.
+"""OpenAI Responses, from the wire: the events of a stream as the answer they add up to, and an answer as a turn.
 
 Deltas are only shown. The items come from their `done` events, and the response from the terminal event. Only an item
 without a `done` event is built from its deltas.
@@ -13,14 +13,11 @@ from typing import Any, ClassVar
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..request_and_stream_merger import Json, Merger
-from ..shared import content_parts, finish_reasons, json_bodies, tool_arguments_and_ids
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import openai_citations
-from ..shared.json_bodies import sensible
-from ..shared.provider_errors import in_band_error
-
-__all__ = ["ResponsesMerger", "ResponsesResponse"]
-
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import sensible
 
 # --- streams ---------------------------------------------------------------------------------------------
 
@@ -129,6 +126,24 @@ class _Item:
         return item if self._done or not item else {**item, "status": "incomplete"}
 
 
+# --- finish reasons --------------------------------------------------------------------------------------
+
+#: A response has a status; `incomplete_details.reason` says why it is incomplete.
+ENDINGS = Endings(
+    ("https://developers.openai.com/api/reference/resources/responses",),
+    whole={"completed": "success"},
+    cut={
+        "max_output_tokens": "max_tokens",
+        "content_filter": "content_filter",
+        "incomplete": "incomplete",
+        "failed": "failed",
+        "cancelled": "cancelled",
+        "in_progress": "in_progress",
+        "queued": "queued",
+    },
+)
+
+
 # --- answers ---------------------------------------------------------------------------------------------
 
 
@@ -139,9 +154,9 @@ FINISHED = (None, "completed")
 class ResponsesResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
-    endings: ClassVar[finish_reasons.Endings] = finish_reasons.RESPONSES
+    endings: ClassVar[Endings] = ENDINGS
 
-    @json_bodies.sensible
+    @json_objects.sensible
     def turn(self, response: Json) -> AssistantTurn:
         if response.get("error"):
             raise in_band_error(response)
@@ -152,8 +167,8 @@ class ResponsesResponse(Wire):
             for item, after in pairwise([*output, {}])
             for content in self.output(item, after, cut=not whole or item.get("status") not in FINISHED)
         ]
-        return finish_reasons.answer(
-            tool_arguments_and_ids.distinct(contents, response),
+        return answer(
+            tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(response),
@@ -168,23 +183,23 @@ class ResponsesResponse(Wire):
             case {"type": "reasoning"}:
                 yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
             case {"type": "function_call", "call_id": id, "name": name}:
-                own = json_bodies.without(item, "call_id", "name", "arguments")
-                yield tool_arguments_and_ids.call_of(
-                    id, name, item.get("arguments"), cut=cut, extra=self.own(item=own)
-                )
+                own = json_objects.without(item, "call_id", "name", "arguments")
+                yield tool_calls.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
             case {"type": "image_generation_call", "result": str(data)} if data:
                 type = f"image/{item.get('output_format', 'png')}"
-                yield ContentImageInline(type, data, extra=self.own(item=json_bodies.without(item, "result")))
+                yield ContentImageInline(
+                    type, data, extra=self.own(item=json_objects.without(item, "result"))
+                )
             case _:
                 yield content_parts.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[Content]:
         """Yields the parts of a message, with the data for sending it back: the item's id, phase, status."""
-        own = json_bodies.without(message, "content", "role", "type")
+        own = json_objects.without(message, "content", "role", "type")
         for part in message.get("content") or ():
             match part:
                 case {"type": "output_text", "text": str(text)}:
-                    rest = json_bodies.without(part, "text", "type", "logprobs")
+                    rest = json_objects.without(part, "text", "type", "logprobs")
                     cited = openai_citations(part.get("annotations"))
                     yield ContentText(text, extra=self.own(item=own, part=rest), citations=cited)
                 case {"type": "refusal", "refusal": str(text)}:

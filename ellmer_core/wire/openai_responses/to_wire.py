@@ -23,129 +23,19 @@ from ...contents.content import (
 from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
-from ..base import Wire
-from ..request_and_stream_merger import Json, Request
-from ..shared import content_parts, json_bodies, tool_arguments_and_ids
-from ..shared.provider_run_tools import OURS
-from ..shared.sent_back_block_shapes import WORD, Shape, Tagged, fits, legal
-from ..shared.tool_arguments_and_ids import STRUCTURED
+from ..interfaces import Json, Request
+from ..shared import content_parts, json_objects, tool_calls
+from ..shared.json_objects import WORD, Shape, Tagged, fits, legal
+from ..shared.tool_calls import OURS, STRUCTURED
 from .from_wire import ResponsesResponse
 
 if TYPE_CHECKING:
     from ...contents.tool_requests_and_results import ToolDef
     from ...schemas.type_functions import Type
 
-__all__ = ["FIELDS", "ITEMS", "NOTE", "OpenAIResponses", "ResponsesContent", "sent_back"]
-
-
-# --- contents --------------------------------------------------------------------------------------------
-
 
 _OFFICE = re.compile(r"application/(msword|rtf|vnd\.(apple|ms-|oasis\.opendocument|openxmlformats))")
 _SUMMARY = {"type": re.compile("summary_text"), "text": str}
-
-
-class ResponsesContent(Wire):
-    """Converts contents to items and to parts of items."""
-
-    def item_of(self, content: Content) -> Mapping[str, Any]:
-        """Returns the provider's data about the item of a content, such as its `id`."""
-        if isinstance(content, ContentUnknown):
-            return content.data if content.wire == self.name else {}
-        own = self.issued(getattr(content, "extra", {})) or {}
-        return _legal(own.get("item", {}))
-
-    def item(self, content: Content, *, whole: bool) -> Json | None:
-        """Returns one content as an item, or `None` for content that only another provider understands. With `whole`,
-        it has its id.
-        """
-        own = {} if not whole else dict(self.item_of(content))
-        item: Json | None = None
-        match content_parts.known(content, self.name):
-            case ContentText() as said if said.text or own:
-                item = self.model_message(said, own)
-            case ContentThinking():
-                item = own or None
-            case ContentToolRequest() as call:
-                item = self.call(call, own)
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
-                item = dict(data)
-            case ContentImageInline(data=data) if own and fits({**own, "result": data}, ITEMS):
-                item = {**own, "result": data}
-            case ContentJson(value=value):
-                item = self.model_message(ContentText(json_bodies.json_text(value)), {})
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
-                item = self.model_message(ContentText(content_parts.placeholder(content)), {})
-            case ContentToolResult():
-                raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown():
-                pass
-            case never:
-                assert_never(never)
-        return item
-
-    def model_message(self, content: ContentText, own: Json) -> Json:
-        """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
-        as a string.
-        """
-        part = (self.issued(content.extra) or {}).get("part", {})
-        if "refusal" in part:
-            part = {"type": "refusal", "refusal": content.text}
-        elif part:
-            noted = part.get("annotations")
-            annotations = [one for one in noted if fits(one, NOTE)] if isinstance(noted, list) else []
-            part = {"type": "output_text", "text": content.text, **part, "annotations": annotations}
-        head = {"type": "message", **own} if own else {}
-        return {**head, "role": "assistant", "content": [part] if part else content.text}
-
-    def file(self, file: ContentFile) -> Json | None:
-        """Returns text and office documents; https://developers.openai.com/api/docs/guides/file-inputs."""
-        medium = file.type.startswith(("audio/", "image/", "video/"))
-        if medium or not (file.text or _OFFICE.match(file.type)):
-            return None
-        data = f"data:{file.type};base64,{file.data}"
-        return {"type": "input_file", "filename": file.filename, "file_data": data}
-
-    def call(self, request: ContentToolRequest, own: Json) -> Json:
-        """Returns a function_call item with the model's exact arguments."""
-        call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
-        return {**own, **call, "arguments": tool_arguments_and_ids.raw(request)}
-
-    def call_id(self, id: str) -> str:
-        """Returns an id of 1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
-        return tool_arguments_and_ids.legal_id(id, r".{1,64}")
-
-    def content(self, content: Content) -> Json:
-        match content_parts.known(content, self.name):
-            case ContentText(text=text):
-                part: Json = {"type": "input_text", "text": text}
-            case ContentJson(value=value):
-                part = {"type": "input_text", "text": json_bodies.json_text(value)}
-            case ContentImageInline() as image:
-                part = {"type": "input_image", "image_url": content_parts.data_url(image)}
-            case ContentImageRemote(url=url, detail=detail):
-                part = {"type": "input_image", "image_url": url} | ({"detail": detail} if detail else {})
-            case ContentPDF() as pdf:
-                part = {
-                    "type": "input_file",
-                    "filename": pdf.filename,
-                    "file_data": content_parts.data_url(pdf),
-                }
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
-                part = {"type": "input_image" if type.startswith("image/") else "input_file", "file_id": uri}
-            case ContentUnknown(wire=self.name, data=data):
-                part = dict(data)
-            case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-            ):
-                raise content_parts.refused(content, self.name)
-            case never:
-                assert_never(never)
-        return part
 
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -162,9 +52,6 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return kept
 
 
-# --- requests --------------------------------------------------------------------------------------------
-
-
 #: Models that reason, and so have something to encrypt; others refuse to be asked for it.
 REASONING_MODELS = r"(?:.*/)?(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*-chat)|gpt-oss|codex)"
 
@@ -176,7 +63,7 @@ COUNTED = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OpenAIResponses(ResponsesContent, ResponsesResponse):
+class OpenAIResponses(ResponsesResponse):
     """The format itself, for any server that has it. Nothing is stored there (`store: false`)."""
 
     name: ClassVar[str] = "openai-responses"
@@ -192,6 +79,8 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
     }
 
     base_url: str = "https://api.openai.com/v1"
+
+    # requests -------------------------------------------------------------------------------------------
 
     def request(
         self,
@@ -217,7 +106,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
     ) -> Request:
         request = self.asking(turns, tools, type=type)
         return replace(
-            request, url=f"{request.url}/input_tokens", json=json_bodies.only(request.json, *COUNTED)
+            request, url=f"{request.url}/input_tokens", json=json_objects.only(request.json, *COUNTED)
         )
 
     def counted(self, response: Json) -> int:
@@ -232,8 +121,8 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def parameters(self) -> Json:
         """Returns the parameters. `log_probs` is not a field, but one of the parts to include."""
-        return json_bodies.parameters(
-            json_bodies.without(self.params, "log_probs"), self.param_names, self.name
+        return json_objects.parameters(
+            json_objects.without(self.params, "log_probs"), self.param_names, self.name
         )
 
     def reasons(self) -> bool:
@@ -295,7 +184,7 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def tool(self, tool: ToolDef) -> Json:
         """Returns a function. `strict` is always set, because the default is to try it."""
-        from ..shared.types_as_json_schema import function_schema  # noqa: PLC0415 - most answers need no schema
+        from ..shared.schemas import function_schema  # noqa: PLC0415 - most answers need no schema
 
         parameters, strict = function_schema(tool.arguments)
         head = {"type": "function", "name": tool.name, "description": tool.description}
@@ -306,15 +195,116 @@ class OpenAIResponses(ResponsesContent, ResponsesResponse):
 
     def text_format(self, type: Type) -> Json:
         """Returns the parameter that asks for structured output."""
-        from ..shared.types_as_json_schema import strict_schema  # noqa: PLC0415 - most answers need no schema
+        from ..shared.schemas import strict_schema  # noqa: PLC0415 - most answers need no schema
 
         schema, strict = strict_schema(type)
         return {"type": "json_schema", "name": "structured_data", "schema": schema, "strict": strict}
 
     def schema(self, type: Type) -> Json:
-        from ..shared.types_as_json_schema import strict_schema  # noqa: PLC0415 - most answers need no schema
+        from ..shared.schemas import strict_schema  # noqa: PLC0415 - most answers need no schema
 
         return strict_schema(type)[0]
+
+    # contents -------------------------------------------------------------------------------------------
+
+    def item_of(self, content: Content) -> Mapping[str, Any]:
+        """Returns the provider's data about the item of a content, such as its `id`."""
+        if isinstance(content, ContentUnknown):
+            return content.data if content.wire == self.name else {}
+        own = self.issued(getattr(content, "extra", {})) or {}
+        return _legal(own.get("item", {}))
+
+    def item(self, content: Content, *, whole: bool) -> Json | None:
+        """Returns one content as an item, or `None` for content that only another provider understands. With `whole`,
+        it has its id.
+        """
+        own = {} if not whole else dict(self.item_of(content))
+        item: Json | None = None
+        match content_parts.known(content, self.name):
+            case ContentText() as said if said.text or own:
+                item = self.model_message(said, own)
+            case ContentThinking():
+                item = own or None
+            case ContentToolRequest() as call:
+                item = self.call(call, own)
+            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+                item = dict(data)
+            case ContentImageInline(data=data) if own and fits({**own, "result": data}, ITEMS):
+                item = {**own, "result": data}
+            case ContentJson(value=value):
+                item = self.model_message(ContentText(json_objects.json_text(value)), {})
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+                item = self.model_message(ContentText(content_parts.placeholder(content)), {})
+            case ContentToolResult():
+                raise content_parts.refused(content, self.name, "only a user turn holds results")
+            case ContentText() | ContentUnknown():
+                pass
+            case never:
+                assert_never(never)
+        return item
+
+    def model_message(self, content: ContentText, own: Json) -> Json:
+        """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
+        as a string.
+        """
+        part = (self.issued(content.extra) or {}).get("part", {})
+        if "refusal" in part:
+            part = {"type": "refusal", "refusal": content.text}
+        elif part:
+            noted = part.get("annotations")
+            annotations = [one for one in noted if fits(one, NOTE)] if isinstance(noted, list) else []
+            part = {"type": "output_text", "text": content.text, **part, "annotations": annotations}
+        head = {"type": "message", **own} if own else {}
+        return {**head, "role": "assistant", "content": [part] if part else content.text}
+
+    def file(self, file: ContentFile) -> Json | None:
+        """Returns text and office documents; https://developers.openai.com/api/docs/guides/file-inputs."""
+        medium = file.type.startswith(("audio/", "image/", "video/"))
+        if medium or not (file.text or _OFFICE.match(file.type)):
+            return None
+        data = f"data:{file.type};base64,{file.data}"
+        return {"type": "input_file", "filename": file.filename, "file_data": data}
+
+    def call(self, request: ContentToolRequest, own: Json) -> Json:
+        """Returns a function_call item with the model's exact arguments."""
+        call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
+        return {**own, **call, "arguments": tool_calls.raw(request)}
+
+    def call_id(self, id: str) -> str:
+        """Returns an id of 1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
+        return tool_calls.legal_id(id, r".{1,64}")
+
+    def content(self, content: Content) -> Json:
+        match content_parts.known(content, self.name):
+            case ContentText(text=text):
+                part: Json = {"type": "input_text", "text": text}
+            case ContentJson(value=value):
+                part = {"type": "input_text", "text": json_objects.json_text(value)}
+            case ContentImageInline() as image:
+                part = {"type": "input_image", "image_url": content_parts.data_url(image)}
+            case ContentImageRemote(url=url, detail=detail):
+                part = {"type": "input_image", "image_url": url} | ({"detail": detail} if detail else {})
+            case ContentPDF() as pdf:
+                part = {
+                    "type": "input_file",
+                    "filename": pdf.filename,
+                    "file_data": content_parts.data_url(pdf),
+                }
+            case ContentUploaded(uri=uri, type=type, wire=self.name):
+                part = {"type": "input_image" if type.startswith("image/") else "input_file", "file_id": uri}
+            case ContentUnknown(wire=self.name, data=data):
+                part = dict(data)
+            case (
+                ContentUploaded()
+                | ContentUnknown()
+                | ContentThinking()
+                | ContentToolRequest()
+                | ContentToolResult()
+            ):
+                raise content_parts.refused(content, self.name)
+            case never:
+                assert_never(never)
+        return part
 
 
 def _append(items: list[Json], item: Json) -> None:

@@ -12,7 +12,7 @@ from ellmer_core.wire.cohere.to_wire import CohereChat
 from ellmer_core.wire.gemini.to_wire import Gemini
 from ellmer_core.wire.mistral.to_wire import MistralChat
 from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
-from ellmer_core.wire.shared.sent_back_block_shapes import Tagged, fits
+from ellmer_core.wire.shared.json_objects import Tagged, fits
 
 CLAUDE, GOOGLE, OPENAI = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
 NOVA, COMMAND, MISTRAL = Bedrock(model="m"), CohereChat(model="m"), MistralChat(model="m")

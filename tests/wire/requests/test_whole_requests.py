@@ -14,8 +14,8 @@ from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.bedrock.to_wire import Bedrock
 from ellmer_core.wire.cohere.to_wire import CohereChat
 from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.interfaces import NEUTRAL, params
 from ellmer_core.wire.mistral.to_wire import MistralChat
-from ellmer_core.wire.neutral_parameters import NEUTRAL, params
 from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 

@@ -1,18 +1,15 @@
-"""Reads provider errors from any answer of a provider or a proxy: JSON of any shape, HTML, nothing.
-
-Shapes in recordings: `{error: {message, type, code}}`, the same in a list or beside other keys, `{type:
-"error", error}`, `{error: "text"}`, `{code, error: "text"}`, `{message, type, code}`, `{errors: [{code,
-message}]}`, `{detail: "text" | [{loc, msg}]}`, plain text, an HTML page, `null`, no body at all.
-"""
+"""How an answer ends: the finish reasons of each format, and the errors of providers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...contents.content import Content
+from ...contents.turns import AssistantPartialTurn, AssistantTurn
 from ...errors import (
     AuthenticationError,
     BadRequestError,
@@ -21,9 +18,45 @@ from ...errors import (
     RateLimitError,
     ServerError,
 )
-from ..framing.json_text import read_json
+from .json_objects import read_json
 
-__all__ = ["error_of", "in_band_error"]
+# --- finish reasons --------------------------------------------------------------------------------------
+
+
+class Endings(NamedTuple):
+    """A provider's finish reasons, each with the neutral one. `sources` are the pages that list them."""
+
+    sources: tuple[str, ...]
+    whole: Mapping[str, str]
+    cut: Mapping[str, str]
+
+    def neutral(self, reason: object) -> str | None:
+        """Returns the neutral reason for a finish reason, the reason itself if it is unknown, or `None` for none."""
+        if not isinstance(reason, (str, type(None))):
+            raise TypeError(f"a finish reason is a string, not {reason!r:.80}")
+        known = self.whole if (reason or "") in self.whole else self.cut
+        return known.get(reason or "", reason or None)
+
+    def is_whole(self, reason: object) -> bool:
+        """Tells whether an answer with this finish reason is complete."""
+        return isinstance(reason, (str, type(None))) and (reason or "") in self.whole
+
+    def also(
+        self, source: str, *, whole: Mapping[str, str] | None = None, cut: Mapping[str, str] | None = None
+    ) -> Endings:
+        """Returns the table with further finish reasons of one provider."""
+        return Endings((*self.sources, source), {**self.whole, **(whole or {})}, {**self.cut, **(cut or {})})
+
+
+def answer(contents: Iterable[Content], *, whole: bool, **facts: Any) -> AssistantTurn:
+    """Returns the turn of an answer. It is partial unless its finish reason says that it is complete."""
+    if whole:
+        return AssistantTurn(contents, **facts)
+    return AssistantPartialTurn(contents, reason=facts["finish_reason"] or "incomplete", **facts)
+
+
+# --- errors ----------------------------------------------------------------------------------------------
+
 
 #: The HTTP status for a provider's error code, if the response has status 200.
 STATUS_OF = {

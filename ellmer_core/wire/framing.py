@@ -1,8 +1,8 @@
 """Converts the bytes of a streamed answer to events: parsed JSON, or the word `[DONE]`.
 
 The formats are server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), newline-delimited
-JSON, and one JSON document. Decoders work on bytes, because a chunk may end inside a character, and only LF, CRLF and
-CR end a line.
+JSON, and one JSON document; `aws_event_stream` has Amazon's. Decoders work on bytes, because a chunk may end inside a
+character, and only LF, CRLF and CR end a line.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ...errors import ResponseError
-from .base import Decoder
-from .json_text import raw_json
-
-__all__ = ["JsonDecoder", "NdjsonDecoder", "SseDecoder", "decoder"]
+from ..errors import ResponseError
+from .interfaces import Decoder
+from .shared.json_objects import raw_json
 
 _DONE = b"[DONE]"
 _FIELDS = (b"data:", b"id:", b"retry:", b":")
@@ -23,9 +21,9 @@ _SPACE = " \t\n\r"
 _BOM = b"\xef\xbb\xbf"
 
 
-def decoder(framing: Literal["sse", "ndjson", "json", "aws"]) -> Decoder:
+def decoder(framing: Literal["sse", "ndjson", "json", "aws_event_stream"]) -> Decoder:
     """Returns a new decoder. The one for SSE returns an answer of bare JSON whole, at the end."""
-    if framing == "aws":
+    if framing == "aws_event_stream":
         from .aws_event_stream import EventStreamDecoder  # noqa: PLC0415 - one provider has it
 
         return EventStreamDecoder()

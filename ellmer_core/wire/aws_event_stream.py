@@ -15,11 +15,9 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Any
 
-from ...errors import ResponseError
-from .base import Decoder
-from .json_text import read_json
-
-__all__ = ["EventStreamDecoder"]
+from ..errors import ResponseError
+from .interfaces import Decoder
+from .shared.json_objects import read_json
 
 _PRELUDE = Struct(">III")  # total length, headers length, CRC of the two
 _CRC = Struct(">I")
