@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .contents.display import RENDERERS
+from .values import RENDERERS
 
 # ruff: noqa: F403, F405 - type checkers read what each module offers; `__all__` below says what is public here
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from ._chat.fallback_constructor import *
     from ._chat.tool_writer import *
     from .contents.content import *
-    from .contents.document_files import *
-    from .contents.images_and_pdfs import *
+    from .contents.files import *
     from .contents.json_serialization import *
     from .contents.prompt_templates import *
-    from .contents.tool_requests_and_results import *
     from .contents.turns import *
     from .conversation.approval import *
     from .conversation.cancellation import *
@@ -180,7 +178,6 @@ if TYPE_CHECKING:
 #: The modules of public names: first those that every chat needs, then independent ones.
 _MODULES = (
     "contents.content",
-    "contents.tool_requests_and_results",
     "errors",
     "contents.turns",
     "conversation.approval",
@@ -199,8 +196,7 @@ _MODULES = (
     "tools.result_serialization",
     "contents.prompt_templates",
     "tools.provider_tools",
-    "contents.images_and_pdfs",
-    "contents.document_files",
+    "contents.files",
     "contents.json_serialization",
     "render.tool_card",
     "render.export_to_file",

@@ -111,8 +111,7 @@ PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conforma
 DOES_IO = {
     "ellmer_core.tool_execution.run_tool",  # runs async tools
     "ellmer_core.contents.downloads",
-    "ellmer_core.contents.images_and_pdfs",  # names the client of a download
-    "ellmer_core.contents.private_addresses",  # resolves what is downloaded from
+    "ellmer_core.contents.files",  # names the client of a download
     "ellmer_core.jobs.parallel_execution",
     "ellmer_core.jobs.rate_limit",
     "ellmer_core.live",  # serves the app

@@ -20,7 +20,7 @@ NOT_OFFERED = {
     "AskBefore", "CallScope", "Cancelled", "Card", "Connection", "DEFER", "Decide", "FinishReason", "Library",
     "Options", "Progress", "Said", "ToolMode", "agreed", "calling", "decided", "deciding", "decision_of", "denial",
     "card", "columns_of", "construct", "constructor", "convert", "cost", "data_frame", "described", "flatten",
-    "in_words", "is_context", "log_usage", "matched", "needs_decision", "prices", "read_file", "recorded", "result_text", "say", "showing", "signed", "split",
+    "is_context", "log_usage", "needs_decision", "prices", "recorded", "result_text", "say", "showing", "signed", "split",
     "to_json_schema", "type_of", "value_text",
 }  # fmt: skip
 
@@ -52,7 +52,7 @@ def test_type_checkers_see_the_same_modules():
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
     starred = {node.module for node in imports if node.module}
 
-    assert starred == {*_MODULES, "providers", "contents.display"}
+    assert starred == {*_MODULES, "providers", "values"}
 
 
 def test_type_checkers_see_every_provider():

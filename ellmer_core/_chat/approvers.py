@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import ContentToolRequest
 from ..conversation.approval import DEFER, Decide, Decision, Said
 from ..errors import UsageError, printable
 

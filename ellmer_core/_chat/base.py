@@ -8,9 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ..contents.content import Content, ContentImageInline, ContentText
-from ..contents.display import Displayed
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import Content, ContentImageInline, ContentText, ContentToolRequest
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
@@ -28,6 +26,7 @@ from ..telemetry.chat_spans import traced
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
+from ..values import Displayed
 from ..wire.base import Wire
 from ..wire.interfaces import Profile
 from .approvers import approver

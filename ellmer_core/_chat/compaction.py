@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contents.tool_requests_and_results import ContentToolResult
+from ..contents.content import ContentToolResult
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..conversation.history import History
 from ..errors import UsageError

@@ -12,8 +12,14 @@ import sys
 from collections.abc import Callable
 from typing import Literal, TextIO
 
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentProviderCall,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError, printable
 from ..tools.result_serialization import flatten

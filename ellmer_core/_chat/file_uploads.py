@@ -90,7 +90,7 @@ class Uploading:
     def _uploading(
         self, path: str | Path, content_type: str | None, expires_in: float | None
     ) -> Loop[ContentUploaded]:
-        from ..contents.document_files import content_file  # noqa: PLC0415 - few chats upload
+        from ..contents.files import content_file  # noqa: PLC0415 - few chats upload
 
         wire, uploads = self.wire, self._uploads()
         content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.content import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
 

@@ -14,8 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..contents.content import replaced
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import ContentToolRequest, ContentToolResult, replaced
 from ..errors import UsageError
 from ..values import Value
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..contents.content import Content
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import Content, ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
 from ..values import Value
 from ..wire.interfaces import Request

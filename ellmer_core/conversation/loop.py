@@ -25,8 +25,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, matched
+from ..contents.content import (
+    Content,
+    ContentProviderCall,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    matched,
+)
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import (
     ConnectError,

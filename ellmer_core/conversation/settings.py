@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..contents.content import ContentImageInline
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ContentImageInline, ToolDef
 from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..wire.base import StructuredMode, Wire
 from .approval import AskBefore, Decide

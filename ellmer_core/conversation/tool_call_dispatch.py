@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn
 from ..errors import ApprovalRequiredError, ToolReject
 from .approval import agreed, decision_of, denial, needs_decision, recorded

@@ -12,8 +12,8 @@ from inspect_ai import model as theirs
 from inspect_ai.tool import ToolCall, ToolCallError
 
 from ..contents import content as ours
+from ..contents.content import ContentToolRequest, ContentToolResult
 from ..contents.json_serialization import contents_record, contents_replay
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
 from ..errors import ContentError
 from ..tools.result_serialization import flatten, result_text, split

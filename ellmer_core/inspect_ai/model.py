@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from inspect_ai.model import GenerateConfig, ModelAPI, modelapi
 
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import AssistantTurn, UserTurn
 from ..errors import ToolRoundsError, UsageError
 from ..providers._construction import chat

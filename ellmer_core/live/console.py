@@ -17,8 +17,15 @@ from rich.status import Status
 from rich.text import Text
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentCitation,
+    ContentProviderCall,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..conversation.approval import Decision, deciding
 from ..errors import EllmerError
 from ..render.citation_footnotes import sources_markdown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from htmltools import HTML, Tag, TagList, tags
 
 from .._chat.chat import Chat
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import ContentToolRequest
 from ..render.tool_card import card
 
 __all__ = ["question_tag", "status_bar", "status_text", "toolbar", "trouble_tag"]

@@ -13,8 +13,7 @@ from typing import Any, cast
 from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
 from ..conversation.approval import Decision, deciding
 from ..conversation.cancellation import StreamController

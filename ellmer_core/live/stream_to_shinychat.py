@@ -10,8 +10,14 @@ from typing import Any
 from shiny.session import get_current_session
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentCitation,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..conversation.cancellation import StreamController
 from ..conversation.history import NEVER_CALLED
 from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents

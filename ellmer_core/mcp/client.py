@@ -14,7 +14,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..contents.tool_requests_and_results import ContentToolResult, ToolDef, in_words
+from ..contents.content import ContentToolResult, ToolDef, in_words
 from ..errors import ConnectError, UsageError
 from ..schemas.external_tool_schemas import arguments_of
 from ..tools.definition import tool_annotations

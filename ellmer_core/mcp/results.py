@@ -10,11 +10,11 @@ from ..contents.content import (
     ContentImageRemote,
     ContentPDF,
     ContentText,
+    ContentToolResult,
     is_media,
     replaced,
 )
-from ..contents.media_type_detection import media_type
-from ..contents.tool_requests_and_results import ContentToolResult
+from ..contents.media_types import media_type
 from ..tools.result_serialization import result_text
 
 if TYPE_CHECKING:

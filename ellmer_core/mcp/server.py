@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._chat.tools_and_callbacks import ToolRegistry
-from ..contents.tool_requests_and_results import ContentToolRequest, ToolDef
+from ..contents.content import ContentToolRequest, ToolDef
 from ..errors import UsageError
 from ..schemas.type_functions import to_json_schema
 from ..tool_execution.run_tool import ainvoke

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import Turn
 from ..wire.base import told
 from ..wire.interfaces import Json, Request, Supports

@@ -9,8 +9,7 @@ from mimetypes import guess_type
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.content import Content
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import Content, ContentToolRequest
 from ..wire.base import Wire
 from ..wire.gemini.from_wire import VERTEX_NUMBERS
 from ..wire.gemini.to_wire import Gemini

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..schemas.type_functions import Type
 from ..wire.interfaces import Json, Request, Supports
 from ..wire.openai_chat.to_wire import OpenAIChat

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
 from ..wire.interfaces import Json, Supports

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import cache, singledispatch
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ..contents.content import (
     Content,
@@ -19,11 +19,15 @@ from ..contents.content import (
     ContentImageRemote,
     ContentJson,
     ContentPDF,
+    ContentProviderCall,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
     ContentUploaded,
+    any_content,
 )
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .citation_footnotes import mark_rules, marked_for_rules, source_anchor, sources_html
@@ -74,73 +78,53 @@ def contents_html(value: Any) -> str | None:
 
 
 @contents_html.register(Content)
-def _(_content: Content) -> None:
-    return None
+def _(content: Content) -> str | None:  # noqa: C901, PLR0911, PLR0912 - one case per class
+    match any_content(content):
+        case ContentText() as text:
+            return None if is_tag(text) else _text(text)
+        case ContentCitation() as citation:
+            return f'<p class="sources">Source: {source_anchor(citation)}</p>'
+        case ContentThinking(thinking=thinking):
+            thought = _from_markdown(thinking)
+            return f"<details><summary>Thinking</summary>\n{thought}\n</details>" if thought else None
+        case ContentImageInline() as image:
+            return _image(image)
+        case ContentImageRemote(url=url) as image:
+            return _image(image, url)
+        case ContentPDF(data=data, filename=filename):
+            return _download(f"data:application/pdf;base64,{data}", filename)
+        case ContentFile() as file:
+            return _file(file)
+        case ContentUploaded(type=type):
+            return f"<p>[uploaded {escape(type)} file]</p>"
+        case ContentJson(value=value):
+            return f"<pre><code>{escape(json.dumps(value, ensure_ascii=False, indent=2))}</code></pre>"
+        case ContentToolResult() as result:
+            return card_html(card(result))
+        case ContentProviderCall(result=ContentToolResult() as result):
+            return card_html(card(result))
+        case ContentUnknown() | ContentToolRequest() | None:
+            return None
+        case never:
+            assert_never(never)
 
 
-@contents_html.register(ContentText)
-def _(content: ContentText) -> str | None:
-    if is_tag(content):
-        return None
-    said = _from_markdown(SUGGESTION.sub(r"\1", marked_for_rules(content)), content.citations)
-    return "\n".join(filter(None, [said, sources_html(content.citations)]))
+def _text(content: ContentText) -> str:
+    html = _from_markdown(SUGGESTION.sub(r"\1", marked_for_rules(content)), content.citations)
+    return "\n".join(filter(None, [html, sources_html(content.citations)]))
 
 
-@contents_html.register(ContentCitation)
-def _(content: ContentCitation) -> str:
-    return f'<p class="sources">Source: {source_anchor(content)}</p>'
+def _file(file: ContentFile) -> str:
+    source = f"data:{file.type};base64,{file.data}"
+    if file.type.startswith(("audio/", "video/")):
+        tag = file.type.partition("/")[0]
+        return f'<{tag} controls src="{escape(source)}" title="{escape(file.filename)}"></{tag}>'
+    return _download(source, file.filename)
 
 
-@contents_html.register(ContentThinking)
-def _(content: ContentThinking) -> str | None:
-    thought = _from_markdown(content.thinking)
-    return f"<details><summary>Thinking</summary>\n{thought}\n</details>" if thought else None
-
-
-@contents_html.register(ContentImageInline)
-def _(content: ContentImageInline) -> str:
-    return _image(content)
-
-
-@contents_html.register(ContentImageRemote)
-def _(content: ContentImageRemote) -> str:
-    return _image(content, content.url)
-
-
-@contents_html.register(ContentPDF)
-def _(content: ContentPDF) -> str:
-    name = escape(content.filename)
-    data = f"data:application/pdf;base64,{escape(content.data)}"
-    return f'<p><a href="{data}" download="{name}">{name}</a></p>'
-
-
-@contents_html.register(ContentFile)
-def _(content: ContentFile) -> str:
-    name, source = escape(content.filename), f"data:{escape(content.type)};base64,{escape(content.data)}"
-    if content.type.startswith(("audio/", "video/")):
-        tag = content.type.partition("/")[0]
-        return f'<{tag} controls src="{source}" title="{name}"></{tag}>'
-    return f'<p><a href="{source}" download="{name}">{name}</a></p>'
-
-
-@contents_html.register(ContentUploaded)
-def _(content: ContentUploaded) -> str:
-    return f"<p>[uploaded {escape(content.type)} file]</p>"
-
-
-@contents_html.register(ContentJson)
-def _(content: ContentJson) -> str:
-    return f"<pre><code>{escape(json.dumps(content.value, ensure_ascii=False, indent=2))}</code></pre>"
-
-
-@contents_html.register(ContentToolResult)
-def _(content: ContentToolResult) -> str:
-    return card_html(card(content))
-
-
-@contents_html.register(ContentProviderCall)
-def _(content: ContentProviderCall) -> str | None:
-    return card_html(card(content.result)) if content.result else None
+def _download(source: str, filename: str) -> str:
+    name = escape(filename)
+    return f'<p><a href="{escape(source)}" download="{name}">{name}</a></p>'
 
 
 @contents_html.register(Turn)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import singledispatch
-from typing import Any
+from typing import Any, assert_never
 
 from ..contents.content import (
     Content,
@@ -16,14 +16,21 @@ from ..contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
     ContentUploaded,
+    any_content,
 )
-from ..contents.tool_requests_and_results import ContentToolResult
 from ..contents.turns import Turn
 from .citation_footnotes import source_link, sources_markdown
 from .turn_sections import media_of, sections, shown, turns_of
 
 __all__ = ["contents_markdown"]
+
+
+#: The characters that would end the address of a link.
+_IN_A_LINK = {ord(character): f"%{ord(character):02X}" for character in " ()<>\n"}
 
 
 @singledispatch
@@ -47,61 +54,32 @@ def contents_markdown(value: Any) -> str | None:
 
 
 @contents_markdown.register(Content)
-def _(_content: Content) -> None:
-    return None
-
-
-@contents_markdown.register(ContentText)
-def _(content: ContentText) -> str:
-    return "\n\n".join(filter(None, [content.text, sources_markdown(content.citations)]))
-
-
-@contents_markdown.register(ContentCitation)
-def _(content: ContentCitation) -> str:
-    return f"Source: {source_link(content)}"
-
-
-@contents_markdown.register(ContentThinking)
-def _(content: ContentThinking) -> str | None:
-    return f"<thinking>\n{content.thinking}\n</thinking>\n" if content.thinking else None
-
-
-@contents_markdown.register(ContentImageInline)
-def _(content: ContentImageInline) -> str:
-    return f"![](data:{content.type};base64,{content.data})"
-
-
-@contents_markdown.register(ContentImageRemote)
-def _(content: ContentImageRemote) -> str:
-    url = content.url
-    for character in " ()<>\n":
-        url = url.replace(character, f"%{ord(character):02X}")
-    return f"![]({url})"
-
-
-@contents_markdown.register(ContentPDF)
-def _(content: ContentPDF) -> str:
-    return f"`[PDF: {content.filename}]`"
-
-
-@contents_markdown.register(ContentFile)
-def _(content: ContentFile) -> str:
-    return f"`[file: {content.filename}]`"
-
-
-@contents_markdown.register(ContentUploaded)
-def _(content: ContentUploaded) -> str:
-    return f"`[uploaded {content.type} file]`"
-
-
-@contents_markdown.register(ContentJson)
-def _(content: ContentJson) -> str:
-    return f"```json\n{json.dumps(content.value, ensure_ascii=False, indent=2)}\n```"
-
-
-@contents_markdown.register(ContentToolResult)
-def _(content: ContentToolResult) -> str | None:
-    return "\n\n".join(shown(media_of(content), contents_markdown)) or None
+def _(content: Content) -> str | None:  # noqa: C901, PLR0911 - one case per class
+    match any_content(content):
+        case ContentText(text=text, citations=citations):
+            return "\n\n".join(filter(None, [text, sources_markdown(citations)]))
+        case ContentCitation() as citation:
+            return f"Source: {source_link(citation)}"
+        case ContentThinking(thinking=thinking):
+            return f"<thinking>\n{thinking}\n</thinking>\n" if thinking else None
+        case ContentImageInline(type=type, data=data):
+            return f"![](data:{type};base64,{data})"
+        case ContentImageRemote(url=url):
+            return f"![]({url.translate(_IN_A_LINK)})"
+        case ContentPDF(filename=filename):
+            return f"`[PDF: {filename}]`"
+        case ContentFile(filename=filename):
+            return f"`[file: {filename}]`"
+        case ContentUploaded(type=type):
+            return f"`[uploaded {type} file]`"
+        case ContentJson(value=value):
+            return f"```json\n{json.dumps(value, ensure_ascii=False, indent=2)}\n```"
+        case ContentToolResult() as result:
+            return "\n\n".join(shown(media_of(result), contents_markdown)) or None
+        case ContentUnknown() | ContentToolRequest() | None:
+            return None
+        case never:
+            assert_never(never)
 
 
 @contents_markdown.register(Turn)

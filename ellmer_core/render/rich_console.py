@@ -11,8 +11,7 @@ from rich.markdown import Markdown
 from rich.rule import Rule
 from rich.text import Text
 
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentToolResult, ToolDef
+from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
 from ..tools.result_serialization import flatten
 from .citation_footnotes import sources_markdown

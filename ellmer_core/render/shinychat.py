@@ -15,10 +15,14 @@ from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Any, Literal, cast
 
-from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import (
+from ..contents.content import (
+    Content,
+    ContentImageInline,
+    ContentPDF,
     ContentProviderCall,
     ContentProviderResult,
+    ContentText,
+    ContentThinking,
     ContentToolRequest,
     ContentToolResult,
 )

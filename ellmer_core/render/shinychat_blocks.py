@@ -13,7 +13,7 @@ from typing import Any, cast
 from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import ContentToolRequest, ContentToolResult
 from .html import media_html
 from .markup_escaping import literal
 from .tool_card import Card, card, value_text

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from ..contents.content import Content, ContentText, is_media
-from ..contents.tool_requests_and_results import ContentToolResult
+from ..contents.content import Content, ContentText, ContentToolResult, is_media
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
 from ..conversation.history import merged, sendable
 from ..errors import UsageError

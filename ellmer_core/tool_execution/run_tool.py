@@ -18,8 +18,7 @@ from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any
 
-from ..contents.content import replaced
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from ..errors import AsyncToolError, ConversionError, ToolReject
 from ..log import logger
 from ..schemas.json_to_python_values import convert

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import ContentToolRequest
 from ..errors import UsageError
 
 __all__ = ["Progress", "calling", "local_shinychat", "say", "showing"]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import ContentToolRequest
 from ..contents.turns import AssistantTurn
 
 __all__ = ["CallScope", "ToolContext", "is_context"]

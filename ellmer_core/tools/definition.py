@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Protocol, TypeVar, overload
 
-from ..contents.tool_requests_and_results import ContentToolRequest, ToolDef, in_words
+from ..contents.content import ContentToolRequest, ToolDef, in_words
 from ..errors import ToolReject, UsageError
 from ..schemas.type_classes import TypeObject
 from ..schemas.type_functions import inner_type

@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from ..contents.content import Content, ContentImageInline, ContentPDF
-from ..contents.media_type_detection import sniffed
+from ..contents.media_types import sniffed
 
 __all__ = ["as_media"]
 

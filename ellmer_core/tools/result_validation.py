@@ -17,8 +17,7 @@ from types import NoneType
 from typing import Any
 from uuid import UUID
 
-from ..contents.content import Content, ContentJson, ContentText, is_media, replaced
-from ..contents.tool_requests_and_results import ContentToolResult
+from ..contents.content import Content, ContentJson, ContentText, ContentToolResult, is_media, replaced
 from ..errors import ToolResultError, error_message
 from .image_objects import as_media
 

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import Turn
 from ..conversation import retry
 from ..conversation.cancellation import StreamController

@@ -25,10 +25,12 @@ from ..contents.content import (
     ContentImageRemote,
     ContentPDF,
     ContentText,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
+    ToolDef,
 )
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
 from ..tools.result_serialization import described, flatten

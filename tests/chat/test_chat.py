@@ -6,8 +6,7 @@ import json
 import pytest
 from chat_answers import SSE, answer, f, streamed
 
-from ellmer_core.contents.content import ContentText, ContentThinking
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, Tokens, UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.models.prices import session_usage

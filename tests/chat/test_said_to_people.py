@@ -6,10 +6,14 @@ import logging
 import pytest
 
 from ellmer_core import tool
-from ellmer_core.contents import images_and_pdfs
-from ellmer_core.contents.content import ContentImageInline, ContentImageRemote
+from ellmer_core.contents import files
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentImageRemote,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.json_serialization import contents_record, contents_replay
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.io_operations import Clock, Fetch, Send
 from ellmer_core.errors import ContentError, EllmerWarning, ProviderError, UsageError
@@ -166,7 +170,7 @@ def test_what_an_api_fetches_itself_is_left_to_it():
 )
 def test_only_public_addresses_over_https_are_fetched(url):
     with pytest.raises(UsageError, match=r"private network|must start with https:"):
-        images_and_pdfs.fetched_image(url)
+        files.fetched_image(url)
 
 
 def test_calls_without_ids_are_named_by_their_function():

@@ -20,8 +20,7 @@ from played_loop import (
     whole,
 )
 
-from ellmer_core.contents.content import ContentImageInline, ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentImageInline, ContentText, ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Clock, Emit, Send

@@ -10,8 +10,9 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import BadRequestError, ContentError, ContextWindowError, EllmerWarning, UsageError
 from ellmer_core.providers.anthropic import chat_anthropic

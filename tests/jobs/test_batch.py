@@ -8,8 +8,12 @@ import pytest
 from batch_apis import APIS, MODEL, PROMPTS, Anthropic, Gemini, OpenAI, chat_of, every_api, line
 
 from ellmer_core import chat_anthropic, chat_deepseek, chat_openai_completions
-from ellmer_core.contents.content import ContentImageInline, ContentImageRemote
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentImageRemote,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import (
     AuthenticationError,
@@ -57,7 +61,7 @@ def path(tmp_path):
 def test_images_by_url_are_fetched_where_the_api_fetches_none(server, say, path, monkeypatch):
     url, fetched = "https://example.com/cat.png", []
     monkeypatch.setattr(
-        "ellmer_core.contents.images_and_pdfs.fetched_image",
+        "ellmer_core.contents.files.fetched_image",
         lambda asked: fetched.append(asked) or ContentImageInline("image/png", "iVBORw0KGgo="),
     )
     api = Gemini()

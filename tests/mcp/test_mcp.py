@@ -14,8 +14,7 @@ from threading import Event
 import pytest
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
-from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest
 from ellmer_core.errors import UsageError
 from ellmer_core.schemas.type_functions import to_json_schema
 from ellmer_core.tool_execution.run_tool import ainvoke, invoke

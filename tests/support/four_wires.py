@@ -2,8 +2,7 @@
 
 import pytest
 
-from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.gemini.to_wire import Gemini

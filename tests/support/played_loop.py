@@ -3,8 +3,7 @@
 import json
 from dataclasses import dataclass, field, replace
 
-from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentText, ContentToolRequest
 from ellmer_core.conversation.io_operations import (
     Answer,
     CallTools,

@@ -6,8 +6,7 @@ import pytest
 from recorded_traffic import absent, files
 
 from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
-from ellmer_core.contents.content import ContentUnknown
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentToolRequest, ContentUnknown
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
 from ellmer_core.tool_execution.run_tool import invoke

@@ -11,7 +11,7 @@ from played_loop import PLAN, Outside, called, talk, whole
 
 import ellmer_core as ec
 from ellmer_core import ToolContext, tool
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentToolRequest
 from ellmer_core.conversation.history import History
 from ellmer_core.tool_execution.run_tool import ainvoke, invoke
 from ellmer_core.tool_execution.tool_progress import showing

@@ -10,9 +10,11 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
+    ToolDef,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
 from ellmer_core.schemas.type_classes import TypeObject

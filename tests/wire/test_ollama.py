@@ -13,8 +13,10 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ToolDef,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
 from ellmer_core.providers.ollama import chat_ollama

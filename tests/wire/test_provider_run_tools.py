@@ -6,8 +6,7 @@ import pytest
 from recorded_traffic import absent, interactions
 
 import ellmer_core as ec
-from ellmer_core.contents.content import ContentUnknown
-from ellmer_core.contents.tool_requests_and_results import ContentProviderCall, ContentProviderResult
+from ellmer_core.contents.content import ContentProviderCall, ContentProviderResult, ContentUnknown
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.providers.groq import Groq
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages

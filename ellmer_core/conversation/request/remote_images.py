@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...contents.content import Content, ContentImageInline, ContentImageRemote, replaced
-from ...contents.tool_requests_and_results import ContentToolResult, result_items
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentToolResult,
+    replaced,
+    result_items,
+)
 from ...contents.turns import Turn, UserTurn
 from ...wire.base import Wire
 

@@ -14,7 +14,7 @@ from itertools import chain
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...contents.tool_requests_and_results import ToolDef
+from ...contents.content import ToolDef
 from ...contents.turns import Turn
 from ...errors import UsageError
 from ...wire.base import StructuredMode, Wire

@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...contents.content import ContentImageRemote
-from ...contents.turns import Turn, UserTurn
-from ...contents.turns_by_kind import not_plain
+from ...contents.turns import Turn, UserTurn, not_plain
 from ...errors import ConnectError, ContentError, UsageError
 from ...log import warn
 from ..history import History, sendable

@@ -14,10 +14,13 @@ from ...contents.content import (
     ContentImageRemote,
     ContentPDF,
     ContentText,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUploaded,
+    ToolDef,
     is_media,
+    result_items,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef, result_items
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ...errors import ContentError, UsageError
 from ...tools.result_serialization import described, result_text

@@ -11,10 +11,16 @@ import json
 from operator import is_
 from typing import Any
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, replaced
-from ...contents.field_types import misfit
-from ...contents.media_type_detection import media_type
-from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    misfit,
+    replaced,
+)
+from ...contents.media_types import media_type
 from ...contents.turns import AssistantTurn, Tokens
 from ...errors import ResponseError
 from ...wire.base import Wire

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...contents.content import ContentText
-from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.content import ContentText, ContentToolRequest
 from ...errors import EllmerError
 from ...wire.base import called_text
 from ...wire.interfaces import Merger

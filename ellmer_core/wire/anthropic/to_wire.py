@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
 from ...contents.content import (
     Content,
+    ContentCitation,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
@@ -16,12 +17,12 @@ from ...contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...contents.turns_by_kind import kinds_not_plain, not_plain, system_turns
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
 from ...schemas.refs_and_defs import subschemas
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
@@ -33,7 +34,7 @@ from ..shared.tool_calls import STRUCTURED
 from .from_wire import AnthropicResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -251,11 +252,15 @@ class AnthropicMessages(AnthropicResponse):
                 block = legal(data, BLOCKS, self.name)
             case ContentJson():
                 block = self.content(content)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+            case (
+                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+            ):
                 block = {
                     "type": "text",
                     "text": content_parts.placeholder(content),
                 }  # the role takes no media
+            case ContentCitation():
+                raise content_parts.refused(content, self.name)
             case ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case never:
@@ -292,6 +297,8 @@ class AnthropicMessages(AnthropicResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 block: Json = {"type": "text", "text": text}
+            case ContentFile() as file:
+                block = {"type": "text", "text": content_parts.placeholder(file)}
             case ContentJson(value=value):
                 block = {"type": "text", "text": json_objects.json_text(value)}
             case ContentImageInline(type=type, data=data):
@@ -312,6 +319,7 @@ class AnthropicMessages(AnthropicResponse):
                 | ContentThinking()
                 | ContentToolRequest()
                 | ContentToolResult()
+                | ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

@@ -6,8 +6,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking
-from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger

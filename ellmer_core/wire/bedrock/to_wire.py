@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from ...contents.content import (
     Content,
+    ContentCitation,
     ContentFile,
     ContentImage,
     ContentImageInline,
@@ -24,13 +25,13 @@ from ...contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
     is_media,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...contents.turns_by_kind import kinds_not_plain, system_turns
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
 from ...errors import UsageError
 from ...tools.result_serialization import flatten, result_text, split
 from ..interfaces import Json, Request, SchemaLimits
@@ -42,7 +43,7 @@ from ..shared.tool_calls import STRUCTURED
 from .from_wire import BedrockResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -416,8 +417,12 @@ class Bedrock(BedrockResponse):
                 block = legal(data, _BLOCK, self.name)
             case ContentJson():
                 block = self.content(content)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+            case (
+                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+            ):
                 block = {"text": content_parts.placeholder(content)}  # the role takes no media
+            case ContentCitation():
+                raise content_parts.refused(content, self.name)
             case ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case never:
@@ -434,6 +439,8 @@ class Bedrock(BedrockResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 block: Json = {"text": text}
+            case ContentFile() as file:
+                block = {"text": content_parts.placeholder(file)}
             case ContentJson(value=value):
                 block = {"text": json_objects.json_text(value)}
             case ContentImageInline(type=type, data=data):
@@ -454,6 +461,7 @@ class Bedrock(BedrockResponse):
                 | ContentThinking()
                 | ContentToolRequest()
                 | ContentToolResult()
+                | ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

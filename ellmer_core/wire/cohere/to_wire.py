@@ -24,7 +24,7 @@ from ..shared.schemas import COHERE_LIMITS
 from .from_wire import CohereResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 

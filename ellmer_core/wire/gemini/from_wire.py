@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentFile, ContentImageInline, ContentText, ContentThinking
-from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+)
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents.content import (
     Content,
+    ContentCitation,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
@@ -18,12 +19,12 @@ from ...contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...contents.turns_by_kind import not_plain, system_turns
+from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas
@@ -33,7 +34,7 @@ from ..shared.schemas import GEMINI_LIMITS, bare_references
 from .from_wire import GeminiResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -290,7 +291,7 @@ class Gemini(GeminiResponse):
         thought = {"thought": True} if thinking.thinking else {}
         return {"text": thinking.thinking, **thought, **signature}
 
-    def assistant_part(self, content: Content) -> Json | None:
+    def assistant_part(self, content: Content) -> Json | None:  # noqa: C901 - one case per class
         """Returns a part of the model's content, or `None` for content that only another provider understands."""
         part: Json | None = None
         signature = self.signature(content)
@@ -310,8 +311,10 @@ class Gemini(GeminiResponse):
                 part = {"text": content_parts.placeholder(content)}
             case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():
                 part = {**self.content(content), **signature}
-            case ContentImageRemote():
+            case ContentImageRemote() | ContentFile():
                 part = {"text": content_parts.placeholder(content)}
+            case ContentCitation():
+                raise content_parts.refused(content, self.name)
             case ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case ContentText() | ContentUnknown():
@@ -324,6 +327,8 @@ class Gemini(GeminiResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 part: Json = {"text": text}
+            case ContentFile() as file:
+                part = {"text": content_parts.placeholder(file)}
             case ContentJson(value=value):
                 part = {"text": json_objects.json_text(value)}
             case ContentImageInline(type=type, data=data) | ContentPDF(type=type, data=data):
@@ -340,6 +345,7 @@ class Gemini(GeminiResponse):
                 | ContentThinking()
                 | ContentToolRequest()
                 | ContentToolResult()
+                | ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from ...contents.content import Content, ContentFile, ContentImageRemote, ContentPDF, ContentUploaded
-from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentImageRemote,
+    ContentPDF,
+    ContentToolRequest,
+    ContentUploaded,
+)
 from ...contents.turns import AssistantTurn, Turn
 from ..interfaces import Json, Request
 from ..openai_chat.to_wire import OpenAIChat

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request, Supports
@@ -25,7 +28,7 @@ from ..shared import content_parts, json_objects, schemas
 from .from_wire import OllamaResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -157,8 +160,12 @@ class OllamaChat(OllamaResponse):
                 return text
             case ContentJson(value=value):
                 return json_objects.json_text(value)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+            case (
+                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+            ):
                 return content_parts.placeholder(content)  # the role takes text only
+            case ContentCitation():
+                raise content_parts.refused(content, self.name)
             case ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case ContentThinking() | ContentToolRequest() | ContentUnknown():
@@ -176,6 +183,8 @@ class OllamaChat(OllamaResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 return {"content": text}
+            case ContentFile() as file:
+                return {"content": content_parts.placeholder(file)}
             case ContentJson(value=value):
                 return {"content": json_objects.json_text(value)}
             case ContentImageInline(data=data):
@@ -191,6 +200,7 @@ class OllamaChat(OllamaResponse):
                 | ContentThinking()
                 | ContentToolRequest()
                 | ContentToolResult()
+                | ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

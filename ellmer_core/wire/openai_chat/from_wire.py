@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentFile, ContentText, ContentThinking
-from ...contents.media_type_detection import audio_type
-from ...contents.tool_requests_and_results import ContentToolRequest
+from ...contents.content import Content, ContentFile, ContentText, ContentThinking, ContentToolRequest
+from ...contents.media_types import audio_type
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents.content import (
     Content,
+    ContentCitation,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
@@ -15,10 +16,11 @@ from ...contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request
@@ -28,7 +30,7 @@ from ..shared.tool_calls import STRUCTURED
 from .from_wire import OpenAIChatResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -176,11 +178,15 @@ class OpenAIChat(OpenAIChatResponse):
                 part = legal(data, self.returned, self.name) if data else None
             case ContentJson():
                 part = self.content(content)
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+            case (
+                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+            ):
                 part = {
                     "type": "text",
                     "text": content_parts.placeholder(content),
                 }  # the role takes text only
+            case ContentCitation():
+                raise content_parts.refused(content, self.name)
             case ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case ContentText() | ContentUnknown() | ContentToolRequest():
@@ -222,6 +228,8 @@ class OpenAIChat(OpenAIChatResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 block: Json = {"type": "text", "text": text}
+            case ContentFile() as file:
+                block = {"type": "text", "text": content_parts.placeholder(file)}
             case ContentJson(value=value):
                 block = {"type": "text", "text": json_objects.json_text(value)}
             case ContentImageInline() as image:
@@ -246,6 +254,7 @@ class OpenAIChat(OpenAIChatResponse):
                 | ContentThinking()
                 | ContentToolRequest()
                 | ContentToolResult()
+                | ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

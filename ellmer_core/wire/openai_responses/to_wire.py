@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
 from ...contents.content import (
     Content,
+    ContentCitation,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
@@ -17,10 +18,11 @@ from ...contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request
@@ -30,7 +32,7 @@ from ..shared.tool_calls import OURS, STRUCTURED
 from .from_wire import ResponsesResponse
 
 if TYPE_CHECKING:
-    from ...contents.tool_requests_and_results import ToolDef
+    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -214,7 +216,7 @@ class OpenAIResponses(ResponsesResponse):
         own = self.issued(getattr(content, "extra", {})) or {}
         return _legal(own.get("item", {}))
 
-    def item(self, content: Content, *, whole: bool) -> Json | None:
+    def item(self, content: Content, *, whole: bool) -> Json | None:  # noqa: C901 - one case per class
         """Returns one content as an item, or `None` for content that only another provider understands. With `whole`,
         it has its id.
         """
@@ -233,8 +235,12 @@ class OpenAIResponses(ResponsesResponse):
                 item = {**own, "result": data}
             case ContentJson(value=value):
                 item = self.model_message(ContentText(json_objects.json_text(value)), {})
-            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentUploaded():
+            case (
+                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+            ):
                 item = self.model_message(ContentText(content_parts.placeholder(content)), {})
+            case ContentCitation():
+                raise content_parts.refused(content, self.name)
             case ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case ContentText() | ContentUnknown():
@@ -278,6 +284,8 @@ class OpenAIResponses(ResponsesResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text):
                 part: Json = {"type": "input_text", "text": text}
+            case ContentFile() as file:
+                part = {"type": "input_text", "text": content_parts.placeholder(file)}
             case ContentJson(value=value):
                 part = {"type": "input_text", "text": json_objects.json_text(value)}
             case ContentImageInline() as image:
@@ -300,6 +308,7 @@ class OpenAIResponses(ResponsesResponse):
                 | ContentThinking()
                 | ContentToolRequest()
                 | ContentToolResult()
+                | ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

@@ -8,20 +8,20 @@ from operator import eq, itemgetter
 from typing import Literal
 
 from ...contents.content import (
+    AnyContent,
     Content,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
-    ContentJson,
     ContentPDF,
     ContentText,
-    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
-    ContentUploaded,
+    any_content,
     is_media,
     replaced,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ...errors import ContentError, UsageError
 from ...tools.result_serialization import result_text
 from ..interfaces import Json
@@ -30,31 +30,11 @@ from .tool_calls import provider_content
 # --- contents --------------------------------------------------------------------------------------------
 
 
-#: Everything a turn can hold. A `match` over it that ends in `assert_never` names every file to change when a
-#: new content joins.
-Known = (
-    ContentText
-    | ContentJson
-    | ContentImageInline
-    | ContentImageRemote
-    | ContentPDF
-    | ContentUploaded
-    | ContentThinking
-    | ContentToolRequest
-    | ContentToolResult
-    | ContentUnknown
-)
-
-
-def known(content: Content, wire: str) -> Known:
-    """Returns the content if wire formats support its class or a base class."""
-    if isinstance(content, Known):
-        return content
-    if isinstance(
-        content, ContentFile
-    ):  # of the model's side; those of the user are written before (Wire.as_sent)
-        return ContentText(f"[{content.type} file]")
-    raise refused(content, wire)
+def known(content: Content, wire: str) -> AnyContent:
+    """Returns the content if its class or a base class is one that wire formats know."""
+    if (ours := any_content(content)) is None:
+        raise refused(content, wire)
+    return ours
 
 
 def refused(content: Content, wire: str, why: str = "") -> ContentError:
@@ -88,12 +68,16 @@ def placeholder(content: Content) -> str:
     """Returns the text for media in an assistant's message if the format supports only text. The model made the media
     itself.
     """
-    kind = {
-        "ContentPDF": "PDF document",
-        "ContentImageInline": "inline image",
-        "ContentImageRemote": "remote image",
-    }
-    return f"[{kind.get(type(content).__name__, 'file')}]"
+    match content:
+        case ContentPDF():
+            return "[PDF document]"
+        case ContentImageInline():
+            return "[inline image]"
+        case ContentImageRemote():
+            return "[remote image]"
+        case ContentFile(type=type):
+            return f"[{type} file]"
+    return "[file]"
 
 
 def image(url: str) -> ContentImageInline | ContentImageRemote:

@@ -9,11 +9,13 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any
 
-from ...contents.content import Content, ContentUnknown, replaced
-from ...contents.tool_requests_and_results import (
+from ...contents.content import (
+    Content,
     ContentProviderCall,
     ContentProviderResult,
     ContentToolRequest,
+    ContentUnknown,
+    replaced,
 )
 from ..interfaces import Json
 from .json_objects import bounded, json_text

@@ -5,7 +5,7 @@ import json
 import pytest
 from bedrock_samples import CALLED, CLAUDE, LLAMA, NOVA, TWO, result
 
-from ellmer_core.contents.tool_requests_and_results import ToolDef
+from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from ellmer_core.contents.tool_requests_and_results import ContentProviderCall
+from ellmer_core.contents.content import ContentProviderCall
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
 from ellmer_core.wire.bedrock.to_wire import Bedrock

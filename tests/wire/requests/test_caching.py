@@ -3,8 +3,7 @@
 import pytest
 
 from ellmer_core import chat_anthropic, chat_aws_bedrock
-from ellmer_core.contents.content import ContentThinking
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentThinking, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages

@@ -26,10 +26,10 @@ from ellmer_core.contents.content import (
     ContentImageRemote,
     ContentJson,
     ContentText,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
 from ellmer_core.wire.anthropic.to_wire import AnthropicMessages

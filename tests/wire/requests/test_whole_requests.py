@@ -6,7 +6,7 @@ import warnings
 import pytest
 from four_wires import ONE, PNG, TWO, every_wire, result
 
-from ellmer_core.contents.tool_requests_and_results import ToolDef
+from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic, TypeEnum
