@@ -31,20 +31,16 @@ if TYPE_CHECKING:
     from .jobs.parallel_functions import *
     from .live import *
     from .models.prices.price_lookup import *
-    from .models.prices.session_usage import *
     from .providers import *
     from .providers._construction import *
-    from .render.export_to_file import *
     from .render.html import *
     from .render.markdown import *
-    from .render.plain_text import *
     from .render.shinychat import *
     from .render.tool_card import *
     from .schemas.data_frames import *
     from .schemas.type_classes import *
     from .schemas.type_functions import *
     from .tool_execution.tool_progress import *
-    from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
     from .tools.result_serialization import *
@@ -190,7 +186,6 @@ _MODULES = (
     "providers._construction",
     "schemas.type_classes",
     "schemas.type_functions",
-    "tools.context",
     "tools.definition",
     "tools.result_validation",
     "tools.result_serialization",
@@ -199,15 +194,12 @@ _MODULES = (
     "contents.files",
     "contents.json_serialization",
     "render.tool_card",
-    "render.export_to_file",
     "render.html",
     "render.markdown",
-    "render.plain_text",
     "tool_execution.tool_progress",
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices.price_lookup",
-    "models.prices.session_usage",
     "wire.interfaces",
     "_chat.tool_writer",
     "jobs.parallel_functions",
@@ -259,7 +251,7 @@ def _renderer(module: str, function: str) -> Callable[[Any], Any]:
 RENDERERS.update(
     text=_renderer("printed_form", "format_value"),
     rich=_renderer("rich_console", "renderable"),
-    html=_renderer("notebook", "notebook_html"),
+    html=_renderer("html", "notebook_html"),
     markdown=_renderer("markdown", "contents_markdown"),
 )
 

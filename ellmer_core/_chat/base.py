@@ -20,8 +20,7 @@ from ..conversation.settings import Fallback, Settings
 from ..conversation.usage_limits import UsageLimits
 from ..errors import UsageError
 from ..log import warn
-from ..models.prices.price_lookup import cost
-from ..models.prices.session_usage import log_usage
+from ..models.prices.price_lookup import cost, log_usage
 from ..telemetry.chat_spans import traced
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection

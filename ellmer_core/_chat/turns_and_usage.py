@@ -131,7 +131,7 @@ class Memory:
         return None if None in costs else float(sum(costs))
 
     def _repr_html_(self) -> str | None:
-        from ..render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
+        from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
 
         return notebook_html(self)
 

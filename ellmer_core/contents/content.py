@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Content", "ContentCitation", "ContentFile", "ContentImage", "ContentImageInline", "ContentImageRemote",
-    "ContentJson", "ContentPDF", "ContentProviderCall", "ContentProviderResult", "ContentText", "ContentThinking",
-    "ContentToolRequest", "ContentToolResult", "ContentUnknown", "ContentUploaded", "ToolDef",
+    "ContentJson", "ContentPDF", "ContentProviderCall", "ContentProviderResult", "ContentText",
+    "ContentThinking", "ContentToolRequest", "ContentToolResult", "ContentUnknown", "ContentUploaded",
+    "ToolDef",
 ]  # fmt: skip
 
 

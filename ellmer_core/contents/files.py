@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 __all__ = [
-    "content_file", "content_image_file", "content_image_plot", "content_image_url", "content_pdf_file", "content_pdf_url",
+    "content_file", "content_image_file", "content_image_plot", "content_image_url", "content_pdf_file",
+    "content_pdf_url",
 ]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ..values import Value
 from ..wire.interfaces import Request
 
 if TYPE_CHECKING:
-    from ..tools.context import CallScope
+    from ..tools.definition import CallScope
 
 __all__ = [
     "Answer",

@@ -74,7 +74,7 @@ def _permitted(
 
 def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
     """Calls tools. Interrupted calls are not reported as unrun."""
-    from ..tools.context import CallScope  # noqa: PLC0415 - many chats have no tools
+    from ..tools.definition import CallScope  # noqa: PLC0415 - many chats have no tools
 
     asked = history.turns[-1]
     turn = asked if isinstance(asked, AssistantTurn) else None

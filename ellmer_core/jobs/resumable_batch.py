@@ -24,8 +24,7 @@ from ..conversation.request.turns_to_send import request_turns, warn_replaced
 from ..conversation.response.answer_sanitizing import turn_of
 from ..conversation.settings import Settings
 from ..errors import EllmerError, EllmerWarning, ProviderError, ResponseError, UsageError
-from ..models.prices.price_lookup import cost
-from ..models.prices.session_usage import log_usage
+from ..models.prices.price_lookup import cost, log_usage
 from ..transport.single_requests import asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches

@@ -21,12 +21,10 @@ from ..contents.content import (
 from ..conversation.cancellation import StreamController
 from ..conversation.history import NEVER_CALLED
 from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
-from ..render.markup_escaping import Literal, complete
+from ..render.markdown import note
+from ..render.markup import Literal, complete
 from ..render.shinychat_blocks import next_block
-from ..render.turn_sections import note
 from ..tool_execution.tool_progress import showing
-
-__all__ = ["Decided", "Said", "pieces"]
 
 #: Characters of a text that a page draws anew quickly enough.
 LONG = 1000

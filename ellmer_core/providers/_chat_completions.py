@@ -14,8 +14,6 @@ from ..wire.openai_chat.to_wire import OpenAIChat
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
-
 
 class ChatCompletions(OpenAIChat):
     """Chat Completions with `max_tokens` under its first name, and tools with plain JSON Schema (`strict` exists only

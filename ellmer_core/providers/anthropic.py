@@ -11,8 +11,6 @@ from ..wire.batches_and_files import Batches, Uploads
 from ..wire.shared.content_parts import Cache
 from ._construction import Options, construct
 
-__all__ = ["Anthropic", "chat_anthropic"]
-
 
 class Anthropic(AnthropicMessages):
     """The Messages API."""

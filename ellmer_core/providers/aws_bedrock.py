@@ -14,10 +14,7 @@ from ..wire.bedrock.to_wire import Bedrock
 from ..wire.interfaces import Json, Request
 from ..wire.shared.content_parts import Cache
 from ._cloud import aws_credentials
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["AWSBedrock", "chat_aws_bedrock"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

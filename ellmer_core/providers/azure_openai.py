@@ -8,10 +8,7 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..wire.interfaces import Json, Request, Supports
 from ..wire.openai_chat.to_wire import OpenAIChat
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["AzureOpenAI", "chat_azure_openai"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,8 +10,6 @@ from ..wire.interfaces import Supports
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 
-__all__ = ["Cerebras", "chat_cerebras"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cerebras(ChatCompletions):

@@ -8,8 +8,6 @@ from .._chat.chat import Chat
 from ..wire.cohere.to_wire import CohereChat
 from ._construction import Options, construct
 
-__all__ = ["Cohere", "chat_cohere"]
-
 
 class Cohere(CohereChat):
     """Version 2 of the API."""

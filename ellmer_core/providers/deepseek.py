@@ -13,8 +13,6 @@ from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 
-__all__ = ["DeepSeek", "chat_deepseek"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeepSeek(JsonMode):

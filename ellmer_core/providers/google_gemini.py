@@ -10,8 +10,6 @@ from ..wire.gemini.batches_and_files import GeminiBatches, GeminiUploads
 from ..wire.gemini.to_wire import Gemini
 from ._construction import Options, construct
 
-__all__ = ["GoogleGemini", "chat_google_gemini"]
-
 
 class GoogleGemini(Gemini):
     """The API of AI Studio (Vertex AI is another provider)."""

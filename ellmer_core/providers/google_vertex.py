@@ -15,10 +15,7 @@ from ..wire.gemini.from_wire import VERTEX_NUMBERS
 from ..wire.gemini.to_wire import Gemini
 from ..wire.interfaces import Json
 from ._cloud import google_credentials
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["GoogleVertex", "chat_google_vertex"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,8 +13,6 @@ from ..wire.openai_responses.batches_and_files import OpenAIBatches
 from ._chat_completions import SchemaOrTools
 from ._construction import Options, construct
 
-__all__ = ["Groq", "chat_groq"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groq(SchemaOrTools):

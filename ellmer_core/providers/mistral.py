@@ -8,8 +8,6 @@ from .._chat.chat import Chat
 from ..wire.mistral.to_wire import MistralChat
 from ._construction import Options, construct
 
-__all__ = ["Mistral", "chat_mistral"]
-
 
 class Mistral(MistralChat):
     """Mistral's own service."""

@@ -11,8 +11,6 @@ from ..wire.interfaces import Json, Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 
-__all__ = ["Moonshot", "chat_moonshot"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moonshot(JsonMode):

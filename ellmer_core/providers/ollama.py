@@ -8,8 +8,6 @@ from .._chat.chat import Chat
 from ..wire.ollama.to_wire import OllamaChat
 from ._construction import Options, construct
 
-__all__ = ["Ollama", "chat_ollama"]
-
 
 class Ollama(OllamaChat):
     """The server on this machine. The base URL https://ollama.com is the cloud, which needs a key."""

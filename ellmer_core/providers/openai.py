@@ -10,8 +10,6 @@ from ..wire.openai_responses.batches_and_files import OpenAIBatches, OpenAIUploa
 from ..wire.openai_responses.to_wire import OpenAIResponses
 from ._construction import Options, construct
 
-__all__ = ["OpenAI", "chat_openai"]
-
 
 class OpenAI(OpenAIResponses):
     """The Responses API."""

@@ -15,8 +15,6 @@ from ..wire.shared.schemas import json_schema
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 
-__all__ = ["OpenAICompatible", "chat_openai_compatible"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenAICompatible(ChatCompletions):

@@ -11,8 +11,6 @@ from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.openai_responses.batches_and_files import OpenAIBatches, OpenAIUploads
 from ._construction import Options, construct
 
-__all__ = ["OpenAICompletions", "chat_openai_completions"]
-
 
 class OpenAICompletions(OpenAIChat):
     """The Chat Completions API. It refuses images in tool results. Since GPT-5.2, it accepts them, but the model does

@@ -11,8 +11,6 @@ from ..wire.interfaces import Supports
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 
-__all__ = ["OpenRouter", "chat_openrouter"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OpenRouter(ChatCompletions):

@@ -14,8 +14,6 @@ from ..wire.interfaces import Json, Supports
 from ._chat_completions import Alternating
 from ._construction import Options, construct
 
-__all__ = ["Perplexity", "chat_perplexity"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Perplexity(Alternating):

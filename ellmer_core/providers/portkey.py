@@ -9,8 +9,6 @@ from .._chat.chat import Chat
 from ..wire.openai_chat.to_wire import OpenAIChat
 from ._construction import Options, construct
 
-__all__ = ["Portkey", "chat_portkey"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Portkey(OpenAIChat):

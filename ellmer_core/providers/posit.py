@@ -15,8 +15,6 @@ from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.shared.content_parts import Cache
 from ._construction import Options, construct
 
-__all__ = ["PositClaude", "PositOpenAI", "chat_posit"]
-
 GATEWAY = "https://gateway.posit.ai"
 
 

@@ -10,8 +10,6 @@ from ..wire.interfaces import Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 
-__all__ = ["Qwen", "chat_qwen"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Qwen(JsonMode):

@@ -11,10 +11,7 @@ from ..wire.openai_chat.from_wire import ENDINGS
 from ..wire.openai_chat.to_wire import OpenAIChat
 from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["Snowflake", "chat_snowflake"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,8 +11,6 @@ from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import Alternating
 from ._construction import Options, construct
 
-__all__ = ["VLLM", "chat_vllm"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class VLLM(Alternating):

@@ -12,8 +12,6 @@ from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
 
-__all__ = ["ZAI", "chat_zai"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ZAI(JsonMode):

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import cache, singledispatch
 from html import escape
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, assert_never
 
 from ..contents.content import (
@@ -31,9 +33,9 @@ from ..contents.content import (
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .citation_footnotes import mark_rules, marked_for_rules, source_anchor, sources_html
-from .math import formula_rules
+from .markdown import contents_markdown, is_tag, sections, shown, turns_shown
+from .markup import formula_rules
 from .tool_card import Card, card, value_text
-from .turn_sections import is_tag, sections, shown, turns_shown
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import OptionsDict
 
-__all__ = ["contents_html"]
+__all__ = ["contents_html", "export"]
+
 
 #: A model's suggestion for the next message. A chat app shows a link; elsewhere, it is plain text.
 SUGGESTION = re.compile(r"""<span class=["']suggestion[^<>]*>([^<]*)</span>""")
@@ -231,3 +234,87 @@ def _image_in_text(
     if url.startswith("data:image/"):
         return f'<img src="{escape(url)}" alt="{escape(name)}">'
     return image_link(url, escape(name or url))
+
+
+# --- notebooks -------------------------------------------------------------------------------------------
+
+
+def notebook_html(value: Any) -> str | None:
+    """Returns HTML with its style sheet. Returns `None` without the extra `html`, and the notebook then shows the
+    Markdown.
+    """
+    try:
+        html = contents_html(value)
+    except UsageError:
+        return None
+    return f'<div class="ellmer-chat">\n<style>\n{styles()}</style>\n{html}\n</div>'
+
+
+@cache
+def styles() -> str:
+    """Returns the style sheet of exported pages and of notebooks."""
+    return files(__package__).joinpath("www", "chat.css").read_text(encoding="utf-8")
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 2rem auto; max-width: 46rem; padding: 0 1rem; }}
+{styles}</style>
+</head>
+<body>
+<main class="ellmer-chat">
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool = False) -> Path:
+    """Writes a chat to a file: Markdown for `.md`, a self-contained page for `.html`.
+
+    The page contains its images, runs no scripts and loads nothing from other hosts. It shows the address of an image
+    that the provider fetched.
+
+    Args:
+        chat: A chat or a list of turns.
+        path: Path of the file.
+        title: Title of the page. Default: `"Chat"`.
+        overwrite: Whether an existing file is replaced. Default: `False`.
+
+    Returns:
+        The path.
+
+    Raises:
+        UsageError: The file exists, or its name has another suffix.
+
+    Examples:
+        >>> export([UserTurn("Hello"), AssistantTurn("Hi!")], "chat.md").name
+        'chat.md'
+    """
+    path = Path(path)
+    match path.suffix.lower():
+        case ".md" | ".markdown":
+            text = f"# {title}\n\n{contents_markdown(chat)}\n"
+        case ".html" | ".htm":
+            text = PAGE.format(title=escape(title), styles=styles(), body=contents_html(chat))
+        case suffix:
+            raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
+    try:
+        with path.open("w" if overwrite else "x", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{path} already exists. Pass overwrite=True to replace it.") from error
+    return path

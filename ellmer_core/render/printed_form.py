@@ -35,8 +35,6 @@ from ..errors import error_message, printable
 from ..tools.result_serialization import flatten, result_text
 from .citation_footnotes import source_line, sources_text
 
-__all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
-
 WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an unknown block
 
 

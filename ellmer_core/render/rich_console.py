@@ -17,8 +17,6 @@ from ..tools.result_serialization import flatten
 from .citation_footnotes import sources_markdown
 from .printed_form import format_content, header, is_silent, labels
 
-__all__ = ["renderable", "safe"]
-
 #: Characters that a terminal would obey. Neither a model nor a tool has a say in that.
 CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 

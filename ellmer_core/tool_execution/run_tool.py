@@ -21,11 +21,10 @@ from typing import Any
 from ..contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from ..errors import AsyncToolError, ConversionError, ToolReject
 from ..log import logger
-from ..schemas.json_to_python_values import convert
+from ..schemas.python_types import convert
 from ..telemetry.tool_call_spans import traced_call
-from ..tools.context import CallScope, ToolContext
+from ..tools.definition import CallScope, ToolContext, is_field, parameters
 from ..tools.result_validation import check_tool_result
-from ..tools.signature_and_docstring import is_field, parameters
 from .tool_progress import calling, say
 
 __all__ = ["ainvoke", "invoke"]

@@ -37,8 +37,7 @@ from ellmer_core.contents.content import (  # noqa: E402  # noqa: E402
 )
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn  # noqa: E402
 from ellmer_core.errors import UsageError  # noqa: E402
-from ellmer_core.inspect_ai import EllmerModel, chat_solver  # noqa: E402
-from ellmer_core.inspect_ai.messages import messages_of, turns_of  # noqa: E402
+from ellmer_core.inspect_ai import EllmerModel, chat_solver, messages_of, turns_of  # noqa: E402  # noqa: E402
 
 KEY = "sk-secret"
 

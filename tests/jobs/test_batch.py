@@ -31,7 +31,7 @@ from ellmer_core.jobs.batch_functions import (
     batch_chat_structured,
     batch_chat_text,
 )
-from ellmer_core.models.prices import session_usage
+from ellmer_core.models.prices import price_lookup
 from ellmer_core.wire.gemini.batches_and_files import GeminiBatches
 
 
@@ -359,13 +359,13 @@ def test_gemini_s_limit_is_known_beforehand(monkeypatch, server, path):
 
 @every_api
 def test_answers_count_in_the_session_once_whoever_waited_for_them(api, server, say, path, monkeypatch):
-    monkeypatch.setattr(session_usage, "_used", {})
+    monkeypatch.setattr(price_lookup, "_used", {})
     say(*api.submitted(), api.working(), *api.finished({"chat-0": "4", "chat-1": "6"}))
     assert batch_chat(chat_of(api, server), PROMPTS, path, wait=False) is None
     assert batch_chat_completed(chat_of(api, server), PROMPTS, path)
-    assert session_usage.token_usage() == []
+    assert price_lookup.token_usage() == []
     chats = batch_chat(chat_of(api, server), PROMPTS, path)
-    [row] = session_usage.token_usage()
+    [row] = price_lookup.token_usage()
     assert row["input"] == sum(chat.get_tokens()[0]["input"] for chat in chats) > 0
     batch_chat(chat_of(api, server), PROMPTS, path)
-    assert session_usage.token_usage() == [row]
+    assert price_lookup.token_usage() == [row]

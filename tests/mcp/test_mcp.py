@@ -23,7 +23,7 @@ from ellmer_core.wire.shared.schemas import json_schema
 pytest.importorskip("mcp")
 
 from ellmer_core.mcp import mcp_server, mcp_tools
-from ellmer_core.schemas.external_tool_schemas import arguments_of
+from ellmer_core.schemas.type_functions import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
 OURS = """

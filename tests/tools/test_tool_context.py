@@ -15,7 +15,7 @@ from ellmer_core.contents.content import ContentToolRequest
 from ellmer_core.conversation.history import History
 from ellmer_core.tool_execution.run_tool import ainvoke, invoke
 from ellmer_core.tool_execution.tool_progress import showing
-from ellmer_core.tools.context import CallScope
+from ellmer_core.tools.definition import CallScope
 
 if TYPE_CHECKING:
     from ellmer_core import ToolContext as Context

@@ -23,7 +23,7 @@ from ...contents.content import (
     ContentUploaded,
 )
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
-from ...schemas.refs_and_defs import subschemas
+from ...schemas.json_schema import subschemas
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...schemas.refs_and_defs import DATA, Definitions, subschemas
+from ...schemas.json_schema import DATA, Definitions, subschemas
 from ...schemas.type_classes import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 from ..interfaces import Json, SchemaLimits
 from .json_objects import json_text

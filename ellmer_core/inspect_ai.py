@@ -1,24 +1,40 @@
-"""Converts turns to inspect-ai's messages and back. Our turn is kept in the metadata of its message, so that the
-provider's own data is sent back with the next request.
+"""Chats in evaluations with inspect-ai (`pip install "ellmer-core[inspect]"`), as a solver and as a model.
+
+    Task(dataset, solver=chat_solver(chat), scorer=match())  # our loop calls the chat's own tools
+
+    inspect eval task.py --model ellmer/openai/gpt-4.1  # inspect-ai's loop calls the task's tools
+
+https://inspect.aisi.org.uk
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
 from inspect_ai import model as theirs
+from inspect_ai.model import GenerateConfig, ModelAPI, modelapi
+from inspect_ai.solver import solver
 from inspect_ai.tool import ToolCall, ToolCallError
 
-from ..contents import content as ours
-from ..contents.content import ContentToolRequest, ContentToolResult
-from ..contents.json_serialization import contents_record, contents_replay
-from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
-from ..errors import ContentError
-from ..tools.result_serialization import flatten, result_text, split
+from ._chat.chat import Chat
+from .contents import content as ours
+from .contents.content import ContentToolRequest, ContentToolResult, ToolDef
+from .contents.json_serialization import contents_record, contents_replay
+from .contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
+from .errors import ContentError, ToolRoundsError, UsageError
+from .providers._construction import chat
+from .schemas.type_functions import arguments_of
+from .tools.result_serialization import flatten, result_text, split
+from .wire.interfaces import params
 
-__all__ = ["messages_of", "output_of", "turns_of"]
+__all__ = ["EllmerModel", "chat_solver"]
+
+
+# --- messages --------------------------------------------------------------------------------------------
+
 
 KEPT = "ellmer_core"
 STOP = {
@@ -188,3 +204,101 @@ def _usage(tokens: Tokens) -> Any:
         input_tokens_cache_write=tokens.cache_write,
         reasoning_tokens=tokens.reasoning,
     )
+
+
+# --- the model -------------------------------------------------------------------------------------------
+
+
+#: Their names of the parameters whose names differ.
+NAMES = {"stop_sequences": "stop_seqs"}
+PARAMETERS = (
+    *("temperature", "top_p", "top_k", "max_tokens", "seed", "stop_sequences"),
+    *("frequency_penalty", "presence_penalty", "reasoning_effort", "reasoning_tokens"),
+)
+
+
+@modelapi(name="ellmer")
+class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where types are checked
+    """The model `ellmer/PROVIDER/MODEL`, which uses `chat("PROVIDER/MODEL")`. Further arguments are options of `chat()`."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008 - their signature
+        **options: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        given = {"base_url": base_url, "api_key": api_key}
+        self.options = {name: value for name, value in given.items() if value} | options
+
+    async def generate(
+        self, input: list[Any], tools: list[Any], tool_choice: Any, config: GenerateConfig
+    ) -> Any:
+        """Sends one request and returns its answer."""
+        if tool_choice not in ("auto", "none"):
+            raise UsageError(f"tool_choice must be 'auto' or 'none' here, not {tool_choice!r}.")
+        *before, asked = turns_of(input)
+        if not isinstance(asked, UserTurn):
+            raise UsageError("There is nothing to answer, because the last message is from the model.")
+        talk = chat(self.model_name, params=_params(config), echo="none", **self.options)
+        talk.max_tool_rounds = 0
+        talk.set_tools([_tool(tool) for tool in tools] if tool_choice == "auto" else [])
+        talk.set_turns(before)
+        async with talk:
+            with suppress(ToolRoundsError):  # the caller runs the tools
+                await talk.chat_async(*asked.contents)
+        answer = talk.last_turn("assistant")
+        assert isinstance(answer, AssistantTurn)
+        return output_of(answer, self.model_name)
+
+
+def _params(config: GenerateConfig) -> dict[str, Any]:
+    given = {name: getattr(config, NAMES.get(name, name), None) for name in PARAMETERS}
+    return params(**{name: value for name, value in given.items() if value is not None})
+
+
+def _tool(tool: Any) -> ToolDef:
+    schema = tool.parameters.model_dump(exclude_none=True)
+    return ToolDef(_never, tool.name, tool.description, arguments_of(schema), convert=False)
+
+
+def _never(**_arguments: Any) -> NoReturn:
+    raise AssertionError("inspect-ai runs the tools")
+
+
+# --- the solver ------------------------------------------------------------------------------------------
+
+
+@solver  # type: ignore[untyped-decorator]  # inspect-ai is not where types are checked
+def chat_solver(chat: Chat) -> Any:
+    """Answers each sample with a fork of `chat`, with the chat's own system prompt and tools. Earlier messages of the
+    sample are used, and a system message of the sample replaces the chat's.
+    """
+
+    async def solve(state: Any, _generate: Any) -> Any:
+        *before, asked = turns_of(state.messages)
+        if not isinstance(asked, UserTurn):
+            raise UsageError(
+                "There is nothing to answer, because the last message of the sample is from the model."
+            )
+        fork = chat.fork()
+        fork.set_turns(
+            [*fork.get_turns(include_system_prompt=True), *before] if not _system(before) else before
+        )
+        known = len(fork.get_turns())
+        await fork.chat_async(*asked.contents)
+        model = f"ellmer/{fork.wire.provider}/{fork.get_model()}"
+        state.messages += messages_of(fork.get_turns()[known + 1 :], model)
+        answer = fork.last_turn("assistant")
+        assert isinstance(answer, AssistantTurn)
+        state.output = output_of(answer, model)
+        state.output.choices[0].message = state.messages[-1]
+        return state
+
+    return solve
+
+
+def _system(turns: list[Any]) -> bool:
+    return any(isinstance(turn, SystemTurn) for turn in turns)

@@ -1,5 +1,12 @@
-"""The tools of an MCP server for a chat. The connection has its own thread with an event loop, so that blocking and
-async chats can call the same tool.
+"""Tools over the Model Context Protocol, with its official SDK (`pip install "ellmer-core[mcp]"`).
+
+    with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # or its URL
+        chat.register_tools(tools)
+        chat.chat("What time is it in Köln?")
+
+    serve_mcp([get_weather])  # ours, for any MCP client
+
+The tools of a server can be used in blocking and async chats. https://modelcontextprotocol.io
 """
 
 from __future__ import annotations
@@ -7,25 +14,122 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..contents.content import ContentToolResult, ToolDef, in_words
-from ..errors import ConnectError, UsageError
-from ..schemas.external_tool_schemas import arguments_of
-from ..tools.definition import tool_annotations
-from .results import result_of
+from ._chat.tools_and_callbacks import ToolRegistry
+from .contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    ToolDef,
+    in_words,
+    is_media,
+    replaced,
+)
+from .contents.media_types import media_type
+from .errors import ConnectError, UsageError
+from .schemas.type_functions import arguments_of, to_json_schema
+from .tool_execution.run_tool import ainvoke
+from .tools.definition import tool_annotations
+from .tools.result_serialization import result_text
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from mcp import Client, StdioServerParameters
-    from mcp.types import Tool
+    from mcp.server import Server
+    from mcp.types import CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool
 
-__all__ = ["McpTools", "mcp_tools"]
+__all__ = ["McpTools", "mcp_server", "mcp_tools", "serve_mcp"]
+
+
+# --- results ---------------------------------------------------------------------------------------------
+
+
+def result_of(result: CallToolResult) -> ContentToolResult:
+    """Converts MCP's result: text, images and PDFs; other content is named. An MCP error becomes an error."""
+    values = [_value(block) for block in result.content]
+    if result.is_error:
+        return ContentToolResult(error="\n".join(map(str, values)) or "The tool failed and did not say why.")
+    if not values:
+        return ContentToolResult(result.structured_content)
+    return ContentToolResult(values[0] if len(values) == 1 else values)
+
+
+def _value(block: Any) -> str | Content:
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "image":
+            return _image(block.mime_type, block.data)
+        case "resource":
+            return _resource(block.resource)
+        case "resource_link":
+            return f"{block.title or block.name}: {block.uri}"
+    return f"[{getattr(block, 'mime_type', None) or block.type}, which this model cannot be shown]"
+
+
+def _image(kind: str, data: str) -> str | Content:
+    """Returns an image with the media type of its bytes. Other bytes are left out, because the provider would refuse
+    each further request.
+    """
+    found = media_type(data)
+    if found is not None and found.startswith("image/"):
+        return ContentImageInline(found, data)
+    return f"[{kind}, which this model cannot be shown]"
+
+
+def _resource(resource: Any) -> str | Content:
+    kind = resource.mime_type or ""
+    if (text := getattr(resource, "text", None)) is not None:
+        return str(text)
+    if kind.startswith("image/"):
+        return _image(kind, resource.blob)
+    if kind == "application/pdf" and media_type(resource.blob) == kind:
+        return ContentPDF(kind, resource.blob, str(resource.uri).rpartition("/")[2] or "document.pdf")
+    return f"[{kind or 'a file'} at {resource.uri}, which this model cannot be shown]"
+
+
+def blocks_of(result: ContentToolResult) -> list[ContentBlock]:
+    """Converts our result to MCP's blocks, in order."""
+    items = result.value if isinstance(result.value, list | tuple) else [result.value]
+    if result.error is not None or not any(map(is_media, items)):
+        return [_text(result_text(result))]
+    return [_block(replaced(result, value=item)) for item in items]
+
+
+def _block(result: ContentToolResult) -> ContentBlock:
+    from mcp import types  # noqa: PLC0415 - imported when first needed
+
+    match result.value:
+        case ContentImageInline(type=kind, data=data):
+            return types.ImageContent(data=data, mime_type=kind)
+        case ContentImageRemote(url=url):
+            return types.ResourceLink(name="image", uri=url)
+        case ContentPDF(type=kind, data=data, filename=name):
+            blob = types.BlobResourceContents(uri=f"file:///{name}", mime_type=kind, blob=data)
+            return types.EmbeddedResource(resource=blob)
+        case Content() as content if not isinstance(content, ContentText):
+            return _text(str(content))
+    return _text(result_text(result))
+
+
+def _text(text: str) -> ContentBlock:
+    from mcp.types import TextContent  # noqa: PLC0415 - imported when first needed
+
+    return TextContent(text=text)
+
+
+# --- tools of servers ------------------------------------------------------------------------------------
+
 
 MOST_PAGES = 100  # of a list of tools
 
@@ -211,3 +315,69 @@ def _in_words(error: BaseException, patience: float) -> str:
     if isinstance(error, TimeoutError):
         return f"it said nothing, or went on listing its tools, for {patience:g} seconds (`connect_timeout`)"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+# --- tools of ours ---------------------------------------------------------------------------------------
+
+
+HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hint")
+
+
+def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "ellmer-core") -> Server[Any]:
+    """Returns the SDK's low-level `Server` with these tools. Functions become tools as by `tool()`."""
+    try:
+        from mcp.server import Server  # noqa: PLC0415 - imported when first needed
+        from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
+    box = ToolRegistry()
+    box.register_tools(tools)
+
+    async def listed(_context: object, _params: object) -> ListToolsResult:
+        return ListToolsResult(tools=[_described(tool) for tool in box.get_tools().values()])
+
+    async def called(_context: object, params: CallToolRequestParams) -> CallToolResult:
+        tool = box.get_tools().get(params.name)
+        result = await ainvoke(ContentToolRequest("", params.name, params.arguments or {}, tool=tool))
+        return CallToolResult(content=blocks_of(result), is_error=result.error is not None)
+
+    return Server(name, on_list_tools=listed, on_call_tool=called)
+
+
+def serve_mcp(
+    tools: Iterable[ToolDef | Callable[..., Any]],
+    *,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    name: str = "ellmer-core",
+) -> None:
+    """Serves tools until it is stopped: over stdin and stdout, or, with `port`, over HTTP at `/mcp`."""
+    import anyio  # noqa: PLC0415 - imported when first needed
+
+    server = mcp_server(tools, name=name)
+    if port is None:
+        anyio.run(_over_stdio, server)
+    else:
+        import uvicorn  # noqa: PLC0415 - the SDK brings it
+
+        uvicorn.run(server.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+
+
+async def _over_stdio(server: Server[Any]) -> None:
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - imported when first needed
+
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def _described(tool: ToolDef) -> Tool:
+    from mcp.types import Tool, ToolAnnotations  # noqa: PLC0415 - imported when first needed
+
+    hints = {name: tool.annotations.get(name) for name in HINTS}
+    return Tool(
+        name=tool.name,
+        title=tool.title(),
+        description=tool.description,
+        input_schema=to_json_schema(tool.arguments),
+        annotations=ToolAnnotations(**hints) if any(hint is not None for hint in hints.values()) else None,
+    )
