@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .values import RENDERERS
+from .contents.display import RENDERERS
 
 # ruff: noqa: F403, F405 - type checkers read what each module offers; `__all__` below says what is public here
 

@@ -1,13 +1,11 @@
-"""Shared methods of frozen dataclasses: equality, hash and `repr()`; and how a value is shown.
+"""Shared methods of frozen dataclasses: equality, hash and `repr()`.
 
 `@dataclass` compiles these methods for every class, which takes half of the class's import time. A class that derives
-from `Value` leaves them out: `@dataclass(frozen=True, eq=False, repr=False)`. The package registers a renderer for each
-form of display (`ellmer_core/__init__.py`), and loads it on first use.
+from `Value` leaves them out: `@dataclass(frozen=True, eq=False, repr=False)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from reprlib import recursive_repr
 from typing import Any, ClassVar
@@ -34,18 +32,3 @@ class Value:
 
 def _compared(value: Any) -> tuple[Any, ...]:
     return tuple([getattr(value, field.name) for field in fields(value) if field.compare])
-
-
-#: One function for each form: `text`, `rich` (a renderable of the package rich), `html` and `markdown`.
-RENDERERS: dict[str, Callable[[Any], Any]] = {}
-
-
-class Displayed:
-    """A value that terminals and notebooks can show."""
-
-    def displayed_as(self, form: str) -> Any:
-        """Returns the value in one of the forms of `RENDERERS`."""
-        return RENDERERS[form](self)
-
-    def __rich__(self) -> Any:
-        return self.displayed_as("rich")

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from ..contents.content import Content, ContentImageInline, ContentText, ContentToolRequest
+from ..contents.display import Displayed
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.approval import AskBefore, Decide, Said, decision_of
 from ..conversation.cancellation import StreamController
@@ -25,7 +26,6 @@ from ..telemetry.chat_spans import traced
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection
 from ..transport.timeouts_and_limits import Limits, Timeouts
-from ..values import Displayed
 from ..wire.base import Wire
 from ..wire.interfaces import Profile
 from .approvers import approver

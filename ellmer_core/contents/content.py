@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from ..errors import ContentFieldError
 from ..log import logger
-from ..values import Displayed, Value
+from ..values import Value
+from .display import Displayed
 
 if TYPE_CHECKING:
     from ..schemas.type_classes import TypeObject

@@ -10,8 +10,9 @@ from operator import attrgetter, not_
 from typing import Any, ClassVar, Literal, Self
 
 from ..errors import UsageError
-from ..values import RENDERERS, Displayed, Value
+from ..values import Value
 from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
+from .display import RENDERERS, Displayed
 
 __all__ = [
     "AssistantPartialTurn", "AssistantTurn", "FinishReason", "SystemTurn", "Tokens", "Turn", "UserTurn",
