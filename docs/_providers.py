@@ -20,7 +20,7 @@ import ellmer_core as ec
 from ellmer_conformance.adapters.ellmer_core import Provider, providers
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_core.wire.base import Wire
-from ellmer_core.wire.model_profile import IMAGES
+from ellmer_core.wire.interfaces import IMAGES
 
 ROOT = Path(__file__).parent.parent
 REPORT = ROOT / "build" / "conformance" / "report.json"

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from ._chat.chat import *
     from ._chat.tool_writer import *
     from .contents.content import *
-    from .contents.document_files import *
-    from .contents.images_and_pdfs import *
+    from .contents.files import *
     from .contents.json_serialization import *
     from .contents.prompt_templates import *
-    from .contents.tool_requests_and_results import *
     from .contents.turns import *
     from .conversation.settings import *
     from .errors import *
@@ -30,28 +28,23 @@ if TYPE_CHECKING:
     from .jobs.parallel import *
     from .live import *
     from .models.prices.price_lookup import *
-    from .models.prices.session_usage import *
     from .providers import *
     from .providers._construction import *
-    from .render.export_to_file import *
     from .render.html import *
     from .render.markdown import *
-    from .render.plain_text import *
     from .render.shinychat import *
     from .render.tool_card import *
     from .schemas.data_frames import *
     from .schemas.type_classes import *
     from .schemas.type_functions import *
     from .tool_execution import *
-    from .tools.context import *
     from .tools.definition import *
     from .tools.provider_tools import *
     from .tools.result_serialization import *
     from .tools.result_validation import *
     from .transport.aws_signature import *
     from .transport.http_clients import *
-    from .wire.model_profile import *
-    from .wire.neutral_parameters import *
+    from .wire.interfaces import *
 
 __all__ = [
     "ApprovalRequiredError",
@@ -177,7 +170,6 @@ if TYPE_CHECKING:
 #: The modules of public names: first those that every chat needs, then independent ones.
 _MODULES = (
     "contents.content",
-    "contents.tool_requests_and_results",
     "errors",
     "contents.turns",
     "conversation.settings",
@@ -186,27 +178,21 @@ _MODULES = (
     "providers._construction",
     "schemas.type_classes",
     "schemas.type_functions",
-    "tools.context",
     "tools.definition",
     "tools.result_validation",
     "tools.result_serialization",
     "contents.prompt_templates",
     "tools.provider_tools",
-    "contents.images_and_pdfs",
-    "contents.document_files",
+    "contents.files",
     "contents.json_serialization",
     "render.tool_card",
-    "render.export_to_file",
     "render.html",
     "render.markdown",
-    "render.plain_text",
     "tool_execution",
     "transport.aws_signature",
     "schemas.data_frames",
     "models.prices.price_lookup",
-    "models.prices.session_usage",
-    "wire.model_profile",
-    "wire.neutral_parameters",
+    "wire.interfaces",
     "_chat.tool_writer",
     "jobs.parallel",
     "jobs.batch",
@@ -257,7 +243,7 @@ def _renderer(module: str, function: str) -> Callable[[Any], Any]:
 RENDERERS.update(
     text=_renderer("printed_form", "format_value"),
     rich=_renderer("rich_console", "renderable"),
-    html=_renderer("notebook", "notebook_html"),
+    html=_renderer("html", "notebook_html"),
     markdown=_renderer("markdown", "contents_markdown"),
 )
 

@@ -20,15 +20,13 @@ from logging import DEBUG, WARNING
 from threading import Thread
 from typing import Any, Literal
 
-from .contents.content import replaced
-from .contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from .contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
 from .log import logger
-from .schemas.json_to_python_values import convert
+from .schemas.python_types import convert
 from .telemetry.spans import traced_call
-from .tools.context import CallScope, ToolContext
+from .tools.definition import CallScope, ToolContext, is_field, parameters
 from .tools.result_validation import check_tool_result
-from .tools.signature_and_docstring import is_field, parameters
 
 __all__ = ["Progress", "local_shinychat", "showing"]
 

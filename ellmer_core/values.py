@@ -10,8 +10,6 @@ from dataclasses import fields
 from reprlib import recursive_repr
 from typing import Any, ClassVar
 
-__all__ = ["Value"]
-
 
 class Value:
     """The methods of `@dataclass(frozen=True)`, for all classes that derive from this one."""

@@ -111,8 +111,7 @@ PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conforma
 DOES_IO = {
     "ellmer_core.tool_execution",  # runs async tools
     "ellmer_core.contents.downloads",
-    "ellmer_core.contents.images_and_pdfs",  # names the client of a download
-    "ellmer_core.contents.private_addresses",  # resolves what is downloaded from
+    "ellmer_core.contents.files",  # names the client of a download
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.table_file",  # downloads a table of prices

@@ -20,7 +20,7 @@ NOT_OFFERED = {
     "AskBefore", "CallScope", "Card", "Connection", "DEFER", "Decide", "FinishReason", "Library",
     "Options", "Progress", "Said", "ToolMode",
     "card", "columns_of", "construct", "constructor", "convert", "cost", "data_frame", "described", "flatten",
-    "in_words", "is_context", "log_usage", "matched", "prices", "read_file", "result_text", "showing", "signed", "split",
+    "is_context", "log_usage", "prices", "result_text", "showing", "signed", "split",
     "to_json_schema", "type_of", "value_text",
 }  # fmt: skip
 

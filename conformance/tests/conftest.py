@@ -11,7 +11,7 @@ from questions_to_the_server import NONCES, SCRIPTS
 from ellmer_conformance.recordings.corpus.pins import FILES, Pin
 from ellmer_conformance.report import Report, finished
 from ellmer_conformance.server import StrictServer
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 #: Sessions of their own: nox -s node, nox -s oracles, nox -s ways.
 collect_ignore = ["languages", "oracles", "ways"]

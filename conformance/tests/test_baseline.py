@@ -10,7 +10,7 @@ from conformance_command import run_in
 
 from ellmer_conformance.baseline import Baseline, BaselineError, load, updated
 from ellmer_conformance.report import Play, Report, Row, read
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 TODAY = date(2026, 11, 20)
 
@@ -279,7 +279,7 @@ def test_an_empty_list_is_begun(tmp_path):
 
 BROKEN = """
 from ellmer_conformance.adapters.ellmer_core import EllmerCore
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 right = OpenAIChat.message
 if {broken}:

@@ -35,9 +35,16 @@ from typing import (
     overload,
 )
 
-from ..contents.content import Content, ContentImageInline, ContentText, ContentUploaded
+from ..contents.content import (
+    Content,
+    ContentImageInline,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUploaded,
+    ToolDef,
+)
 from ..contents.display import Displayed
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..conversation.history import SUMMARIZE, History, parted, sendable, shorten
 from ..conversation.io_operations import Loop
@@ -56,16 +63,14 @@ from ..conversation.settings import (
 )
 from ..errors import UsageError
 from ..log import warn
-from ..models.prices.price_lookup import cost
-from ..models.prices.session_usage import log_usage
+from ..models.prices.price_lookup import cost, log_usage
 from ..models.unsupported_parameters import Asked, fitted
 from ..telemetry.spans import traced
 from ..transport.blocking_driver import BlockingDriver, drive
 from ..transport.http_clients import Connection, Limits, Timeouts
 from ..transport.single_requests import arun, counted, deleted, run, uploaded
-from ..wire.base import Wire
-from ..wire.model_profile import Profile
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode, Wire
+from ..wire.interfaces import Profile
 from .answers import Answer, AsyncStream, Input, Shown, picker
 from .console import Echo, EchoMode, approver, echo_mode
 
@@ -1057,7 +1062,7 @@ class Chat(Displayed):
         return str(self).partition("\n")[0]
 
     def _repr_html_(self) -> str | None:
-        from ..render.notebook import notebook_html  # noqa: PLC0415 - only needed in notebooks
+        from ..render.html import notebook_html  # noqa: PLC0415 - only needed in notebooks
 
         return notebook_html(self)
 

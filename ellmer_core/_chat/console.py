@@ -13,8 +13,14 @@ import sys
 from collections.abc import Callable
 from typing import Any, Literal, TextIO
 
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentProviderCall,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.settings import DEFER, Decide, Decision, Said
 from ..errors import UsageError, printable

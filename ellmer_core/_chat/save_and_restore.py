@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from ..contents.content import ContentToolResult, ToolDef
 from ..contents.json_serialization import contents_record, contents_replay
-from ..contents.tool_requests_and_results import ContentToolResult, ToolDef
 from ..contents.turns import Turn
 from ..conversation.history import History
 from ..errors import UsageError

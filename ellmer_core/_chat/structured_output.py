@@ -16,10 +16,10 @@ from ..contents.content import ContentText
 from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
-from ..schemas.json_schema_validation import check_data, check_schema, without_optional_nulls
+from ..schemas.json_schema import check_data, check_schema, without_optional_nulls
 from ..schemas.type_classes import TypeObject
 from ..schemas.type_functions import Type, TypeArray, TypeJsonSchema, convert, to_json_schema, type_of
-from ..wire.framing.json_text import bounded, read_json
+from ..wire.shared.json_objects import bounded, read_json
 from .answers import Shown
 
 __all__ = ["PartialData", "Structured", "begun_json", "json_values", "partial_value"]

@@ -1,14 +1,13 @@
 """Registers renderers, so that contents, turns, tools and chats can be shown without importing a renderer.
 
-The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it on first use.
+The package registers a renderer for each form (`ellmer_core/__init__.py`), and loads it on first use. This module stands
+alone because `import ellmer_core` loads it, and is to load nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
-__all__ = ["RENDERERS", "Displayed"]
 
 #: One function for each form: `text`, `rich` (a renderable of the package rich), `html` and `markdown`.
 RENDERERS: dict[str, Callable[[Any], Any]] = {}

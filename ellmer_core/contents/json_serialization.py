@@ -15,13 +15,29 @@ from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, assert_never
 
 from ..errors import UsageError, error_message
-from . import content, tool_requests_and_results, turns
-from .content import Content, ContentCitation, ContentText
-from .field_types import KINDS
-from .tool_requests_and_results import ContentToolRequest, ToolDef
+from . import content, turns
+from .content import (
+    KINDS,
+    AnyContent,
+    Content,
+    ContentCitation,
+    ContentFile,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
+    ContentUploaded,
+    ToolDef,
+    any_content,
+)
 from .turns import Tokens, Turn, as_contents
 
 __all__ = ["contents_record", "contents_replay"]
@@ -38,9 +54,9 @@ HELD: dict[str, type | tuple[type, ...]] = {
 }
 OURS: dict[str, type[Any]] = {
     name: cls
-    for module in (content, tool_requests_and_results, turns)
-    for name in module.__all__
-    if isinstance(cls := getattr(module, name), type) and issubclass(cls, (Content, Turn, Tokens))
+    for module in (content, turns)
+    for name, cls in vars(module).items()
+    if isinstance(cls, type) and issubclass(cls, (Content, Turn, Tokens))
 }
 
 
@@ -122,10 +138,26 @@ def _path(cls: type) -> str:
 
 
 def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
-    skipped = {"tool"} if isinstance(value, ContentToolRequest) else set()
-    skipped |= {"citations"} if isinstance(value, ContentText) and not value.citations else set()
-    props = {name: v for name, v in _props(value).items() if name not in skipped}
+    left_out = _left_out(any_content(value)) if isinstance(value, Content) else ""
+    props = {name: v for name, v in _props(value).items() if name != left_out}
     return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
+
+
+def _left_out(content: AnyContent | None) -> str:
+    """Returns the field of a content that is not recorded, or `""`."""
+    match content:
+        case ContentToolRequest():
+            return "tool"
+        case ContentText(citations=()):
+            return "citations"
+        case ContentText() | ContentCitation() | ContentThinking() | ContentJson() | ContentToolResult():
+            return ""
+        case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded():
+            return ""
+        case ContentUnknown() | None:
+            return ""
+        case never:
+            assert_never(never)
 
 
 def _props(value: Content | Turn | Tokens) -> dict[str, Any]:

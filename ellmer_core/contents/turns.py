@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress, count
+from operator import attrgetter, not_
 from typing import Any, ClassVar, Literal, Self
 
 from ..errors import UsageError
 from ..values import Value
-from .content import Content, ContentText, ContentThinking
+from .content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from .display import RENDERERS, Displayed
-from .tool_requests_and_results import ContentToolRequest, ContentToolResult
 
 __all__ = [
-    "AssistantPartialTurn",
-    "AssistantTurn",
-    "FinishReason",
-    "SystemTurn",
-    "Tokens",
-    "Turn",
-    "UserTurn",
-]
+    "AssistantPartialTurn", "AssistantTurn", "FinishReason", "SystemTurn", "Tokens", "Turn", "UserTurn",
+]  # fmt: skip
+
 
 #: The neutral finish reasons. A reason that no table knows is kept as the provider wrote it (any other `str`).
 FinishReason = Literal[
@@ -238,3 +234,22 @@ def as_contents(value: str | Content | Iterable[str | Content]) -> tuple[Content
         if not isinstance(item, (str, Content)):
             raise UsageError(f"A turn contains contents and strings, not {type(item).__name__}.")
     return tuple([ContentText(item) if isinstance(item, str) else item for item in values])
+
+
+# --- turns of a kind: as little Python code for each turn as possible, because a history may be long -----
+
+
+def not_plain(turns: Sequence[Turn]) -> list[int]:
+    """Returns the places of the turns that are not plain (`Turn.is_plain`)."""
+    is_plain = attrgetter("is_plain")
+    return [] if all(map(is_plain, turns)) else list(compress(count(), map(not_, map(is_plain, turns))))
+
+
+def kinds_not_plain(turns: Sequence[Turn]) -> set[type[Content]]:
+    """Returns the classes of the contents in turns that are not plain."""
+    return {type(content) for place in not_plain(turns) for content in turns[place].contents}
+
+
+def system_turns(turns: Iterable[Turn]) -> list[Turn]:
+    """Returns the system turns."""
+    return [turn for turn in turns if isinstance(turn, SystemTurn)]

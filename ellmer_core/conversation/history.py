@@ -12,10 +12,16 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from ..contents.content import Content, ContentCitation, ContentText, ContentThinking, replaced
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn
-from ..contents.turns_by_kind import not_plain
+from ..contents.content import (
+    Content,
+    ContentCitation,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    replaced,
+)
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import UsageError
 from ..tools.result_serialization import split
 from .settings import Decision

@@ -6,14 +6,13 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..contents.content import Content
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import Content, ContentToolRequest, ContentToolResult
 from ..contents.turns import Turn
 from ..values import Value
-from ..wire.request_and_stream_merger import Request
+from ..wire.interfaces import Request
 
 if TYPE_CHECKING:
-    from ..tools.context import CallScope
+    from ..tools.definition import CallScope
 
 __all__ = [
     "Answer",

@@ -25,9 +25,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import (
+from ..contents.content import (
+    Content,
     ContentProviderCall,
+    ContentText,
+    ContentThinking,
     ContentToolRequest,
     ContentToolResult,
     matched,
@@ -44,8 +46,8 @@ from ..errors import (
     ToolRoundsError,
 )
 from ..log import logger
-from ..wire.request_and_stream_merger import Request
-from ..wire.structured_output import answer_of
+from ..wire.base import answer_of
+from ..wire.interfaces import Request
 from . import retries
 from .history import INTERRUPTED, History
 from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
@@ -269,7 +271,7 @@ def _permitted(
 
 def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRequest]) -> Loop[None]:
     """Calls tools. Interrupted calls are not reported as unrun."""
-    from ..tools.context import CallScope  # noqa: PLC0415 - many chats have no tools
+    from ..tools.definition import CallScope  # noqa: PLC0415 - many chats have no tools
 
     asked = history.turns[-1]
     turn = asked if isinstance(asked, AssistantTurn) else None

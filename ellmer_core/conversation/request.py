@@ -16,18 +16,20 @@ from ..contents.content import (
     ContentImageRemote,
     ContentPDF,
     ContentText,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUploaded,
+    ToolDef,
     is_media,
     replaced,
+    result_items,
 )
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef, result_items
-from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
-from ..contents.turns_by_kind import not_plain
+from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import ConnectError, ContentError, UsageError
 from ..log import warn
 from ..tools.result_serialization import described, result_text
 from ..wire.base import Wire
-from ..wire.shared.json_bodies import json_text
+from ..wire.shared.json_objects import json_text
 from .history import History, sendable
 from .io_operations import Clock, Fetch, Loop
 from .settings import Settings

@@ -14,12 +14,11 @@ from itertools import chain
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
-from ..wire.base import Wire
-from ..wire.request_and_stream_merger import Json, Request
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode, Wire
+from ..wire.interfaces import Json, Request
 
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type

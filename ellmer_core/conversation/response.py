@@ -10,17 +10,22 @@ from functools import partial
 from operator import is_
 from typing import Any, TypeVar
 
-from ..contents.content import Content, ContentImageInline, ContentText, ContentThinking, replaced
-from ..contents.field_types import misfit
-from ..contents.media_type_detection import media_type
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import (
+    Content,
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    misfit,
+    replaced,
+)
+from ..contents.media_types import media_type
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
 from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
-from ..wire.base import Wire
-from ..wire.framing.json_text import read_json
-from ..wire.request_and_stream_merger import Merger, Request
-from ..wire.shared.tool_arguments_and_ids import STRUCTURED
-from ..wire.structured_output import called_text
+from ..wire.base import Wire, called_text
+from ..wire.interfaces import Merger, Request
+from ..wire.shared.json_objects import read_json
+from ..wire.shared.tool_calls import STRUCTURED
 from .history import History
 from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .settings import Settings

@@ -11,13 +11,11 @@ from dataclasses import dataclass, field, fields
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..contents.content import ContentImageInline, replaced
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
+from ..contents.content import ContentImageInline, ContentToolRequest, ContentToolResult, ToolDef, replaced
 from ..contents.turns import AssistantTurn, Tokens, Turn
 from ..errors import UsageError, UsageLimitError
 from ..values import Value
-from ..wire.base import Wire
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode, Wire
 from .io_operations import Callback
 from .request_cache import RequestCache
 

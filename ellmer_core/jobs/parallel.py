@@ -18,7 +18,7 @@ from .._chat.chat import Chat
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.http_clients import Connection
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode
 from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures, warn_of_interruption
 
 __all__ = [

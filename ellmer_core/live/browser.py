@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import webbrowser
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from threading import Thread
 from urllib.parse import urlsplit
 
@@ -14,17 +17,73 @@ import shinychat
 import uvicorn
 from htmltools import Tag, TagList, head_content, tags
 from shiny import App, Inputs, Outputs, Session, reactive
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .._chat.chat import Chat
 from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
-from .content_security_policy import ChatApp, origins
-from .page import Page
-from .page_parts import status_bar, toolbar
+from .page import Page, status_bar, toolbar
 from .shared_conversation import Room
 
-__all__ = ["app", "serve"]
+# --- content security policy -----------------------------------------------------------------------------
+
+
+INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+class ChatApp(App):
+    """A Shiny app whose page has a content security policy."""
+
+    def __init__(
+        self, page: TagList, server: Callable[[Inputs, Outputs, Session], None], image_hosts: Sequence[str]
+    ) -> None:
+        super().__init__(page, server)
+        html = self.ui["html"] if isinstance(self.ui, dict) else ""
+        self.policy = policy(INLINE.findall(html), image_hosts).encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = [(b"content-security-policy", self.policy), (b"x-content-type-options", b"nosniff")]
+                message["headers"] = [*message.get("headers", ()), *headers]
+            await send(message)
+
+        await super().__call__(scope, receive, sent)
+
+
+def policy(scripts: Iterable[str], image_hosts: Iterable[str]) -> str:
+    """Returns the policy of a page with these inline scripts."""
+    hashes = [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in scripts]
+    allowed = {
+        "default-src": ["'none'"],
+        "script-src": ["'self'", *hashes],
+        "style-src": ["'self'", "'unsafe-inline'"],  # sizes and colours that shinychat and tools set
+        "img-src": ["'self'", "data:", "blob:", *image_hosts],
+        "media-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'", "data:"],
+        "connect-src": ["'self'"],
+        "manifest-src": ["'self'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in allowed.items())
+
+
+def origins(hosts: Sequence[str]) -> list[str]:
+    """Returns the hosts in the form of a policy: `https://images.example.com`."""
+    return [_origin(host) for host in hosts]
+
+
+def _origin(host: str) -> str:
+    url = urlsplit(host if "://" in host else f"https://{host}")
+    origin = f"{url.scheme}://{url.netloc}"
+    if url.scheme not in {"http", "https"} or not re.fullmatch(r"[\w.-]+(:\d+)?", url.netloc) or url.path:
+        raise UsageError(f'image_hosts= are hosts such as "images.example.com", not {host!r}.')
+    return origin
+
+
+# --- the app ---------------------------------------------------------------------------------------------
+
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%23007bc2' "

@@ -7,28 +7,86 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from prompt_toolkit import PromptSession
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
+from rich.markdown import Markdown
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.status import Status
 from rich.text import Text
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolRequest, ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentCitation,
+    ContentProviderCall,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..conversation.settings import Decision, deciding
 from ..errors import EllmerError
 from ..render.citation_footnotes import sources_markdown
+from ..render.html import SUGGESTION
 from ..render.markdown import contents_markdown
+from ..render.markup import complete, formula_rules
 from ..render.rich_console import safe
 from ..render.tool_card import Card, card, value_text
 from ..tool_execution import showing
-from .console_streaming_markdown import Bottom, complete, markdown
 
-__all__ = ["talk"]
+# --- Markdown that streams -------------------------------------------------------------------------------
+
+
+#: The beginning of a suggestion of which the rest is still to come.
+BEGUN = re.compile(r"<(?:s(?:p(?:a(?:n[^<>]*)?)?)?)?$|<span class=[^<>]*>[^<>]*(?:<[^>]*)?$")
+
+
+class Bottom:
+    """The end of a renderable, as much as fits on the screen."""
+
+    def __init__(self, whole: RenderableType) -> None:
+        self.whole = whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = max(1, console.size.height - 2)
+        lines = console.render_lines(self.whole, options.update(height=None), pad=False)
+        for line in lines[-room:]:
+            yield from line
+            yield Segment.line()
+
+
+def markdown(text: str) -> Markdown:
+    """Returns a model's Markdown for a terminal. Suggestions are shown as text to type."""
+    shown = Markdown("")
+    shown.parsed = _parsed(BEGUN.sub("", SUGGESTION.sub(r"“\1”", safe(text))))
+    return shown
+
+
+def _parsed(text: str) -> list[Token]:
+    """Returns the tokens of a Markdown text. Formulas stay as source, which Markdown would change."""
+    tokens = _with_formulas().parse(text)
+    for token in [*tokens, *(child for block in tokens for child in block.children or [])]:
+        if token.type.startswith("math_"):
+            token.type, token.tag = (
+                ("fence", "code") if token.type == "math_block" else ("code_inline", "code")
+            )
+    return tokens
+
+
+@cache
+def _with_formulas() -> MarkdownIt:
+    return formula_rules(MarkdownIt().enable("strikethrough").enable("table"))
+
+
+# --- the console -----------------------------------------------------------------------------------------
+
 
 HELP = "Enter sends, Alt-Enter starts a new line, Ctrl-C stops an answer. /calls shows the last tool calls. /quit ends the chat."
 

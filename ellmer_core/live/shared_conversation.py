@@ -13,16 +13,53 @@ from typing import Any, cast
 from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
 from ..conversation.history import merged
 from ..conversation.settings import Decision, StreamController, deciding
+from ..errors import (
+    AuthenticationError,
+    BadRequestError,
+    ConnectError,
+    ContentError,
+    IncompleteResponseError,
+    RateLimitError,
+    ServerError,
+    TimeoutError,
+    ToolRoundsError,
+    UsageError,
+)
 from ..render.shinychat import contents_shinychat
-from .error_messages import in_plain_words
 from .stream_to_shinychat import Decided, pieces
 
-__all__ = ["Answer", "Question", "Room", "Trouble"]
+# --- errors in plain words -------------------------------------------------------------------------------
+
+
+#: The first that fits.
+WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        RateLimitError,
+        "The provider asks for a pause: too many requests or tokens. Wait a little, then retry.",
+    ),
+    (AuthenticationError, "The provider does not accept the API key. Change the key of this app."),
+    (BadRequestError, "The provider refused the request."),
+    (ServerError, "The provider has a problem. Retry in a moment."),
+    (TimeoutError, "The provider did not answer in time."),
+    (ConnectError, "The provider cannot be reached. Check the network, then retry."),
+    (IncompleteResponseError, "The answer was cut off. The received part is kept."),
+    (ToolRoundsError, "The model called tools too often and was stopped."),
+    (ContentError, "The model does not accept what was sent."),
+    (UsageError, "This could not be sent."),
+)
+
+
+def in_plain_words(error: BaseException) -> tuple[str, str]:
+    """Returns a plain sentence, and the original message of the provider or the program."""
+    words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
+    return words, str(error) or type(error).__name__
+
+
+# --- the conversation ------------------------------------------------------------------------------------
 
 
 #: Seconds between two updates of a page. Each update draws the whole answer again.

@@ -10,17 +10,21 @@ from typing import Any
 from shiny.session import get_current_session
 
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentCitation, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentCitation,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ..conversation.history import NEVER_CALLED
 from ..conversation.settings import StreamController
 from ..render import shinychat as _taught  # noqa: F401 - it teaches shinychat our contents
-from ..render.markup_escaping import Literal, complete
+from ..render.markdown import note
+from ..render.markup import Literal, complete
 from ..render.shinychat_blocks import next_block
-from ..render.turn_sections import note
 from ..tool_execution import showing
-
-__all__ = ["Decided", "Said", "pieces"]
 
 #: Characters of a text that a page draws anew quickly enough.
 LONG = 1000

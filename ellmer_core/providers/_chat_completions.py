@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import Turn
-from ..wire.openai_chat.request import OpenAIChat
-from ..wire.request_and_stream_merger import Json, Request, Supports
-from ..wire.structured_output import told
+from ..wire.base import told
+from ..wire.interfaces import Json, Request, Supports
+from ..wire.openai_chat.to_wire import OpenAIChat
 
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
-
-__all__ = ["Alternating", "ChatCompletions", "JsonMode", "SchemaOrTools"]
 
 
 class ChatCompletions(OpenAIChat):
@@ -30,7 +28,7 @@ class ChatCompletions(OpenAIChat):
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
 
     def tool(self, tool: ToolDef) -> Json:
-        from ..wire.shared.types_as_json_schema import json_schema  # noqa: PLC0415 - most answers need no schema
+        from ..wire.shared.schemas import json_schema  # noqa: PLC0415 - most answers need no schema
 
         parameters = json_schema(tool.arguments)
         function = {"name": tool.name, "description": tool.description, "parameters": parameters}
@@ -64,7 +62,7 @@ class JsonMode(ChatCompletions):
         stream: bool = False,
         type: Type | None = None,
     ) -> Request:
-        from ..wire.shared.types_as_json_schema import in_words  # noqa: PLC0415 - most answers need no schema
+        from ..wire.shared.schemas import in_words  # noqa: PLC0415 - most answers need no schema
 
         if type is not None:
             turns = told(turns, in_words(type))
@@ -77,7 +75,7 @@ class JsonMode(ChatCompletions):
         return {"type": "json_object"}
 
     def schema(self, type: Type) -> Json:
-        from ..wire.shared.types_as_json_schema import json_schema  # noqa: PLC0415 - most answers need no schema
+        from ..wire.shared.schemas import json_schema  # noqa: PLC0415 - most answers need no schema
 
         return json_schema(type)
 

@@ -13,8 +13,6 @@ from typing import Any
 from ..errors import UsageError
 from ..transport.aws_signature import AwsKeys
 
-__all__ = ["aws_credentials", "google_credentials"]
-
 _GOOGLE = "https://www.googleapis.com/auth/cloud-platform"
 
 

@@ -6,8 +6,10 @@ the constructor of the entry point `x` in the group `ellmer_core.providers`.
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -18,12 +20,82 @@ from ..conversation.settings import AskBefore, Decide, UsageLimits
 from ..errors import UsageError
 from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Wire
-from ..wire.model_profile import Profile
-from ..wire.neutral_parameters import NEUTRAL
-from ._credentials import credentials_of
-from ._environment import variable
+from ..wire.interfaces import NEUTRAL, Key, Profile
 
 __all__ = ["Options", "chat", "construct", "constructor"]
+
+
+# --- the environment -------------------------------------------------------------------------------------
+
+
+def setting(name: str, value: str | None, *variables: str) -> str:
+    """Returns what the caller gave as `name`, or else the first of the environment variables that is set."""
+    if found := value or next(filter(None, map(variable, variables)), ""):
+        return found
+    raise UsageError(f"Give {name}=, or set the environment variable {' or '.join(variables)}.")
+
+
+def variable(name: str) -> str:
+    """Returns the value of an environment variable without surrounding space; `""` if it is not set."""
+    return os.environ.get(name, "").strip()
+
+
+# --- keys ------------------------------------------------------------------------------------------------
+
+
+def credentials_of(
+    wire: type[Wire], api_key: str | None, credentials: Callable[[], str] | None
+) -> Callable[[], str] | None:
+    """Returns a function that returns the key. It looks for a key at once, so that a chat without a key is not made."""
+    if api_key is not None and credentials is not None:
+        raise UsageError("Give api_key= or credentials=, not both.")
+    if credentials is not None:
+        if not callable(credentials):
+            raise UsageError(
+                "credentials= must be a function that returns the key. Pass the key itself as api_key=."
+            )
+        return partial(_key_of, credentials)
+    if api_key is not None:
+        return _given_key(wire, api_key)
+    if not wire.key_vars or (wire.key_optional and not any(map(variable, wire.key_vars))):
+        return None
+    read = partial(_environment_key, wire.provider, wire.key_vars)
+    read()
+    return read
+
+
+def _given_key(wire: type[Wire], api_key: str) -> Callable[[], str] | None:
+    if not isinstance(api_key, str):
+        raise UsageError(f"api_key= must be a string, not {type(api_key).__name__}.")
+    if key := api_key.strip():
+        return Key(key)
+    if wire.key_vars and not wire.key_optional:
+        raise UsageError(f"api_key= is blank, but {wire.provider} needs a key.")
+    return None
+
+
+def _key_of(credentials: Callable[[], Any]) -> Any:
+    from ..transport.aws_signature import AwsKeys  # noqa: PLC0415 - chats do without it until they ask for the key
+
+    key = credentials()
+    if isinstance(key, str | AwsKeys):
+        return key
+    raise UsageError(
+        f"credentials= is a function that returns the key, a string; it returned {type(key).__name__}."
+    )
+
+
+def _environment_key(provider: str, variables: Sequence[str]) -> str:
+    for name in variables:
+        if key := variable(name):
+            return key
+    raise UsageError(
+        f"No key for {provider}: set the environment variable {' or '.join(variables)}, or give api_key=."
+    )
+
+
+# --- chats -----------------------------------------------------------------------------------------------
+
 
 GROUP = "ellmer_core.providers"
 

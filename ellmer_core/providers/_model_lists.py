@@ -15,8 +15,6 @@ from ..models.prices.price_lookup import prices
 from ..transport.single_requests import asked_json, run
 from ._construction import constructor
 
-__all__ = ["listed", "lister"]
-
 LISTS = ("data", "models", "modelSummaries", "publisherModels")
 NAMES = ("id", "modelId", "name")
 DATES = ("created", "created_at", "modified_at")

@@ -7,8 +7,6 @@ from pathlib import Path
 from .. import providers
 from ._construction import own_providers
 
-__all__ = ["stub"]
-
 
 def stub() -> str:
     """Returns the text of `__init__.pyi`, which tells type checkers the names that `ellmer_core` derives from file

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.anthropic.request import AnthropicMessages
-from ..wire.batch_and_file_apis.base import Batches, Uploads
-from ..wire.batch_and_file_apis.batch_apis import AnthropicBatches
-from ..wire.batch_and_file_apis.file_apis import AnthropicUploads
-from ..wire.shared.cache_marks import Cache
+from ..wire.anthropic.batches_and_files import AnthropicBatches, AnthropicUploads
+from ..wire.anthropic.to_wire import AnthropicMessages
+from ..wire.batches_and_files import Batches, Uploads
+from ..wire.shared.content_parts import Cache
 from ._construction import Options, construct
-
-__all__ = ["Anthropic", "chat_anthropic"]
 
 
 class Anthropic(AnthropicMessages):

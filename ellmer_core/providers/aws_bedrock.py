@@ -10,14 +10,11 @@ from typing import ClassVar, Unpack
 from .._chat.chat import Chat
 from ..errors import UsageError
 from ..transport.aws_signature import AwsKeys, signed
-from ..wire.bedrock.request import Bedrock
-from ..wire.request_and_stream_merger import Json, Request
-from ..wire.shared.cache_marks import Cache
+from ..wire.bedrock.to_wire import Bedrock
+from ..wire.interfaces import Json, Request
+from ..wire.shared.content_parts import Cache
 from ._cloud import aws_credentials
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["AWSBedrock", "chat_aws_bedrock"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

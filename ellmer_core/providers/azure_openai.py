@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.openai_chat.request import OpenAIChat
-from ..wire.request_and_stream_merger import Json, Request, Supports
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["AzureOpenAI", "chat_azure_openai"]
+from ..wire.interfaces import Json, Request, Supports
+from ..wire.openai_chat.to_wire import OpenAIChat
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.request_and_stream_merger import Supports
+from ..wire.interfaces import Supports
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
-
-__all__ = ["Cerebras", "chat_cerebras"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,10 +7,7 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["Cloudflare", "chat_cloudflare"]
+from ._construction import Options, construct, setting
 
 _API = "https://api.cloudflare.com/client/v4/accounts"
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.cohere.request import CohereChat
+from ..wire.cohere.to_wire import CohereChat
 from ._construction import Options, construct
-
-__all__ = ["Cohere", "chat_cohere"]
 
 
 class Cohere(CohereChat):

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.request_and_stream_merger import Json, Request
+from ..wire.interfaces import Json, Request
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["Databricks", "chat_databricks"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

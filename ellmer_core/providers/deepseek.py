@@ -7,12 +7,11 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.turns import AssistantTurn
-from ..wire.request_and_stream_merger import Json, Supports
-from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.interfaces import Json, Supports
+from ..wire.openai_chat.from_wire import ENDINGS
+from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
-
-__all__ = ["DeepSeek", "chat_deepseek"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +26,7 @@ class DeepSeek(JsonMode):
     supports: ClassVar[Supports] = Supports(
         images=False, pdfs=False, native_tool_media=False, structured=False
     )
-    endings: ClassVar[Endings] = CHAT.also(
+    endings: ClassVar[Endings] = ENDINGS.also(
         "https://api-docs.deepseek.com/api/create-chat-completion",
         cut={"insufficient_system_resource": "insufficient_system_resource"},
     )

@@ -7,8 +7,6 @@ from typing import NoReturn, Unpack
 from ..errors import UsageError
 from ._construction import Options
 
-__all__ = ["chat_github"]
-
 
 def chat_github(system_prompt: str | None = None, **options: Unpack[Options]) -> NoReturn:  # noqa: ARG001 - as every provider's
     """Raises an error, because GitHub Models was retired on 30 July 2026 (https://github.blog/changelog/).

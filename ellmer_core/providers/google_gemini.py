@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.batch_and_file_apis.base import Batches, Uploads
-from ..wire.batch_and_file_apis.batch_apis import GeminiBatches
-from ..wire.batch_and_file_apis.file_apis import GeminiUploads
-from ..wire.gemini.request import Gemini
+from ..wire.batches_and_files import Batches, Uploads
+from ..wire.gemini.batches_and_files import GeminiBatches, GeminiUploads
+from ..wire.gemini.to_wire import Gemini
 from ._construction import Options, construct
-
-__all__ = ["GoogleGemini", "chat_google_gemini"]
 
 
 class GoogleGemini(Gemini):

@@ -9,17 +9,13 @@ from mimetypes import guess_type
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.content import Content
-from ..contents.tool_requests_and_results import ContentToolRequest
+from ..contents.content import Content, ContentToolRequest
 from ..wire.base import Wire
-from ..wire.gemini.request import Gemini
-from ..wire.gemini.response import VERTEX_NUMBERS
-from ..wire.request_and_stream_merger import Json
+from ..wire.gemini.from_wire import VERTEX_NUMBERS
+from ..wire.gemini.to_wire import Gemini
+from ..wire.interfaces import Json
 from ._cloud import google_credentials
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["GoogleVertex", "chat_google_vertex"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,13 +7,11 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.content import Content
-from ..wire.batch_and_file_apis.base import Batches
-from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
-from ..wire.request_and_stream_merger import Json, Supports
+from ..wire.batches_and_files import Batches
+from ..wire.interfaces import Json, Supports
+from ..wire.openai_responses.batches_and_files import OpenAIBatches
 from ._chat_completions import SchemaOrTools
 from ._construction import Options, construct
-
-__all__ = ["Groq", "chat_groq"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,6 @@ from .._chat.chat import Chat
 from ._chat_completions import Alternating
 from ._construction import Options, construct
 
-__all__ = ["LMStudio", "chat_lmstudio"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LMStudio(Alternating):

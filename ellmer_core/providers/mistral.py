@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.mistral.request import MistralChat
+from ..wire.mistral.to_wire import MistralChat
 from ._construction import Options, construct
-
-__all__ = ["Mistral", "chat_mistral"]
 
 
 class Mistral(MistralChat):

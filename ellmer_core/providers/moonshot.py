@@ -7,11 +7,9 @@ from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
 from ..contents.turns import AssistantTurn
-from ..wire.request_and_stream_merger import Json, Supports
+from ..wire.interfaces import Json, Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
-
-__all__ = ["Moonshot", "chat_moonshot"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

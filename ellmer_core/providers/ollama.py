@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.ollama.request import OllamaChat
+from ..wire.ollama.to_wire import OllamaChat
 from ._construction import Options, construct
-
-__all__ = ["Ollama", "chat_ollama"]
 
 
 class Ollama(OllamaChat):

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.batch_and_file_apis.base import Batches, Uploads
-from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
-from ..wire.batch_and_file_apis.file_apis import OpenAIUploads
-from ..wire.openai_responses.request import OpenAIResponses
+from ..wire.batches_and_files import Batches, Uploads
+from ..wire.openai_responses.batches_and_files import OpenAIBatches, OpenAIUploads
+from ..wire.openai_responses.to_wire import OpenAIResponses
 from ._construction import Options, construct
-
-__all__ = ["OpenAI", "chat_openai"]
 
 
 class OpenAI(OpenAIResponses):

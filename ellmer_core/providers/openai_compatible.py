@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..schemas.type_functions import Type
-from ..wire.openai_chat.request import OpenAIChat
-from ..wire.request_and_stream_merger import Json, Request, Supports
-from ..wire.shared.json_bodies import without
-from ..wire.shared.types_as_json_schema import json_schema
+from ..wire.interfaces import Json, Request, Supports
+from ..wire.openai_chat.to_wire import OpenAIChat
+from ..wire.shared.json_objects import without
+from ..wire.shared.schemas import json_schema
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
-
-__all__ = ["OpenAICompatible", "chat_openai_compatible"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.batch_and_file_apis.base import Batches, Uploads
-from ..wire.batch_and_file_apis.batch_apis import OpenAIBatches
-from ..wire.batch_and_file_apis.file_apis import OpenAIUploads
-from ..wire.openai_chat.request import OpenAIChat
-from ..wire.request_and_stream_merger import Supports
+from ..wire.batches_and_files import Batches, Uploads
+from ..wire.interfaces import Supports
+from ..wire.openai_chat.to_wire import OpenAIChat
+from ..wire.openai_responses.batches_and_files import OpenAIBatches, OpenAIUploads
 from ._construction import Options, construct
-
-__all__ = ["OpenAICompletions", "chat_openai_completions"]
 
 
 class OpenAICompletions(OpenAIChat):

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.request_and_stream_merger import Supports
+from ..wire.interfaces import Supports
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
-
-__all__ = ["OpenRouter", "chat_openrouter"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..contents.turns import Turn
 from ..errors import UsageError
-from ..wire.request_and_stream_merger import Json, Supports
+from ..wire.interfaces import Json, Supports
 from ._chat_completions import Alternating
 from ._construction import Options, construct
-
-__all__ = ["Perplexity", "chat_perplexity"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

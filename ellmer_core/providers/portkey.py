@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.openai_chat.request import OpenAIChat
+from ..wire.openai_chat.to_wire import OpenAIChat
 from ._construction import Options, construct
-
-__all__ = ["Portkey", "chat_portkey"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.anthropic.request import AnthropicMessages
+from ..wire.anthropic.to_wire import AnthropicMessages
 from ..wire.base import Wire
-from ..wire.openai_chat.request import OpenAIChat
-from ..wire.shared.cache_marks import Cache
+from ..wire.openai_chat.to_wire import OpenAIChat
+from ..wire.shared.content_parts import Cache
 from ._construction import Options, construct
-
-__all__ = ["PositClaude", "PositOpenAI", "chat_posit"]
 
 GATEWAY = "https://gateway.posit.ai"
 

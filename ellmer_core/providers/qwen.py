@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.request_and_stream_merger import Supports
+from ..wire.interfaces import Supports
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
-
-__all__ = ["Qwen", "chat_qwen"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.openai_chat.request import OpenAIChat
-from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.openai_chat.from_wire import ENDINGS
+from ..wire.openai_chat.to_wire import OpenAIChat
+from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import ChatCompletions
-from ._construction import Options, construct
-from ._environment import setting
-
-__all__ = ["Snowflake", "chat_snowflake"]
+from ._construction import Options, construct, setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +23,7 @@ class Snowflake(ChatCompletions):
     default_model: ClassVar[str] = "claude-sonnet-4-5"
     key_vars: ClassVar[tuple[str, ...]] = ("SNOWFLAKE_PAT", "SNOWFLAKE_TOKEN")
     param_names: ClassVar[Mapping[str, str]] = OpenAIChat.param_names
-    endings: ClassVar[Endings] = CHAT.also(
+    endings: ClassVar[Endings] = ENDINGS.also(
         "recorded: whole answers have an empty reason, streams none; this service has no other end mark",
         whole={"": "success"},
     )

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.openai_chat.from_wire import ENDINGS
+from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import Alternating
 from ._construction import Options, construct
-
-__all__ = ["VLLM", "chat_vllm"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,7 +20,7 @@ class VLLM(Alternating):
     key_vars: ClassVar[tuple[str, ...]] = ("VLLM_API_KEY",)
     key_optional: ClassVar[bool] = True
     base_url_var: ClassVar[str] = "VLLM_BASE_URL"
-    endings: ClassVar[Endings] = CHAT.also(
+    endings: ClassVar[Endings] = ENDINGS.also(
         "https://github.com/vllm-project/vllm/blob/main/vllm/v1/engine/__init__.py (FinishReason)",
         cut={"abort": "abort"},
     )

@@ -9,8 +9,6 @@ from .._chat.chat import Chat
 from ._chat_completions import ChatCompletions
 from ._construction import Options, construct
 
-__all__ = ["XAI", "chat_xai"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class XAI(ChatCompletions):

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Unpack
 
 from .._chat.chat import Chat
-from ..wire.request_and_stream_merger import Supports
-from ..wire.shared.finish_reasons import CHAT, Endings
+from ..wire.interfaces import Supports
+from ..wire.openai_chat.from_wire import ENDINGS
+from ..wire.shared.endings_and_errors import Endings
 from ._chat_completions import JsonMode
 from ._construction import Options, construct
-
-__all__ = ["ZAI", "chat_zai"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,7 +22,7 @@ class ZAI(JsonMode):
     key_vars: ClassVar[tuple[str, ...]] = ("ZAI_API_KEY",)
     base_url_var: ClassVar[str] = "ZAI_BASE_URL"
     supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False, structured=False)
-    endings: ClassVar[Endings] = CHAT.also(
+    endings: ClassVar[Endings] = ENDINGS.also(
         "https://docs.z.ai/api-reference/llm/chat-completion",
         cut={
             "sensitive": "content_filter",

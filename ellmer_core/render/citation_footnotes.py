@@ -10,24 +10,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..contents.content import ContentCitation, ContentText, replaced
-from .markup_escaping import in_code
+from .markup import in_code
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-__all__ = [
-    "mark_rules",
-    "marked_for_rules",
-    "marked_markdown",
-    "source_anchor",
-    "source_line",
-    "source_link",
-    "sources_html",
-    "sources_markdown",
-    "sources_text",
-]
 
 #: Text in which a mark would be part of something else: code, formulas, links, tags.
 CLOSED = re.compile(

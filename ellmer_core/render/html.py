@@ -9,7 +9,9 @@ import re
 from collections.abc import Sequence
 from functools import cache, singledispatch
 from html import escape
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, assert_never
 
 from ..contents.content import (
     Content,
@@ -19,17 +21,21 @@ from ..contents.content import (
     ContentImageRemote,
     ContentJson,
     ContentPDF,
+    ContentProviderCall,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
     ContentUploaded,
+    any_content,
 )
-from ..contents.tool_requests_and_results import ContentProviderCall, ContentToolResult
 from ..contents.turns import Turn
 from ..errors import UsageError
 from .citation_footnotes import mark_rules, marked_for_rules, source_anchor, sources_html
-from .math import formula_rules
+from .markdown import contents_markdown, is_tag, sections, shown, turns_shown
+from .markup import formula_rules
 from .tool_card import Card, card, value_text
-from .turn_sections import is_tag, sections, shown, turns_shown
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -37,7 +43,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import OptionsDict
 
-__all__ = ["contents_html"]
+__all__ = ["contents_html", "export"]
+
 
 #: A model's suggestion for the next message. A chat app shows a link; elsewhere, it is plain text.
 SUGGESTION = re.compile(r"""<span class=["']suggestion[^<>]*>([^<]*)</span>""")
@@ -74,73 +81,53 @@ def contents_html(value: Any) -> str | None:
 
 
 @contents_html.register(Content)
-def _(_content: Content) -> None:
-    return None
+def _(content: Content) -> str | None:  # noqa: C901, PLR0911, PLR0912 - one case per class
+    match any_content(content):
+        case ContentText() as text:
+            return None if is_tag(text) else _text(text)
+        case ContentCitation() as citation:
+            return f'<p class="sources">Source: {source_anchor(citation)}</p>'
+        case ContentThinking(thinking=thinking):
+            thought = _from_markdown(thinking)
+            return f"<details><summary>Thinking</summary>\n{thought}\n</details>" if thought else None
+        case ContentImageInline() as image:
+            return _image(image)
+        case ContentImageRemote(url=url) as image:
+            return _image(image, url)
+        case ContentPDF(data=data, filename=filename):
+            return _download(f"data:application/pdf;base64,{data}", filename)
+        case ContentFile() as file:
+            return _file(file)
+        case ContentUploaded(type=type):
+            return f"<p>[uploaded {escape(type)} file]</p>"
+        case ContentJson(value=value):
+            return f"<pre><code>{escape(json.dumps(value, ensure_ascii=False, indent=2))}</code></pre>"
+        case ContentToolResult() as result:
+            return card_html(card(result))
+        case ContentProviderCall(result=ContentToolResult() as result):
+            return card_html(card(result))
+        case ContentUnknown() | ContentToolRequest() | None:
+            return None
+        case never:
+            assert_never(never)
 
 
-@contents_html.register(ContentText)
-def _(content: ContentText) -> str | None:
-    if is_tag(content):
-        return None
-    said = _from_markdown(SUGGESTION.sub(r"\1", marked_for_rules(content)), content.citations)
-    return "\n".join(filter(None, [said, sources_html(content.citations)]))
+def _text(content: ContentText) -> str:
+    html = _from_markdown(SUGGESTION.sub(r"\1", marked_for_rules(content)), content.citations)
+    return "\n".join(filter(None, [html, sources_html(content.citations)]))
 
 
-@contents_html.register(ContentCitation)
-def _(content: ContentCitation) -> str:
-    return f'<p class="sources">Source: {source_anchor(content)}</p>'
+def _file(file: ContentFile) -> str:
+    source = f"data:{file.type};base64,{file.data}"
+    if file.type.startswith(("audio/", "video/")):
+        tag = file.type.partition("/")[0]
+        return f'<{tag} controls src="{escape(source)}" title="{escape(file.filename)}"></{tag}>'
+    return _download(source, file.filename)
 
 
-@contents_html.register(ContentThinking)
-def _(content: ContentThinking) -> str | None:
-    thought = _from_markdown(content.thinking)
-    return f"<details><summary>Thinking</summary>\n{thought}\n</details>" if thought else None
-
-
-@contents_html.register(ContentImageInline)
-def _(content: ContentImageInline) -> str:
-    return _image(content)
-
-
-@contents_html.register(ContentImageRemote)
-def _(content: ContentImageRemote) -> str:
-    return _image(content, content.url)
-
-
-@contents_html.register(ContentPDF)
-def _(content: ContentPDF) -> str:
-    name = escape(content.filename)
-    data = f"data:application/pdf;base64,{escape(content.data)}"
-    return f'<p><a href="{data}" download="{name}">{name}</a></p>'
-
-
-@contents_html.register(ContentFile)
-def _(content: ContentFile) -> str:
-    name, source = escape(content.filename), f"data:{escape(content.type)};base64,{escape(content.data)}"
-    if content.type.startswith(("audio/", "video/")):
-        tag = content.type.partition("/")[0]
-        return f'<{tag} controls src="{source}" title="{name}"></{tag}>'
-    return f'<p><a href="{source}" download="{name}">{name}</a></p>'
-
-
-@contents_html.register(ContentUploaded)
-def _(content: ContentUploaded) -> str:
-    return f"<p>[uploaded {escape(content.type)} file]</p>"
-
-
-@contents_html.register(ContentJson)
-def _(content: ContentJson) -> str:
-    return f"<pre><code>{escape(json.dumps(content.value, ensure_ascii=False, indent=2))}</code></pre>"
-
-
-@contents_html.register(ContentToolResult)
-def _(content: ContentToolResult) -> str:
-    return card_html(card(content))
-
-
-@contents_html.register(ContentProviderCall)
-def _(content: ContentProviderCall) -> str | None:
-    return card_html(card(content.result)) if content.result else None
+def _download(source: str, filename: str) -> str:
+    name = escape(filename)
+    return f'<p><a href="{escape(source)}" download="{name}">{name}</a></p>'
 
 
 @contents_html.register(Turn)
@@ -247,3 +234,87 @@ def _image_in_text(
     if url.startswith("data:image/"):
         return f'<img src="{escape(url)}" alt="{escape(name)}">'
     return image_link(url, escape(name or url))
+
+
+# --- notebooks -------------------------------------------------------------------------------------------
+
+
+def notebook_html(value: Any) -> str | None:
+    """Returns HTML with its style sheet. Returns `None` without the extra `html`, and the notebook then shows the
+    Markdown.
+    """
+    try:
+        html = contents_html(value)
+    except UsageError:
+        return None
+    return f'<div class="ellmer-chat">\n<style>\n{styles()}</style>\n{html}\n</div>'
+
+
+@cache
+def styles() -> str:
+    """Returns the style sheet of exported pages and of notebooks."""
+    return files(__package__).joinpath("www", "chat.css").read_text(encoding="utf-8")
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 2rem auto; max-width: 46rem; padding: 0 1rem; }}
+{styles}</style>
+</head>
+<body>
+<main class="ellmer-chat">
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool = False) -> Path:
+    """Writes a chat to a file: Markdown for `.md`, a self-contained page for `.html`.
+
+    The page contains its images, runs no scripts and loads nothing from other hosts. It shows the address of an image
+    that the provider fetched.
+
+    Args:
+        chat: A chat or a list of turns.
+        path: Path of the file.
+        title: Title of the page. Default: `"Chat"`.
+        overwrite: Whether an existing file is replaced. Default: `False`.
+
+    Returns:
+        The path.
+
+    Raises:
+        UsageError: The file exists, or its name has another suffix.
+
+    Examples:
+        >>> export([UserTurn("Hello"), AssistantTurn("Hi!")], "chat.md").name
+        'chat.md'
+    """
+    path = Path(path)
+    match path.suffix.lower():
+        case ".md" | ".markdown":
+            text = f"# {title}\n\n{contents_markdown(chat)}\n"
+        case ".html" | ".htm":
+            text = PAGE.format(title=escape(title), styles=styles(), body=contents_html(chat))
+        case suffix:
+            raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
+    try:
+        with path.open("w" if overwrite else "x", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{path} already exists. Pass overwrite=True to replace it.") from error
+    return path

@@ -1,10 +1,13 @@
-"""Conversations as Markdown."""
+"""Conversations as Markdown and as plain text."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import singledispatch
-from typing import Any
+from itertools import groupby
+from typing import Any, assert_never
 
 from ..contents.content import (
     Content,
@@ -16,14 +19,111 @@ from ..contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
     ContentUploaded,
+    any_content,
+    is_media,
 )
-from ..contents.tool_requests_and_results import ContentToolResult
-from ..contents.turns import Turn
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
+from ..conversation.history import merged, sendable
+from ..errors import UsageError
 from .citation_footnotes import source_link, sources_markdown
-from .turn_sections import media_of, sections, shown, turns_of
 
-__all__ = ["contents_markdown"]
+__all__ = ["contents_markdown", "contents_text"]
+
+
+# --- turns as sections -----------------------------------------------------------------------------------
+
+
+Render = Callable[[Any], str | None]
+
+#: The text that `flatten()` puts around media for the model. Our history does not have it, but an imported one may.
+TAG = re.compile(r'<content tool-call-id="[^"]*"(?: item="\d+")?>|</content>')
+
+
+def is_tag(content: ContentText) -> bool:
+    """Tells whether a text is only for the model."""
+    return bool(TAG.fullmatch(content.text.strip()))
+
+
+def media_of(result: ContentToolResult) -> list[Content]:
+    """Returns the images and files of a tool's result, in order."""
+    if result.error is not None:
+        return []
+    values = result.value if isinstance(result.value, (list, tuple)) else [result.value]
+    return [value for value in values if is_media(value)]
+
+
+def shown(contents: Sequence[Content], render: Render) -> list[str]:
+    """Returns the visible parts of some contents, rendered."""
+    return [text for text in map(render, _cited_whole(contents)) if text]
+
+
+def sides(turns: Sequence[Turn]) -> Iterator[tuple[str, list[Content]]]:
+    """Yields a role and its contents while the role stays the same. Tool results belong to the answer with their
+    calls.
+    """
+    said = [(_side(turn, content), content) for turn in turns for content in turn.contents]
+    for role, group in groupby(said, key=lambda pair: pair[0]):
+        yield role, [content for _, content in group]
+
+
+def sections(turns: Sequence[Turn], render: Render) -> Iterator[tuple[str, list[str]]]:
+    """Renders the sections of `sides()`. A section without visible content is left out."""
+    rendered = [(role, text) for role, contents in sides(turns) for text in shown(contents, render)]
+    for role, group in groupby(rendered, key=lambda pair: pair[0]):
+        yield role, [text for _, text in group]
+
+
+def turns_of(value: Any) -> list[Turn]:
+    """Returns the turns of a list of turns, or of a chat (anything that has `get_turns()`)."""
+    turns = value.get_turns() if hasattr(value, "get_turns") else value
+    if isinstance(turns, (list, tuple)) and all(isinstance(turn, Turn) for turn in turns):
+        return list(turns)
+    raise UsageError(f"Expected a content, a turn, a list of turns or a chat, not {type(value).__name__}.")
+
+
+def turns_shown(value: Any) -> list[Turn]:
+    """Returns the turns as `turns_of()`, in a closed form: each request has its result, and a partial answer has a
+    note.
+    """
+    turns, history = turns_of(value), getattr(value, "_history", None)
+    if history and history.open_requests and turns[-1] is history.turns[-1]:
+        turns.append(history.reply(()))
+    return [noted(turn) for turn in sendable(turns)]
+
+
+def note(turn: Turn | None) -> list[Content]:
+    """Returns the note after a partial answer."""
+    return [ContentText(f"\n\n*[{turn.reason}]*")] if isinstance(turn, AssistantPartialTurn) else []
+
+
+def noted(turn: Turn) -> Turn:
+    """Returns the turn with its note."""
+    return AssistantTurn([*turn.contents, *note(turn)]) if isinstance(turn, AssistantPartialTurn) else turn
+
+
+def _side(turn: Turn, content: Content) -> str:
+    return "assistant" if isinstance(content, ContentToolResult) else turn.role
+
+
+def _cited_whole(contents: Sequence[Content]) -> list[Content]:
+    """Returns the contents with joined texts. Providers split a text with citations into parts."""
+    whole: list[Content] = []
+    for is_text, group in groupby(contents, key=lambda content: type(content) is ContentText):
+        parts = list(group)
+        cited = is_text and any(part.citations for part in parts if isinstance(part, ContentText))
+        whole += merged(parts) if cited else parts
+    return whole
+
+
+# --- Markdown --------------------------------------------------------------------------------------------
+
+
+#: The characters that would end the address of a link.
+_IN_A_LINK = {ord(character): f"%{ord(character):02X}" for character in " ()<>\n"}
 
 
 @singledispatch
@@ -47,63 +147,72 @@ def contents_markdown(value: Any) -> str | None:
 
 
 @contents_markdown.register(Content)
-def _(_content: Content) -> None:
-    return None
-
-
-@contents_markdown.register(ContentText)
-def _(content: ContentText) -> str:
-    return "\n\n".join(filter(None, [content.text, sources_markdown(content.citations)]))
-
-
-@contents_markdown.register(ContentCitation)
-def _(content: ContentCitation) -> str:
-    return f"Source: {source_link(content)}"
-
-
-@contents_markdown.register(ContentThinking)
-def _(content: ContentThinking) -> str | None:
-    return f"<thinking>\n{content.thinking}\n</thinking>\n" if content.thinking else None
-
-
-@contents_markdown.register(ContentImageInline)
-def _(content: ContentImageInline) -> str:
-    return f"![](data:{content.type};base64,{content.data})"
-
-
-@contents_markdown.register(ContentImageRemote)
-def _(content: ContentImageRemote) -> str:
-    url = content.url
-    for character in " ()<>\n":
-        url = url.replace(character, f"%{ord(character):02X}")
-    return f"![]({url})"
-
-
-@contents_markdown.register(ContentPDF)
-def _(content: ContentPDF) -> str:
-    return f"`[PDF: {content.filename}]`"
-
-
-@contents_markdown.register(ContentFile)
-def _(content: ContentFile) -> str:
-    return f"`[file: {content.filename}]`"
-
-
-@contents_markdown.register(ContentUploaded)
-def _(content: ContentUploaded) -> str:
-    return f"`[uploaded {content.type} file]`"
-
-
-@contents_markdown.register(ContentJson)
-def _(content: ContentJson) -> str:
-    return f"```json\n{json.dumps(content.value, ensure_ascii=False, indent=2)}\n```"
-
-
-@contents_markdown.register(ContentToolResult)
-def _(content: ContentToolResult) -> str | None:
-    return "\n\n".join(shown(media_of(content), contents_markdown)) or None
+def _(content: Content) -> str | None:  # noqa: C901, PLR0911 - one case per class
+    match any_content(content):
+        case ContentText(text=text, citations=citations):
+            return "\n\n".join(filter(None, [text, sources_markdown(citations)]))
+        case ContentCitation() as citation:
+            return f"Source: {source_link(citation)}"
+        case ContentThinking(thinking=thinking):
+            return f"<thinking>\n{thinking}\n</thinking>\n" if thinking else None
+        case ContentImageInline(type=type, data=data):
+            return f"![](data:{type};base64,{data})"
+        case ContentImageRemote(url=url):
+            return f"![]({url.translate(_IN_A_LINK)})"
+        case ContentPDF(filename=filename):
+            return f"`[PDF: {filename}]`"
+        case ContentFile(filename=filename):
+            return f"`[file: {filename}]`"
+        case ContentUploaded(type=type):
+            return f"`[uploaded {type} file]`"
+        case ContentJson(value=value):
+            return f"```json\n{json.dumps(value, ensure_ascii=False, indent=2)}\n```"
+        case ContentToolResult() as result:
+            return "\n\n".join(shown(media_of(result), contents_markdown)) or None
+        case ContentUnknown() | ContentToolRequest() | None:
+            return None
+        case never:
+            assert_never(never)
 
 
 @contents_markdown.register(Turn)
 def _(turn: Turn) -> str:
     return "\n\n".join(shown(turn.contents, contents_markdown))
+
+
+# --- plain text ------------------------------------------------------------------------------------------
+
+
+@singledispatch
+def contents_text(value: Any) -> str | None:
+    """Returns the text of a content, a turn, a list of turns or a chat.
+
+    Several turns are each enclosed in `<user>` and `</user>`, or `<assistant>` and `</assistant>`.
+
+    Args:
+        value: The content, turn, list of turns, or chat.
+
+    Returns:
+        The text; `None` for a content that is not text.
+
+    Examples:
+        >>> contents_text(ContentText("Hello"))
+        'Hello'
+    """
+    parts = sections(turns_of(value), contents_text)
+    return "\n\n".join(f"<{role}>\n{''.join(texts)}\n</{role}>" for role, texts in parts)
+
+
+@contents_text.register(Content)
+def _(_content: Content) -> None:
+    return None
+
+
+@contents_text.register(ContentText)
+def _(content: ContentText) -> str:
+    return content.text
+
+
+@contents_text.register(Turn)
+def _(turn: Turn) -> str:
+    return "".join(shown(turn.contents, contents_text))

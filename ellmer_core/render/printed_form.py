@@ -9,34 +9,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, zip_longest
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, assert_never
 from unicodedata import combining, east_asian_width
 
 from ..contents.content import (
     Content,
     ContentCitation,
     ContentFile,
-    ContentImage,
+    ContentImageInline,
     ContentImageRemote,
     ContentJson,
     ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentUnknown,
-    ContentUploaded,
-)
-from ..contents.tool_requests_and_results import (
     ContentProviderCall,
     ContentProviderResult,
+    ContentText,
+    ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    ContentUnknown,
+    ContentUploaded,
+    any_content,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
 from ..tools.result_serialization import flatten, result_text
 from .citation_footnotes import source_line, sources_text
-
-__all__ = ["format_chat", "format_content", "format_turn", "format_value", "header", "is_silent", "labels"]
 
 WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an unknown block
 
@@ -89,37 +86,39 @@ def is_silent(content: Content) -> bool:
 
 
 def _content(content: Content) -> str:  # noqa: C901, PLR0911, PLR0912 - one case per class
-    match content:
-        case ContentText():
-            return "\n".join(filter(None, [content.text, sources_text(content.citations)]))
-        case ContentCitation():
-            return f"[source]: {source_line(content)}"
-        case ContentThinking():
-            return f"<thinking>\n{content.thinking}\n</thinking>\n"
-        case ContentImageRemote():
-            return f"[remote image]: {content.url}"
-        case ContentImage():
+    match any_content(content):
+        case ContentText(text=text, citations=citations):
+            return "\n".join(filter(None, [text, sources_text(citations)]))
+        case ContentCitation() as citation:
+            return f"[source]: {source_line(citation)}"
+        case ContentThinking(thinking=thinking):
+            return f"<thinking>\n{thinking}\n</thinking>\n"
+        case ContentImageRemote(url=url):
+            return f"[remote image]: {url}"
+        case ContentImageInline():
             return "[inline image]"
         case ContentPDF():
             return "<PDF document>"
-        case ContentFile():
-            return f"[file]: {content.filename} ({content.type})"
-        case ContentJson():
-            return f"[data] {json.dumps(content.value, ensure_ascii=False, indent=2)}"
-        case ContentUploaded():
-            return f"[uploaded file]: {content.type}"
-        case ContentToolRequest():
-            return f"[tool request ({content.id})]: {_call(content)}"
-        case ContentToolResult():
-            decision = _decision(content)
-            return f"[tool result  ({content.id}){decision}]: {_on_its_own_lines(_outcome(content))}"
-        case ContentProviderCall():
-            both = (content.request, content.result)
-            said = both[1:] if isinstance(content, ContentProviderResult) else both
-            return "\n".join(_content(one) for one in said if one)
-        case ContentUnknown():
-            return f"[unknown content ({content.wire})]: {_cut(_json(dict(content.data)), '...')}"
-    return f"[{type(content).__name__}]"
+        case ContentFile(filename=filename, type=type):
+            return f"[file]: {filename} ({type})"
+        case ContentJson(value=value):
+            return f"[data] {json.dumps(value, ensure_ascii=False, indent=2)}"
+        case ContentUploaded(type=type):
+            return f"[uploaded file]: {type}"
+        case ContentToolRequest(id=id) as request:
+            return f"[tool request ({id})]: {_call(request)}"
+        case ContentToolResult(id=id) as result:
+            return f"[tool result  ({id}){_decision(result)}]: {_on_its_own_lines(_outcome(result))}"
+        case ContentProviderCall() as call:
+            both = (call.request, call.result)
+            parts = both[1:] if isinstance(call, ContentProviderResult) else both
+            return "\n".join(_content(part) for part in parts if part)
+        case ContentUnknown(wire=wire, data=data):
+            return f"[unknown content ({wire})]: {_cut(_json(dict(data)), '...')}"
+        case None:
+            return f"[{content.__class__.__name__}]"
+        case never:
+            assert_never(never)
 
 
 def _decision(result: ContentToolResult) -> str:

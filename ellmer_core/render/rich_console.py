@@ -11,14 +11,11 @@ from rich.markdown import Markdown
 from rich.rule import Rule
 from rich.text import Text
 
-from ..contents.content import Content, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import ContentToolResult, ToolDef
+from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
 from ..tools.result_serialization import flatten
 from .citation_footnotes import sources_markdown
 from .printed_form import format_content, header, is_silent, labels
-
-__all__ = ["renderable", "safe"]
 
 #: Characters that a terminal would obey. Neither a model nor a tool has a say in that.
 CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}

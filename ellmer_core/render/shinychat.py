@@ -15,10 +15,14 @@ from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Any, Literal, cast
 
-from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentThinking
-from ..contents.tool_requests_and_results import (
+from ..contents.content import (
+    Content,
+    ContentImageInline,
+    ContentPDF,
     ContentProviderCall,
     ContentProviderResult,
+    ContentText,
+    ContentThinking,
     ContentToolRequest,
     ContentToolResult,
 )
@@ -27,9 +31,8 @@ from ..conversation.history import merged
 from ..errors import UsageError
 from .citation_footnotes import marked_markdown, sources_markdown
 from .html import contents_html
-from .markdown import contents_markdown
-from .markup_escaping import literal
-from .turn_sections import is_tag, noted, sides, turns_shown
+from .markdown import contents_markdown, is_tag, noted, sides, turns_shown
+from .markup import literal
 
 try:
     from htmltools import HTML

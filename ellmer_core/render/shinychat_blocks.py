@@ -13,12 +13,10 @@ from typing import Any, cast
 from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import ContentToolRequest, ContentToolResult
 from .html import media_html
-from .markup_escaping import literal
+from .markup import literal
 from .tool_card import Card, card, value_text
-
-__all__ = ["in_place", "next_block", "page_scripts", "progress_script", "request_message", "result_message"]
 
 
 def request_message(request: ContentToolRequest) -> ChatMessage:

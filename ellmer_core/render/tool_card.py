@@ -8,8 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
-from ..contents.content import Content, ContentJson, ContentText, ContentUploaded, is_media
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, in_words
+from ..contents.content import (
+    Content,
+    ContentJson,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUploaded,
+    in_words,
+    is_media,
+)
 from ..errors import EllmerWarning, ToolReject, error_message
 from .printed_form import format_content
 

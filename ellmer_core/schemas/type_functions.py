@@ -7,35 +7,20 @@ an `Enum`, a dataclass, a `TypedDict`, a pydantic model.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from .json_to_python_values import convert
-from .python_types import type_of
-from .refs_and_defs import Definitions
+from .json_schema import Definitions
+from .python_types import convert, known_type, type_of
 from .type_classes import Type, TypeArray, TypeBasic, TypeEnum, TypeJsonSchema, TypeObject
 
 __all__ = [
-    "Type",
-    "TypeArray",
-    "TypeBasic",
-    "TypeEnum",
-    "TypeJsonSchema",
-    "TypeObject",
-    "convert",
-    "to_json_schema",
-    "type_array",
-    "type_boolean",
-    "type_enum",
-    "type_from_schema",
-    "type_integer",
-    "type_number",
-    "type_object",
-    "type_of",
-    "type_string",
-]
+    "Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject", "convert", "to_json_schema",
+    "type_array", "type_boolean", "type_enum", "type_from_schema", "type_integer", "type_number",
+    "type_object", "type_of", "type_string",
+]  # fmt: skip
 
 
 def type_boolean(description: str | None = None, required: bool = True) -> TypeBasic:
@@ -265,3 +250,31 @@ def _description(function: str, description: object, instead: str = "") -> str |
     raise UsageError(
         f"The first argument of {function}() must be the description, not {description!r}{hint}."
     )
+
+
+# --- schemas of tools from elsewhere ---------------------------------------------------------------------
+
+
+def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
+    """Returns the arguments of a tool. A JSON Schema object is open by default; for the model, only the named
+    properties exist. The server checks the rest, such as `oneOf` at the root.
+    """
+    properties = schema.get("properties") or {}
+    closed = {"additionalProperties": False, **schema} if properties else schema
+    found = known_type(closed, closed=False)
+    if isinstance(found, TypeObject):
+        return found
+    needed = schema.get("required", ())
+    defs = {home: schema[home] for home in ("$defs", "definitions") if isinstance(schema.get(home), Mapping)}
+    types = {k: known_type({**defs, **v}, closed=False, required=k in needed) for k, v in properties.items()}
+    known = {k: _whole(t) for k, t in types.items()}
+    return TypeObject(schema.get("description"), True, known, not properties)
+
+
+def _whole(type: Type) -> Type:
+    """Returns the type. A type with an unresolved reference allows any value."""
+    try:
+        to_json_schema(TypeObject(properties={"it": type}))
+    except (UsageError, RecursionError):
+        return TypeJsonSchema(type.description, type.required)
+    return type

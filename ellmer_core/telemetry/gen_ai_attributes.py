@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, assert_never
 from urllib.parse import urlsplit
 
 from ..contents.content import (
     Content,
+    ContentCitation,
+    ContentFile,
     ContentImageInline,
     ContentImageRemote,
     ContentJson,
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
+    ToolDef,
+    any_content,
 )
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn
 from ..schemas.type_functions import to_json_schema
 from ..tools.result_serialization import flatten, result_text, split
@@ -148,25 +153,18 @@ def _parts(contents: Iterable[Content]) -> list[Json]:
     return [_part(content) for content in contents]
 
 
-def _part(content: Content) -> Json:  # noqa: PLR0911 - one return per kind of content
-    match content:
+def _part(content: Content) -> Json:  # noqa: C901, PLR0911 - one case per class
+    match any_content(content):
         case ContentText(text=text):
             return {"type": "text", "content": text}
         case ContentThinking(thinking=text):
             return {"type": "reasoning", "content": text}
         case ContentToolRequest(id=id, name=name, arguments=arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
-        case ContentToolResult(id=id):
-            return {"type": "tool_call_response", "id": id, "response": result_text(content)}
+        case ContentToolResult(id=id) as result:
+            return {"type": "tool_call_response", "id": id, "response": result_text(result)}
         case ContentJson(value=value):
             return {"type": "text", "content": json_of(value)}
-        case ContentUnknown(data=data):
-            return {**data, "type": str(data.get("type", "unknown"))}
-    return _media(content) or {"type": type(content).__name__}
-
-
-def _media(content: Content) -> Json | None:
-    match content:
         case ContentImageInline(type=kind, data=data):
             return {"type": "blob", "modality": "image", "mime_type": kind, "content": data}
         case ContentPDF(type=kind, data=data):
@@ -175,4 +173,9 @@ def _media(content: Content) -> Json | None:
             return {"type": "uri", "modality": "image", "uri": url}
         case ContentUploaded(uri=uri, type=kind):
             return {"type": "file", "modality": kind.partition("/")[0], "mime_type": kind, "file_id": uri}
-    return None
+        case ContentUnknown(data=data):
+            return {**data, "type": str(data.get("type", "unknown"))}
+        case ContentCitation() | ContentFile() | None:
+            return {"type": type(content).__name__}
+        case never:
+            assert_never(never)

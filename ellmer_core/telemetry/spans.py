@@ -18,7 +18,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ..contents.content import ContentToolRequest, ContentToolResult
 from ..contents.turns import AssistantTurn
 from ..conversation.history import History, sendable
 from ..conversation.io_operations import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ToolDef
 from ..errors import UsageError
 from ..schemas.type_classes import TypeObject
 

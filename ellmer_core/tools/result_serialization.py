@@ -20,11 +20,11 @@ from ..contents.content import (
     ContentJson,
     ContentPDF,
     ContentText,
+    ContentToolResult,
     ContentUploaded,
     is_media,
     replaced,
 )
-from ..contents.tool_requests_and_results import ContentToolResult
 from ..errors import error_message
 
 __all__ = ["described", "flatten", "result_text", "split"]

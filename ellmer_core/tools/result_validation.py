@@ -6,23 +6,72 @@ models, dataclasses, dates) become JSON here, so that later code gets plain valu
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, time
 from decimal import Decimal
 from enum import Enum
+from io import BytesIO
 from math import isfinite, isnan
 from pathlib import PurePath
 from types import NoneType
 from typing import Any
 from uuid import UUID
 
-from ..contents.content import Content, ContentJson, ContentText, is_media, replaced
-from ..contents.tool_requests_and_results import ContentToolResult
+from ..contents.content import (
+    Content,
+    ContentImageInline,
+    ContentJson,
+    ContentPDF,
+    ContentText,
+    ContentToolResult,
+    is_media,
+    replaced,
+)
+from ..contents.media_types import sniffed
 from ..errors import ToolResultError, error_message
-from .image_objects import as_media
 
 __all__ = ["check_tool_result"]
+
+
+# --- images of other libraries ---------------------------------------------------------------------------
+
+
+DPI = 96  # of a figure: as large as a notebook shows it
+
+
+def as_media(value: Any) -> Content | None:
+    """Returns a value as an image or PDF, or `None` if it is neither. Raises the errors of Pillow or matplotlib."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return _of_bytes(bytes(value))
+    if type(value).__module__.partition(".")[0] == "PIL" and hasattr(value, "save"):
+        return _of_bytes(_saved(value))
+    figure = value.get_figure() if callable(getattr(value, "get_figure", None)) else value
+    if callable(getattr(figure, "savefig", None)):
+        drawn = BytesIO()
+        figure.savefig(drawn, format="png", dpi=DPI)
+        return _of_bytes(drawn.getvalue())
+    return None
+
+
+def _of_bytes(data: bytes) -> Content | None:
+    type, written = sniffed(data), b64encode(data).decode("ascii")
+    if type == "application/pdf":
+        return ContentPDF(type, written)
+    return ContentImageInline(type, written) if type and type.startswith("image/") else None
+
+
+def _saved(image: Any) -> bytes:
+    """Returns a Pillow image as PNG. PNG does not support some of its modes (such as CMYK)."""
+    out = BytesIO()
+    plain = image if image.mode in {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"} else image.convert("RGB")
+    plain.save(out, "PNG")
+    return out.getvalue()
+
+
+# --- results ---------------------------------------------------------------------------------------------
+
 
 MAX_DEPTH = 100
 MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits

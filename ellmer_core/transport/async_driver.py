@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from ..contents.content import Content
-from ..contents.images_and_pdfs import fetched_image
+from ..contents.files import fetched_image
 from ..contents.turns import Turn
 from ..conversation.io_operations import (
     Answer,

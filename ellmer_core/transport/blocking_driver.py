@@ -133,7 +133,7 @@ class BlockingDriver(HttpExchange):
         self.drop()
 
     def fetch(self, url: str) -> ContentImageInline:
-        from ..contents.images_and_pdfs import fetched_image  # noqa: PLC0415 - few chats fetch
+        from ..contents.files import fetched_image  # noqa: PLC0415 - few chats fetch
 
         return fetched_image(url)
 

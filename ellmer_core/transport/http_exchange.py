@@ -19,7 +19,7 @@ from ..conversation.settings import StreamController
 from ..errors import ConnectError, ResponseError, TimeoutError, UsageError
 from ..log import logger, place
 from ..version import VERSION
-from ..wire.framing.sse_and_ndjson import decoder
+from ..wire.framing import decoder
 from .http_clients import Connection, Timeouts
 
 __all__ = ["LINGER", "ConnectionMonitor", "HttpExchange", "hang_up", "some_time"]

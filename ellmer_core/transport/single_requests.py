@@ -12,8 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..contents.content import ContentFile, ContentImageInline, ContentPDF, ContentUploaded
-from ..contents.tool_requests_and_results import ToolDef
+from ..contents.content import ContentFile, ContentImageInline, ContentPDF, ContentUploaded, ToolDef
 from ..contents.turns import Turn
 from ..conversation import retries
 from ..conversation.io_operations import Answer, Clock, Loop, ReadBody, Send, Wait
@@ -21,9 +20,9 @@ from ..conversation.request_cache import encoded
 from ..conversation.settings import StreamController
 from ..errors import ConnectError, ProviderError, ResponseError, UsageError
 from ..wire.base import Wire
-from ..wire.batch_and_file_apis.base import Steps, Uploads
-from ..wire.framing.json_text import read_json
-from ..wire.request_and_stream_merger import Request
+from ..wire.batches_and_files import Steps, Uploads
+from ..wire.interfaces import Request
+from ..wire.shared.json_objects import read_json
 from .blocking_driver import BlockingDriver, drive
 from .http_clients import Connection
 
@@ -87,7 +86,7 @@ def uploaded(
     wire: Wire, path: str | Path, content_type: str | None, expires_in: float | None
 ) -> Loop[ContentUploaded]:
     """Returns a file that the provider has stored, when it is ready."""
-    from ..contents.document_files import content_file  # noqa: PLC0415 - few chats upload
+    from ..contents.files import content_file  # noqa: PLC0415 - only needed to upload
 
     uploads = _uploads(wire)
     content: ContentFile | ContentImageInline | ContentPDF = content_file(path, content_type)

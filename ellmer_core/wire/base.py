@@ -1,8 +1,8 @@
 """A wire format converts our turns to a provider's JSON, and the provider's JSON to our turns.
 
 A `Wire` is a frozen value. It opens no socket and reads neither the clock nor the environment. Each wire format
-is a package with the same modules: `request` (our turns as a request, in order), `content` (one content at a time),
-`response` (an answer as a turn) and `stream` (events as the answer they add up to). A provider is a subclass in
+is a package with the same two modules: `to_wire` (our turns as a request, in order, and one content at a time) and
+`from_wire` (events as the answer they add up to, and an answer as a turn). A provider is a subclass in
 `ellmer_core/providers/` that overrides what differs; this base and the wire formats never know their children.
 
 A streamed answer is merged into the JSON of the same answer without a stream (`Merger`), and both go through
@@ -11,31 +11,55 @@ A streamed answer is merged into the JSON of the same answer without a stream (`
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, cast
 
+from ..contents.content import (
+    Content,
+    ContentFile,
+    ContentImage,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUnknown,
+    ContentUploaded,
+    ToolDef,
+)
+from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
+from ..tools.result_serialization import described, flatten
 from ..values import Value
-from .batch_and_file_apis.base import Batches, Uploads
-from .media_acceptance import MediaAcceptance
-from .model_profile import Profile
-from .request_and_stream_merger import Json, Merger, Request, Supports
-from .shared import json_bodies
-from .shared.hidden_keys import HiddenHeaders, without_user
-from .shared.provider_errors import error_of
-from .structured_output import StructuredOutput
+from .batches_and_files import Batches, Uploads
+from .interfaces import (
+    IMAGES,
+    HiddenHeaders,
+    Json,
+    Merger,
+    Profile,
+    Request,
+    SchemaLimits,
+    Supports,
+    without_user,
+)
+from .shared import content_parts, json_objects
+from .shared.endings_and_errors import error_of
+from .shared.tool_calls import STRUCTURED
 
 if TYPE_CHECKING:
-    from ..contents.content import Content
-    from ..contents.tool_requests_and_results import ToolDef
-    from ..contents.turns import AssistantTurn, Turn
     from ..errors import ProviderError
-    from ..schemas.type_functions import Type
+    from ..schemas.type_functions import Type, TypeObject
 
-__all__ = ["Wire"]
+
+StructuredMode = Literal["native", "tool", "prompt"]
+
+
+_ASKED = f"Give your answer by calling the tool `{STRUCTURED}`."
 
 
 def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
@@ -47,7 +71,7 @@ def _define(tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Wire(MediaAcceptance, StructuredOutput, Value):
+class Wire(Value, ABC):
     """A wire format at a provider, with a model.
 
     `params` are the neutral parameters (`temperature`, `max_tokens`, …), which the wire renames. `api_args` is merged
@@ -72,6 +96,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     ] = {}  # neutral parameter: its place in the body, `a.b` for {"a": {"b"}}
     supports: ClassVar[Supports] = Supports()
     fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
+    schema_limits: ClassVar[SchemaLimits] = SchemaLimits()
     tool_media: Literal["pointer", "native"] = "pointer"
 
     model: str = ""
@@ -119,8 +144,8 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
         """Returns the finished request: `params` at their places, then `api_args`, then `api_headers`. Each overrides
         the earlier values.
         """
-        body = json_bodies.merged(json_bodies.merged(body, self.profile.fields), self.parameters())
-        body = json_bodies.merged(self.with_tools(body), self.api_args)
+        body = json_objects.merged(json_objects.merged(body, self.profile.fields), self.parameters())
+        body = json_objects.merged(self.with_tools(body), self.api_args)
         return Request(url, {**self.headers(), **self.added_headers()}, body, stream)
 
     @property
@@ -131,9 +156,9 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     def with_tools(self, body: Json) -> Json:
         """Returns the body with the fields that the model needs for tools. Without tools, the tool choice is removed."""
         if any(one.get("tools") or one.get("toolConfig", {}).get("tools") for one in (body, self.api_args)):
-            needed = json_bodies.parameters(self.profile.with_tools, self.takes, self.name)
-            return json_bodies.merged(body, needed)
-        return json_bodies.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
+            needed = json_objects.parameters(self.profile.with_tools, self.takes, self.name)
+            return json_objects.merged(body, needed)
+        return json_objects.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")
 
     def added_headers(self) -> Mapping[str, str]:
         """Returns the headers of the profile and the caller's. A header in both has both values."""
@@ -143,7 +168,7 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
 
     def parameters(self) -> Json:
         """Returns `params` at their places in the body."""
-        return json_bodies.parameters(self.params, self.param_names, self.name)
+        return json_objects.parameters(self.params, self.param_names, self.name)
 
     def headers(self) -> dict[str, str]:
         """Returns the headers with the key, if there is one."""
@@ -211,6 +236,152 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
         """Returns the definition of a tool that the provider runs itself, or `None` for a function of ours."""
         return tool.provided(self.name)
 
+    # media --------------------------------------------------------------------------------------------------
+
+    def flat(self, contents: Sequence[Content]) -> list[Content]:
+        """Returns the contents of a user turn with the media of tool results inside or after them, as `tool_media`
+        says. Raises `ContentError` for media that the provider does not accept; in a result they are described
+        instead.
+        """
+        if {*map(type, contents)} == {ContentText}:
+            return list(contents)
+        contents = described([self.as_sent(content) for content in contents], self.refuses)
+        if refused := next(filter(self.refuses, contents), None):
+            raise content_parts.refused(refused, self.name, self.objection(refused))
+        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
+
+    def as_sent(self, content: Content) -> Content:
+        """Returns the content to send for a content of the user. A file at another provider is sent itself, and an
+        unsupported document is sent as its text.
+        """
+        if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
+            content = content.source
+        if not isinstance(content, ContentFile):
+            return content
+        if block := self.file(content):
+            return ContentUnknown(self.name, block)
+        if not content.text:
+            raise content_parts.refused(content, self.name, self.objection(content))
+        return _named_text(content)
+
+    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
+        """Returns a file as a block of the format, or `None` if the API does not accept it."""
+        return None
+
+    def holds(self, file: ContentUploaded) -> bool:
+        """Tells whether a file is stored at this provider."""
+        return file.wire == self.name and file.provider in {"", self.provider}
+
+    def refuses(self, value: object) -> bool:
+        """Tells whether this is media of a kind that the provider or the model does not accept."""
+        return bool(self.objection(value))
+
+    def objection(self, value: object) -> str:  # noqa: PLR0911 - one return per kind of media
+        """Returns the reason why the provider or the model does not accept this medium, or `""`."""
+        who, profile = f"{self.provider}'s {self.model}", self.profile
+        match value:
+            case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
+                return f"{who} does not accept PDFs"
+            case ContentImage() if not self.supports.images or profile.images == ():
+                return f"{who} does not accept images"
+            case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
+                there = ", ".join(profile.images or IMAGES)
+                return f"{type} is not one of {there}, which {who} accepts"
+            case ContentImageRemote(url=url) if not self.fetches_from(url):
+                return f"{self.provider} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
+            case ContentFile(type=type, text=text) if not text and not self.file(value):
+                return f"{who} does not accept {type} over this API"
+            case ContentUploaded(source=Content() as source) if not self.holds(value):
+                return self.objection(source)
+            case ContentUploaded(wire=wire) if (
+                wire != self.name or not self.supports.pdfs or profile.pdfs is False
+            ):
+                return f"{who} cannot read files that were uploaded elsewhere ({wire})"
+        return ""
+
+    def fetches_from(self, url: str) -> bool:  # noqa: ARG002 - a provider may fetch from some places only
+        """Tells whether the API downloads an image from there."""
+        return self.fetches
+
+    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+        """Returns the function that names the call of a result in this turn, for the tags around its media."""
+        return lambda result: self.call_id(result.id)
+
+    # structured output --------------------------------------------------------------------------------------
+
+    def asking(
+        self,
+        turns: Sequence[Turn],
+        tools: Sequence[ToolDef] = (),
+        *,
+        stream: bool = False,
+        type: Type | None = None,
+        mode: StructuredMode | None = None,
+    ) -> Request:
+        """Returns the whole request for `type` in a possible mode. Raises `UsageError` if `mode` is not possible."""
+        if type is None:
+            return self.request(turns, tools, stream=stream)
+        match self.structured_mode(type, tools, mode):
+            case "native":
+                return self.request(turns, tools, stream=stream, type=type)
+            case "tool":
+                return self.by_a_call(turns, tools, type, stream=stream)
+        from .shared.schemas import in_words  # noqa: PLC0415 - most answers need no schema
+
+        return self.request(told(turns, in_words(type)), tools, stream=stream)
+
+    def structured_mode(
+        self, type: Type, tools: Sequence[ToolDef] = (), mode: StructuredMode | None = None
+    ) -> StructuredMode:
+        """Returns the first possible mode, or the requested one."""
+        if mode == "prompt":
+            return mode
+        if mode not in {None, "native", "tool"}:
+            raise UsageError(f'mode must be "native", "tool" or "prompt", not {mode!r}.')
+        native = self.native_problem(type, tools) if mode != "tool" else "a tool is wanted"
+        if native is None:
+            return "native"
+        if mode == "native":
+            raise UsageError(f'mode="native" does not work with {self.provider} here: {native}.')
+        call = self.call_problem(type, tools)
+        if mode == "tool" and call is not None:
+            raise UsageError(f'mode="tool" does not work with {self.provider} here: {call}.')
+        return "prompt" if call else "tool"
+
+    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
+        """Returns the reason why the API cannot enforce this schema beside these tools, or `None`."""
+        if self.profile.structured == "words":
+            return f"{self.model} does not support structured output"
+        from .shared.schemas import json_schema, unfit  # noqa: PLC0415 - most answers need no schema
+
+        return unfit(json_schema(type), self.schema_limits)
+
+    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
+        """Returns the reason why the answer cannot be a tool call, or `None`."""
+        calls = self.supports.tools and self.profile.tools
+        return None if calls else f"{self.model} calls no tools"
+
+    def forced(self, *, alone: bool) -> Json:  # noqa: ARG002 - as where a call can be demanded
+        """Returns the fields of a body that demand a call: of the one tool, or else of any. It is empty if the model
+        cannot be forced; the prompt then asks for the call.
+        """
+        return {}
+
+    def by_a_call(
+        self, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type, *, stream: bool
+    ) -> Request:
+        """Returns the request for an answer by a tool call."""
+        forced = self.forced(alone=not tools) if self._forcible() else {}
+        asked = turns if forced else told(turns, _ASKED)
+        request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
+        ours = {name: request.json[name] for name in forced if name in request.json}
+        return replace(request, json={**request.json, **json_objects.merged(ours, forced)})
+
+    def _forcible(self) -> bool:
+        asked = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
+        thinks = self.profile.thinks or bool(asked)
+        return self.profile.forced and (self.profile.forced_thinking or not thinks)
+
     # beside the conversation ------------------------------------------------------------------------------
 
     def count_request(
@@ -260,3 +431,56 @@ class Wire(MediaAcceptance, StructuredOutput, Value):
     def error(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """Returns the typed error for an answer with an error status. The body may be anything, also HTML or empty."""
         return error_of(status, headers, body).at(self.provider, self.model, self.key_vars)
+
+
+# --- structured output -----------------------------------------------------------------------------------
+
+
+def _named_text(file: ContentFile) -> ContentText:
+    from html import escape  # noqa: PLC0415 - files are seldom
+
+    return ContentText(f'<file name="{escape(file.filename)}">\n{file.text}\n</file>')
+
+
+def told(turns: Sequence[Turn], text: str) -> list[Turn]:
+    """Returns the turns with an instruction after the user's last message. It stays there during tool rounds."""
+    last = [
+        place
+        for place, turn in enumerate(turns)
+        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents)
+    ]
+    place = last[-1] + 1 if last else len(turns)
+    return [*turns[:place], UserTurn(text), *turns[place:]]
+
+
+def _answer_tool(type: Type) -> ToolDef:
+    arguments = cast("TypeObject", type)  # only its schema is read
+    return ToolDef(_never_called, STRUCTURED, "Gives the answer, in the end.", arguments)
+
+
+def _never_called(**_: Any) -> NoReturn:
+    raise AssertionError("the call is the answer")
+
+
+def answer_of(turn: AssistantTurn) -> AssistantTurn:
+    """Returns the turn with its data as text if they arrived as a call. If no other call is left, the reason is a
+    normal stop.
+    """
+    if not any(map(_gives_data, turn.tool_requests)):
+        return turn
+    contents = tuple(
+        ContentText(called_text(c)) if isinstance(c, ContentToolRequest) and _gives_data(c) else c
+        for c in turn.contents
+    )
+    answered = replace(turn, contents=contents)
+    ended = turn.finish_reason == "tool_use" and not answered.tool_requests
+    return replace(answered, finish_reason="success") if ended else answered
+
+
+def called_text(request: ContentToolRequest) -> str:
+    """Returns the arguments of a call unchanged."""
+    return request.raw if request.raw is not None else json_objects.json_text(dict(request.arguments))
+
+
+def _gives_data(request: ContentToolRequest) -> bool:
+    return request.name == STRUCTURED

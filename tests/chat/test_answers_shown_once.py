@@ -12,8 +12,7 @@ import pytest
 import ellmer_core as ec
 from ellmer_core._chat.answers import Answer, Texts
 from ellmer_core._chat.console import default_echo
-from ellmer_core.contents.content import ContentCitation, ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentCitation, ContentText, ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn
 from ellmer_core.tool_execution import Progress
 

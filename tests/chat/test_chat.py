@@ -6,11 +6,10 @@ import json
 import pytest
 from chat_answers import SSE, answer, f, streamed
 
-from ellmer_core.contents.content import ContentText, ContentThinking
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentText, ContentThinking, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, Tokens, UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
-from ellmer_core.models.prices import session_usage
+from ellmer_core.models.prices import price_lookup
 from ellmer_core.providers.openai import chat_openai
 
 # Talking ----------------------------------------------------------------------------------------------------
@@ -136,7 +135,7 @@ def test_nothing_to_say_is_not_sent(make):
 
 
 def test_tokens_and_cost(server, reply, make, monkeypatch):
-    monkeypatch.setattr(session_usage, "_used", {})
+    monkeypatch.setattr(price_lookup, "_used", {})
     chat = make(provider=chat_openai, model="gpt-4.1")
     body = {
         "status": "completed",
@@ -158,7 +157,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
         "cost": pytest.approx(one),
         "preview": "Again",
     }
-    [row] = session_usage.token_usage()
+    [row] = price_lookup.token_usage()
     assert (row["provider"], row["model"], row["input"], row["cost"]) == (
         "OpenAI",
         "gpt-4.1",
@@ -168,7 +167,7 @@ def test_tokens_and_cost(server, reply, make, monkeypatch):
 
 
 def test_what_nobody_knows_is_none(server, reply, make, monkeypatch):
-    monkeypatch.setattr(session_usage, "_used", {})
+    monkeypatch.setattr(price_lookup, "_used", {})
     chat = make()
     server.answers(reply([answer()]), reply([answer(usage={"prompt_tokens": 1, "completion_tokens": 2})]))
     assert chat.get_cost() == 0
@@ -176,7 +175,7 @@ def test_what_nobody_knows_is_none(server, reply, make, monkeypatch):
     chat.chat("Hi")
     assert chat.get_cost() is None
     assert [row["input"] for row in chat.get_tokens()] == [None, 1]
-    assert session_usage.token_usage()[0]["cost"] is None
+    assert price_lookup.token_usage()[0]["cost"] is None
 
 
 def test_partial_turns_have_no_row(make):

@@ -3,7 +3,7 @@
 import pytest
 from chat_answers import answer, calls, f, named_tool
 
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentToolRequest, ContentToolResult
 from ellmer_core.errors import UsageError
 from ellmer_core.tools.definition import tool
 

@@ -8,9 +8,8 @@ from threading import Thread
 import pytest
 from chat_answers import IMAGE, SSE, answer, calls, f, named_tool, streamed
 
-from ellmer_core.contents.content import ContentText
+from ellmer_core.contents.content import ContentText, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.json_serialization import contents_record
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.conversation.history import History
 from ellmer_core.errors import ServerError, UsageError

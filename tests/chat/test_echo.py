@@ -9,8 +9,13 @@ from textwrap import dedent
 import pytest
 
 from ellmer_core._chat.console import Echo, default_echo, echo_mode
-from ellmer_core.contents.content import ContentImageInline, ContentText, ContentThinking
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import UsageError
 

@@ -6,10 +6,14 @@ import logging
 import pytest
 
 from ellmer_core import tool
-from ellmer_core.contents import images_and_pdfs
-from ellmer_core.contents.content import ContentImageInline, ContentImageRemote
+from ellmer_core.contents import files
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentImageRemote,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.json_serialization import contents_record, contents_replay
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.io_operations import Clock, Fetch, Send
 from ellmer_core.errors import ContentError, EllmerWarning, ProviderError, UsageError
@@ -17,7 +21,7 @@ from ellmer_core.providers.anthropic import Anthropic
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.google_vertex import chat_google_vertex
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
-from ellmer_core.wire.shared.provider_errors import error_of
+from ellmer_core.wire.shared.endings_and_errors import error_of
 
 PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 URL = "https://example.com/a.png"
@@ -166,7 +170,7 @@ def test_what_an_api_fetches_itself_is_left_to_it():
 )
 def test_only_public_addresses_over_https_are_fetched(url):
     with pytest.raises(UsageError, match=r"private network|must start with https:"):
-        images_and_pdfs.fetched_image(url)
+        files.fetched_image(url)
 
 
 def test_calls_without_ids_are_named_by_their_function():

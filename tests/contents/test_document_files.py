@@ -10,14 +10,14 @@ import pytest
 import ellmer_core as ec
 from ellmer_core.contents.content import ContentFile, ContentImageInline, ContentPDF, ContentText
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.mistral.request import MistralChat
-from ellmer_core.wire.ollama.request import OllamaChat
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.mistral.to_wire import MistralChat
+from ellmer_core.wire.ollama.to_wire import OllamaChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 PNG = b"\x89PNG\r\n\x1a\n and more"
 WIRES = {

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF
-from ellmer_core.contents.images_and_pdfs import (
+from ellmer_core.contents.files import (
     content_image_file,
     content_image_plot,
     content_image_url,

@@ -17,18 +17,16 @@ from ellmer_core.contents.content import (
     ContentImageRemote,
     ContentJson,
     ContentPDF,
+    ContentProviderCall,
+    ContentProviderResult,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
 from ellmer_core.contents.json_serialization import OURS, contents_record, contents_replay
-from ellmer_core.contents.tool_requests_and_results import (
-    ContentProviderCall,
-    ContentProviderResult,
-    ContentToolRequest,
-    ContentToolResult,
-)
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.providers.openai_compatible import chat_openai_compatible

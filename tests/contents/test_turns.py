@@ -4,8 +4,14 @@ import dataclasses
 
 import pytest
 
-from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentText, replaced
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentPDF,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    replaced,
+)
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, Tokens, UserTurn
 from ellmer_core.errors import UsageError
 

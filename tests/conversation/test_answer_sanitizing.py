@@ -8,11 +8,11 @@ from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.contents.turns import Tokens
 from ellmer_core.conversation.response import Pieces, turn_of
 from ellmer_core.errors import ResponseError
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.framing.sse_and_ndjson import decoder
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.framing import decoder
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 CHAT = OpenAIChat(model="m")
 

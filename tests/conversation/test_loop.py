@@ -20,8 +20,7 @@ from played_loop import (
     whole,
 )
 
-from ellmer_core.contents.content import ContentImageInline, ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentImageInline, ContentText, ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.history import History
 from ellmer_core.conversation.io_operations import Clock, Emit, Send
@@ -36,7 +35,7 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.schemas.type_functions import type_object, type_string
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 pytestmark = pytest.mark.usefixtures("no_tool_ran_yet")
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from played_loop import OPEN, Outside, results, talk, whole
 
-from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentText, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.conversation.history import NEVER_CALLED, History
 from ellmer_core.errors import UsageError

@@ -18,8 +18,7 @@ from played_loop import (
     whole,
 )
 
-from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolResult
+from ellmer_core.contents.content import ContentText, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.conversation.history import INTERRUPTED, NEVER_CALLED, History
 from ellmer_core.conversation.io_operations import CallTools

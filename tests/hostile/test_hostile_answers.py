@@ -14,10 +14,10 @@ from ellmer_core.contents.turns import Tokens
 from ellmer_core.conversation.response import turn_of
 from ellmer_core.errors import EllmerError, UsageError
 from ellmer_core.models.prices.price_lookup import cost
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.framing.json_text import MAX_DEPTH, read_json
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.shared.provider_errors import error_of, in_band_error
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.shared.endings_and_errors import error_of, in_band_error
+from ellmer_core.wire.shared.json_objects import MAX_DEPTH, read_json
 
 # What cannot be read ----------------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from scripted_chat import CHAT, talk
 
 import ellmer_core as ec
 from ellmer_core.errors import EllmerError
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.shared.provider_errors import error_of
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.shared.endings_and_errors import error_of
 
 # Where requests go ------------------------------------------------------------------------------------------
 

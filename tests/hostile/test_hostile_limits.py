@@ -12,7 +12,7 @@ from scripted_chat import talk
 
 import ellmer_core as ec
 from ellmer_core.errors import ResponseError, UsageError
-from ellmer_core.wire.shared.provider_errors import error_of
+from ellmer_core.wire.shared.endings_and_errors import error_of
 
 
 class Endless(httpx.SyncByteStream):
@@ -119,7 +119,7 @@ def test_the_words_of_a_page_are_kept():
 
 
 def test_references_to_references_are_not_written_out():
-    from ellmer_core.schemas.external_tool_schemas import arguments_of
+    from ellmer_core.schemas.type_functions import arguments_of
 
     defs = {
         f"d{n}": {"type": "object", "properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in "abcdefgh"}}

@@ -8,7 +8,7 @@ import pytest
 
 from ellmer_core import ConnectError
 from ellmer_core.errors import UsageError
-from ellmer_core.wire.shared.types_as_json_schema import json_schema
+from ellmer_core.wire.shared.schemas import json_schema
 
 pytest.importorskip("mcp")
 

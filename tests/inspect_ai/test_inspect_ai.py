@@ -28,12 +28,16 @@ from inspect_ai.scorer import includes  # noqa: E402
 from inspect_ai.solver import generate, use_tools  # noqa: E402
 from inspect_ai.tool import ToolCall, ToolCallError, tool  # noqa: E402
 
-from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentThinking  # noqa: E402
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult  # noqa: E402
+from ellmer_core.contents.content import (  # noqa: E402  # noqa: E402
+    ContentImageInline,
+    ContentPDF,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn  # noqa: E402
 from ellmer_core.errors import UsageError  # noqa: E402
-from ellmer_core.inspect_ai import EllmerModel, chat_solver  # noqa: E402
-from ellmer_core.inspect_ai.messages import messages_of, turns_of  # noqa: E402
+from ellmer_core.inspect_ai import EllmerModel, chat_solver, messages_of, turns_of  # noqa: E402  # noqa: E402
 
 KEY = "sk-secret"
 

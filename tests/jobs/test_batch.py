@@ -8,8 +8,12 @@ import pytest
 from batch_apis import APIS, MODEL, PROMPTS, Anthropic, Gemini, OpenAI, chat_of, every_api, line
 
 from ellmer_core import chat_anthropic, chat_deepseek, chat_openai_completions
-from ellmer_core.contents.content import ContentImageInline, ContentImageRemote
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import (
+    ContentImageInline,
+    ContentImageRemote,
+    ContentToolRequest,
+    ContentToolResult,
+)
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import (
     AuthenticationError,
@@ -22,8 +26,8 @@ from ellmer_core.errors import (
     UsageError,
 )
 from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
-from ellmer_core.models.prices import session_usage
-from ellmer_core.wire.batch_and_file_apis.batch_apis import GeminiBatches
+from ellmer_core.models.prices import price_lookup
+from ellmer_core.wire.gemini.batches_and_files import GeminiBatches
 
 
 def never(seconds):
@@ -52,7 +56,7 @@ def path(tmp_path):
 def test_images_by_url_are_fetched_where_the_api_fetches_none(server, say, path, monkeypatch):
     url, fetched = "https://example.com/cat.png", []
     monkeypatch.setattr(
-        "ellmer_core.contents.images_and_pdfs.fetched_image",
+        "ellmer_core.contents.files.fetched_image",
         lambda asked: fetched.append(asked) or ContentImageInline("image/png", "iVBORw0KGgo="),
     )
     api = Gemini()
@@ -350,13 +354,13 @@ def test_gemini_s_limit_is_known_beforehand(monkeypatch, server, path):
 
 @every_api
 def test_answers_count_in_the_session_once_whoever_waited_for_them(api, server, say, path, monkeypatch):
-    monkeypatch.setattr(session_usage, "_used", {})
+    monkeypatch.setattr(price_lookup, "_used", {})
     say(*api.submitted(), api.working(), *api.finished({"chat-0": "4", "chat-1": "6"}))
     assert batch_chat(chat_of(api, server), PROMPTS, path, wait=False) is None
     assert batch_chat_completed(chat_of(api, server), PROMPTS, path)
-    assert session_usage.token_usage() == []
+    assert price_lookup.token_usage() == []
     chats = batch_chat(chat_of(api, server), PROMPTS, path)
-    [row] = session_usage.token_usage()
+    [row] = price_lookup.token_usage()
     assert row["input"] == sum(chat.get_tokens()[0]["input"] for chat in chats) > 0
     batch_chat(chat_of(api, server), PROMPTS, path)
-    assert session_usage.token_usage() == [row]
+    assert price_lookup.token_usage() == [row]

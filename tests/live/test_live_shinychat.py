@@ -19,9 +19,10 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import EllmerWarning
 from ellmer_core.render.html import contents_html

@@ -14,17 +14,16 @@ from threading import Event
 import pytest
 
 from ellmer_core import ConnectError, chat_openai_completions, tool, tool_annotations
-from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest
 from ellmer_core.errors import UsageError
 from ellmer_core.schemas.type_functions import to_json_schema
 from ellmer_core.tool_execution import ainvoke, invoke
-from ellmer_core.wire.shared.types_as_json_schema import json_schema
+from ellmer_core.wire.shared.schemas import json_schema
 
 pytest.importorskip("mcp")
 
 from ellmer_core.mcp import mcp_server, mcp_tools
-from ellmer_core.schemas.external_tool_schemas import arguments_of
+from ellmer_core.schemas.type_functions import arguments_of
 
 PEER = [sys.executable, str(Path(__file__).with_name("mcp_peer.py"))]
 OURS = """

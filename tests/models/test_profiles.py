@@ -13,8 +13,7 @@ from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.groq import chat_groq
 from ellmer_core.providers.openai import chat_openai
-from ellmer_core.wire.model_profile import Profile
-from ellmer_core.wire.neutral_parameters import params
+from ellmer_core.wire.interfaces import Profile, params
 
 ASK = [UserTurn("hi")]
 

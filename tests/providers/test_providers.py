@@ -6,8 +6,7 @@ import pytest
 from every_provider import DRAW, ONE, PDF, PLACES, PNG, SHAPE, WIRES, body, made, modules
 
 import ellmer_core
-from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolResult
+from ellmer_core.contents.content import ContentText, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError, UsageError
 from ellmer_core.providers._construction import chat

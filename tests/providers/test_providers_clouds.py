@@ -7,8 +7,7 @@ import pytest
 from every_provider import made
 
 import ellmer_core
-from ellmer_core.contents.content import ContentImageRemote
-from ellmer_core.contents.tool_requests_and_results import ContentToolResult
+from ellmer_core.contents.content import ContentImageRemote, ContentToolResult
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import UsageError
 from ellmer_core.providers import _cloud

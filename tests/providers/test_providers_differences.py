@@ -3,8 +3,14 @@
 import pytest
 from every_provider import DRAW, ONE, PDF, PNG, SHAPE, body, made
 
-from ellmer_core.contents.content import ContentImageRemote, ContentText, ContentThinking, ContentUploaded
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import (
+    ContentImageRemote,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ContentUploaded,
+)
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
 from ellmer_core.providers._construction import chat

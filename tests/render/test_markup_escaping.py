@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from mdit_py_plugins.footnote import footnote_plugin
 
-from ellmer_core.render.markup_escaping import IMAGE, Literal, literal
+from ellmer_core.render.markup import IMAGE, Literal, literal
 
 READ = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).use(footnote_plugin)
 PARTS = ["<style>", "</style>", "<div class=x>", "<br>", "`", "``", "```", "~~~", "\n", "\n\n", "a", " ", "\\", "<",

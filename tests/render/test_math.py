@@ -6,10 +6,9 @@ import pytest
 from rich.console import Console
 
 from ellmer_core import ContentText
-from ellmer_core.live.console_streaming_markdown import markdown
+from ellmer_core.live.console import markdown
 from ellmer_core.render.html import contents_html
-from ellmer_core.render.markup_escaping import Literal, literal
-from ellmer_core.render.math import formula_html
+from ellmer_core.render.markup import Literal, formula_html, literal
 
 X = formula_html("x_1")
 XX = formula_html("x_1", block=True)

@@ -16,17 +16,15 @@ from ellmer_core.contents.content import (
     ContentImageRemote,
     ContentJson,
     ContentPDF,
+    ContentProviderCall,
+    ContentProviderResult,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
     replaced,
-)
-from ellmer_core.contents.tool_requests_and_results import (
-    ContentProviderCall,
-    ContentProviderResult,
-    ContentToolRequest,
-    ContentToolResult,
 )
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Tokens, UserTurn
 from ellmer_core.render.printed_form import format_chat, format_content, format_turn

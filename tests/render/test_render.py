@@ -20,17 +20,15 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.render.export_to_file import export
-from ellmer_core.render.html import _parser, contents_html
-from ellmer_core.render.markdown import contents_markdown
-from ellmer_core.render.notebook import styles
-from ellmer_core.render.plain_text import contents_text
+from ellmer_core.render.html import _parser, contents_html, export, styles
+from ellmer_core.render.markdown import contents_markdown, contents_text
 from ellmer_core.render.shinychat import contents_shinychat
 from ellmer_core.tools.definition import tool, tool_annotations
 

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from sixty_schemas import SCHEMAS
 
 from ellmer_core.errors import ConversionError, UsageError
-from ellmer_core.schemas.json_schema_validation import check_data, check_schema, without_optional_nulls
+from ellmer_core.schemas.json_schema import check_data, check_schema, without_optional_nulls
 from ellmer_core.schemas.type_functions import to_json_schema, type_of
 
 KNOWN = [

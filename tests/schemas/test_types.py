@@ -29,7 +29,7 @@ from ellmer_core.schemas.type_functions import (
     type_of,
     type_string,
 )
-from ellmer_core.wire.shared.types_as_json_schema import json_schema
+from ellmer_core.wire.shared.schemas import json_schema
 
 # the functions ----------------------------------------------------------------------------------------------
 

@@ -1,9 +1,8 @@
 """Bedrock's families of models, and the calls, results and answers that its tests send them."""
 
-from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn
-from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.bedrock.to_wire import Bedrock
 
 CLAUDE = Bedrock(model="us.anthropic.claude-sonnet-4-5-20250929-v1:0")
 NOVA = Bedrock(model="us.amazon.nova-2-lite-v1:0")

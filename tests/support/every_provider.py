@@ -4,8 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 import ellmer_core
-from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ToolDef
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest, ToolDef
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.providers._construction import chat
 from ellmer_core.schemas.type_classes import TypeObject

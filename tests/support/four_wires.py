@@ -2,13 +2,12 @@
 
 import pytest
 
-from ellmer_core.contents.content import ContentImageInline, ContentPDF
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentImageInline, ContentPDF, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 CHAT, RESPONSES, ANTHROPIC, GEMINI = (
     OpenAIChat(model="m"),

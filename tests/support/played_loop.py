@@ -3,8 +3,7 @@
 import json
 from dataclasses import dataclass, field, replace
 
-from ellmer_core.contents.content import ContentText
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentText, ContentToolRequest
 from ellmer_core.conversation.io_operations import (
     Answer,
     CallTools,
@@ -20,7 +19,7 @@ from ellmer_core.conversation.loop import converse
 from ellmer_core.conversation.settings import Settings
 from ellmer_core.tool_execution import invoke
 from ellmer_core.tools.definition import tool
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 SSE = {"content-type": "text/event-stream"}
 HI = [ContentText("Hi")]

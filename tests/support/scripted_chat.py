@@ -3,7 +3,7 @@
 import httpx
 
 import ellmer_core as ec
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 CHAT = OpenAIChat(model="gpt-4.1", base_url="http://x")
 

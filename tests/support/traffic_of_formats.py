@@ -4,11 +4,11 @@ import json
 
 from recorded_traffic import interactions
 
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.framing.sse_and_ndjson import SseDecoder
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.framing import SseDecoder
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 WIRES = {
     "openai-chat": OpenAIChat(),

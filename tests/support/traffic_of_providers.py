@@ -25,7 +25,7 @@ from ellmer_core.providers.together import Together
 from ellmer_core.providers.vllm import VLLM
 from ellmer_core.providers.xai import XAI
 from ellmer_core.providers.zai import ZAI
-from ellmer_core.wire.framing.sse_and_ndjson import decoder
+from ellmer_core.wire.framing import decoder
 
 NATIVE = {"bedrock-converse": AWSBedrock, "ollama": Ollama, "cohere-v2": Cohere}
 CHAT = {
@@ -43,7 +43,7 @@ CHAT = {
     "perplexity": Perplexity,
     "localhost": VLLM,
 }
-FRAMING = {"bedrock-converse": "aws", "ollama": "ndjson"}
+FRAMING = {"bedrock-converse": "aws_event_stream", "ollama": "ndjson"}
 
 
 def wire_of(interaction):

@@ -30,7 +30,7 @@ def test_the_judge_can_refuse():
     from unittest.mock import patch
 
     from ellmer_core.models import unsupported_parameters
-    from ellmer_core.wire.model_profile import Profile
+    from ellmer_core.wire.interfaces import Profile
 
     with patch.object(unsupported_parameters, "profile_of", lambda _wire: Profile()):
         found = swept(sample(10 * len(places()), 0))

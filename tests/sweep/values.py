@@ -7,7 +7,7 @@ from typing import Any
 
 import ellmer_core as ec
 from ellmer_core import AssistantPartialTurn, AssistantTurn, ContentText, ContentToolRequest, UserTurn
-from ellmer_core.schemas.external_tool_schemas import arguments_of
+from ellmer_core.schemas.type_functions import arguments_of
 
 __all__ = ["CONTENTS", "HISTORIES", "PARAMS", "RESULTS", "SCHEMAS"]
 

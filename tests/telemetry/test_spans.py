@@ -17,10 +17,11 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.conversation import retries
 from ellmer_core.errors import AuthenticationError, IncompleteResponseError

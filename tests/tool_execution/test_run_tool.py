@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ellmer_core.contents.content import ContentImageInline
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentImageInline, ContentToolRequest, ContentToolResult
 from ellmer_core.errors import AsyncToolError, ToolReject, ToolResultError
 from ellmer_core.schemas.type_functions import type_enum, type_integer, type_object, type_string
 from ellmer_core.tool_execution import ainvoke, invoke

@@ -6,15 +6,14 @@ import pytest
 from recorded_traffic import absent, files
 
 from ellmer_core import ToolBuiltIn, chat_anthropic, chat_openai, tool, tool_web_fetch, tool_web_search
-from ellmer_core.contents.content import ContentUnknown
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentToolRequest, ContentUnknown
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import ServerError, ToolRoundsError, UsageError
 from ellmer_core.tool_execution import invoke
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 ANTHROPIC, GEMINI, RESPONSES = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
 

@@ -13,9 +13,10 @@ from ellmer_core.contents.content import (
     ContentJson,
     ContentPDF,
     ContentText,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.errors import ToolResultError
 from ellmer_core.tools.result_serialization import described, flatten, result_text, split
 

@@ -11,10 +11,10 @@ from played_loop import PLAN, Outside, called, talk, whole
 
 import ellmer_core as ec
 from ellmer_core import ToolContext, tool
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentToolRequest
 from ellmer_core.conversation.history import History
 from ellmer_core.tool_execution import ainvoke, invoke, showing
-from ellmer_core.tools.context import CallScope
+from ellmer_core.tools.definition import CallScope
 
 if TYPE_CHECKING:
     from ellmer_core import ToolContext as Context

@@ -11,13 +11,8 @@ from typing import Annotated, Literal, Optional
 import pydantic
 import pytest
 
+from ellmer_core.contents.content import ContentToolRequest, ContentToolResult, ToolDef, matched
 from ellmer_core.contents.json_serialization import contents_record, contents_replay
-from ellmer_core.contents.tool_requests_and_results import (
-    ContentToolRequest,
-    ContentToolResult,
-    ToolDef,
-    matched,
-)
 from ellmer_core.errors import ToolReject, UsageError
 from ellmer_core.render.tool_card import card
 from ellmer_core.schemas.type_classes import TypeObject

@@ -8,7 +8,7 @@ import pytest
 from recorded_traffic import absent, files
 
 from ellmer_core import UsageError, chat_anthropic, chat_deepseek, chat_google_gemini, chat_openai, tool
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation import retries
 from ellmer_core.errors import AuthenticationError, ResponseError

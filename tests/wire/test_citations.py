@@ -12,12 +12,12 @@ from ellmer_core.contents.json_serialization import contents_record, contents_re
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.conversation.history import merged
 from ellmer_core.providers.perplexity import Perplexity
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 TEXT, URL = "Žito roste v Čechách.", "https://w.test/a"
 FLAT = {"type": "url_citation", "url": URL, "title": "Rye", "start_index": 0, "end_index": 4}

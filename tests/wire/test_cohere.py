@@ -10,14 +10,16 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
+    ToolDef,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic
-from ellmer_core.wire.cohere.request import CohereChat
+from ellmer_core.wire.cohere.to_wire import CohereChat
 
 WIRE = CohereChat(model="command-a")
 PNG = ContentImageInline("image/png", "iVBORw0=")

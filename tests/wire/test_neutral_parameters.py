@@ -1,6 +1,6 @@
 """The parameters that all providers share."""
 
-from ellmer_core.wire.neutral_parameters import params
+from ellmer_core.wire.interfaces import params
 
 
 def test_params_leaves_out_what_is_none_and_keeps_what_is_falsy():

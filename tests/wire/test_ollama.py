@@ -13,14 +13,16 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    ToolDef,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult, ToolDef
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError, ProviderError, UsageError
 from ellmer_core.providers.ollama import chat_ollama
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic
-from ellmer_core.wire.ollama.request import OllamaChat
+from ellmer_core.wire.ollama.to_wire import OllamaChat
 
 WIRE = OllamaChat(model="qwen3")
 NATIVE = OllamaChat(model="qwen3", tool_media="native")

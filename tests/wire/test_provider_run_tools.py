@@ -6,14 +6,13 @@ import pytest
 from recorded_traffic import absent, interactions
 
 import ellmer_core as ec
-from ellmer_core.contents.content import ContentUnknown
-from ellmer_core.contents.tool_requests_and_results import ContentProviderCall, ContentProviderResult
+from ellmer_core.contents.content import ContentProviderCall, ContentProviderResult, ContentUnknown
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.providers.groq import Groq
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 CLAUDE = [
     {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "cats"}},

@@ -23,7 +23,7 @@ from ..scenarios.canary_keys import CANARY
 from ..scenarios.case import Case
 from ..scenarios.script import Answer, Fills, Script, Sees
 from ..server.engine import Engine
-from ..server.http.http_request import HttpRequest
+from ..server.http.messages import HttpRequest
 
 __all__ = [
     "Checked",

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from ellmer_core.providers._construction import construct
 from ellmer_core.providers._chat_completions import ChatCompletions
-from ellmer_core.wire.request_and_stream_merger import Supports
+from ellmer_core.wire.interfaces import Supports
 
 
 @dataclass(frozen=True)

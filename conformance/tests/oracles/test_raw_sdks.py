@@ -1,8 +1,9 @@
 """The raw SDKs in the bridges' loop are the control: their violations are their own."""
 
 import pytest
+from ellmer_peers import anthropic, google_genai, openai
 
-from ellmer_conformance.adapters import Adapter, anthropic, google_genai, openai
+from ellmer_conformance.adapters import Adapter
 from ellmer_conformance.report import judged
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge

@@ -11,8 +11,8 @@ from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases, scripts
 from ellmer_conformance.server import StrictServer
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 from ellmer_harness import Refused
 
 CASES = all_cases()

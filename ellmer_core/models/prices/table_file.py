@@ -10,8 +10,6 @@ from typing import Any
 
 from ...errors import UsageError
 
-__all__ = ["Table", "read_table"]
-
 Table = dict[str, list[dict[str, Any]]]
 DEAREST = 1e9  # dollars for a million tokens
 

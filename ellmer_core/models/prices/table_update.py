@@ -13,8 +13,6 @@ from typing import Any
 
 from .price_lookup import TABLE
 
-__all__ = ["PROVIDERS", "update"]
-
 #: Providers as printed, and their names at genai-prices. (OpenRouter says itself what an answer costs; Perplexity
 #: charges for requests, not only for tokens.)
 PROVIDERS = {

@@ -13,13 +13,13 @@ from typing import Any
 
 from ...errors import UsageError
 from ...wire.base import Wire
-from ...wire.model_profile import Profile
-from . import anthropic, bedrock, google, groq, hosts, openai, others
+from ...wire.interfaces import Profile
+from . import anthropic, bedrock, google, hosts, openai, others
 
 __all__ = ["profile_of", "rows"]
 
 _KEYS = {field.name for field in fields(Profile)} - {"sources"}
-FILES = (anthropic, bedrock, google, groq, hosts, openai, others)
+FILES = (anthropic, bedrock, google, hosts, openai, others)
 
 
 def profile_of(wire: Wire) -> Profile:

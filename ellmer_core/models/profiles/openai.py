@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ROWS"]
-
 ROWS: list[dict[str, Any]] = [
     {
         "provider": ["OpenAI", "Azure/OpenAI"],

@@ -1,5 +1,1 @@
 """Amazon Bedrock Converse, `POST {base_url}/model/{model}/converse`."""
-
-from .request import Bedrock
-
-__all__ = ["Bedrock"]

@@ -1,5 +1,1 @@
 """Cohere Chat v2, `POST {base_url}/chat`. https://docs.cohere.com/v2/reference/chat"""
-
-from .request import CohereChat
-
-__all__ = ["CohereChat"]

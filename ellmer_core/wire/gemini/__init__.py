@@ -1,5 +1,1 @@
 """Gemini `generateContent`, at Google's Gemini API and at Vertex. https://ai.google.dev/api/generate-content"""
-
-from .request import Gemini
-
-__all__ = ["Gemini"]

@@ -1,5 +1,1 @@
 """Ollama's own chat, `POST {base_url}/api/chat`. https://docs.ollama.com/api/chat"""
-
-from .request import OllamaChat
-
-__all__ = ["OllamaChat"]

@@ -2,7 +2,3 @@
 
 https://developers.openai.com/api/reference/resources/responses
 """
-
-from .request import OpenAIResponses
-
-__all__ = ["OpenAIResponses"]

@@ -8,18 +8,7 @@ from typing import Any
 
 from ...contents.content import Content, ContentCitation, ContentText, replaced
 from ...contents.turns import AssistantTurn
-from ..request_and_stream_merger import Json
-
-__all__ = [
-    "anthropic_citations",
-    "bedrock_citations",
-    "cited_before",
-    "cited_last",
-    "cohere_citations",
-    "openai_citations",
-    "sources",
-    "with_grounding",
-]
+from ..interfaces import Json
 
 #: The kinds of OpenAI's annotations that are citations.
 CITING = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path"})

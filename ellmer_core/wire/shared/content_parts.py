@@ -1,67 +1,40 @@
-"""Contents for wire formats: the known classes, those that are sent, and replacements for the others."""
+"""Contents and messages for all wire formats: what is sent of a content, roles that alternate, marks for a cache."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from operator import eq, itemgetter
+from typing import Literal
 
 from ...contents.content import (
+    AnyContent,
     Content,
     ContentFile,
     ContentImageInline,
     ContentImageRemote,
-    ContentJson,
     ContentPDF,
     ContentText,
-    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
-    ContentUploaded,
+    any_content,
     is_media,
     replaced,
 )
-from ...contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
-from ...errors import ContentError
+from ...errors import ContentError, UsageError
 from ...tools.result_serialization import result_text
-from .provider_run_tools import provider_content
+from ..interfaces import Json
+from .tool_calls import provider_content
 
-__all__ = [
-    "Known",
-    "answered",
-    "data_url",
-    "image",
-    "known",
-    "placeholder",
-    "refused",
-    "result_parts",
-    "sendable",
-    "unknown",
-]
-
-#: Everything a turn can hold. A `match` over it that ends in `assert_never` names every file to change when a
-#: new content joins.
-Known = (
-    ContentText
-    | ContentJson
-    | ContentImageInline
-    | ContentImageRemote
-    | ContentPDF
-    | ContentUploaded
-    | ContentThinking
-    | ContentToolRequest
-    | ContentToolResult
-    | ContentUnknown
-)
+# --- contents --------------------------------------------------------------------------------------------
 
 
-def known(content: Content, wire: str) -> Known:
-    """Returns the content if wire formats support its class or a base class."""
-    if isinstance(content, Known):
-        return content
-    if isinstance(
-        content, ContentFile
-    ):  # of the model's side; those of the user are written before (Wire.as_sent)
-        return ContentText(f"[{content.type} file]")
-    raise refused(content, wire)
+def known(content: Content, wire: str) -> AnyContent:
+    """Returns the content if its class or a base class is one that wire formats know."""
+    if (ours := any_content(content)) is None:
+        raise refused(content, wire)
+    return ours
 
 
 def refused(content: Content, wire: str, why: str = "") -> ContentError:
@@ -95,12 +68,16 @@ def placeholder(content: Content) -> str:
     """Returns the text for media in an assistant's message if the format supports only text. The model made the media
     itself.
     """
-    kind = {
-        "ContentPDF": "PDF document",
-        "ContentImageInline": "inline image",
-        "ContentImageRemote": "remote image",
-    }
-    return f"[{kind.get(type(content).__name__, 'file')}]"
+    match content:
+        case ContentPDF():
+            return "[PDF document]"
+        case ContentImageInline():
+            return "[inline image]"
+        case ContentImageRemote():
+            return "[remote image]"
+        case ContentFile(type=type):
+            return f"[{type} file]"
+    return "[file]"
 
 
 def image(url: str) -> ContentImageInline | ContentImageRemote:
@@ -125,3 +102,77 @@ def result_parts(result: ContentToolResult) -> list[Content] | None:
     return [
         item if is_media(item) else ContentText(result_text(replaced(result, value=item))) for item in items
     ]
+
+
+# --- messages of one role --------------------------------------------------------------------------------
+
+
+def alternate(messages: Sequence[Json]) -> bool:
+    """Tells whether no two neighbours have the same role, as in nearly every conversation. It runs no Python code for
+    each message, because a history may be long.
+    """
+    roles = list(map(itemgetter("role"), messages))
+    return not any(map(eq, roles, roles[1:]))
+
+
+def joined(messages: Sequence[Json], field: str, roles: Collection[str]) -> list[Json]:
+    """Returns the messages, where neighbours of one of these roles are one message with the `field` of both."""
+    if alternate(messages):
+        return list(messages)
+    found: list[Json] = []
+    for message in messages:
+        before = found[-1] if found else None
+        if before and before["role"] == message["role"] and message["role"] in roles:
+            found[-1] = {**message, field: [*before[field], *message[field]]}
+        else:
+            found.append(message)
+    return found
+
+
+# --- marks for a cache -----------------------------------------------------------------------------------
+
+
+#: The lifetime of a cache entry after its last use: 5 minutes or an hour.
+Cache = Literal["none", "5m", "1h"]
+
+
+def check_cache(cache: object) -> None:
+    """Raises `UsageError` for an unsupported cache time."""
+    if cache not in ("none", "5m", "1h"):
+        raise UsageError(f'cache= must be "none", "5m" or "1h", not {cache!r}.')
+
+
+def with_marks(body: Json, cache: Cache) -> Json:
+    """Returns an Anthropic request with `cache_control` on its system prompt and on its last block."""
+    if cache == "none":
+        return body
+    mark = {"cache_control": {"type": "ephemeral", "ttl": cache}}
+    system = body.get("system")
+    return {
+        **body,
+        **({"system": [{"type": "text", "text": system, **mark}]} if system else {}),
+        "messages": _changed(body["messages"], lambda content: _marked(content, mark)),
+    }
+
+
+def pointed(body: Json, cache: Cache) -> Json:
+    """Returns a Bedrock request with a `cachePoint` after its system prompt and after its last message."""
+    if cache == "none":
+        return body
+    point: Json = {"cachePoint": {"type": "default", **({"ttl": cache} if cache != "5m" else {})}}
+    system = body.get("system")
+    return {
+        **body,
+        **({"system": [*system, point]} if system else {}),
+        "messages": _changed(body["messages"], lambda content: [*content, point]),
+    }
+
+
+def _marked(content: Sequence[Json], mark: Json) -> list[Json]:
+    *before, last = content
+    return [*before, {**last, **mark}]  # never a thought, which takes no mark
+
+
+def _changed(messages: Sequence[Json], change: Callable[[Sequence[Json]], list[Json]]) -> list[Json]:
+    """Returns the messages with changed content in the last one. The originals do not change."""
+    return [*messages[:-1], *({**last, "content": change(last["content"])} for last in messages[-1:])]

@@ -6,11 +6,11 @@ from ellmer_core.contents.content import ContentText, ContentThinking
 from ellmer_core.errors import BadRequestError
 from ellmer_core.providers.google_vertex import GoogleVertex
 from ellmer_core.providers.snowflake import Snowflake
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.framing.sse_and_ndjson import SseDecoder
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.framing import SseDecoder
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
 
 
 def folded(wire, *events):

@@ -12,11 +12,11 @@ from ellmer_core.errors import (
     BadRequestError,
     ProviderError,
 )
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
-from ellmer_core.wire.shared.provider_errors import in_band_error
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
+from ellmer_core.wire.shared.endings_and_errors import in_band_error
 
 WIRES = [OpenAIChat(), OpenAIResponses(), AnthropicMessages(), Gemini()]
 

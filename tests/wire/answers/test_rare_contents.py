@@ -13,11 +13,11 @@ from ellmer_core.contents.content import (
 )
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
 from ellmer_core.errors import ProviderError, ResponseError
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.ollama.request import OllamaChat
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.ollama.to_wire import OllamaChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 CHAT, RESPONSES, OLLAMA, GEMINI = (
     wire(model="m") for wire in (OpenAIChat, OpenAIResponses, OllamaChat, Gemini)

@@ -9,12 +9,12 @@ from ellmer_core.contents.content import (
     ContentJson,
     ContentPDF,
     ContentText,
+    ContentToolRequest,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
-from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.bedrock.to_wire import Bedrock
 
 
 def sent(wire, *turns):

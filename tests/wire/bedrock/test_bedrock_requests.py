@@ -5,12 +5,12 @@ import json
 import pytest
 from bedrock_samples import CALLED, CLAUDE, LLAMA, NOVA, TWO, result
 
-from ellmer_core.contents.tool_requests_and_results import ToolDef
+from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.structured_output import answer_of
+from ellmer_core.wire.base import answer_of
+from ellmer_core.wire.bedrock.to_wire import Bedrock
 
 BOOK = TypeObject(properties={"title": TypeBasic()})
 DRAW = ToolDef(lambda n: n, "draw", "Draws.", TypeObject(properties={"n": TypeBasic(type="integer")}))
@@ -94,5 +94,5 @@ def test_the_url_escapes_the_model():
     assert request.url.endswith(
         "/model/arn%3Aaws%3Abedrock%3Aus-west-2%3A123456789012%3Ainference-profile%2Fus.meta.llama4-v1%3A0/converse-stream"
     )
-    assert request.framing == "aws"
+    assert request.framing == "aws_event_stream"
     assert Bedrock(model=arn).family.name == "meta"

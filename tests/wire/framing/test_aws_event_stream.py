@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ellmer_core.errors import ResponseError
-from ellmer_core.wire.framing.aws_event_stream import EventStreamDecoder
+from ellmer_core.wire.aws_event_stream import EventStreamDecoder
 
 
 def header(name, kind, value):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ellmer_core.errors import ResponseError
-from ellmer_core.wire.framing.sse_and_ndjson import JsonDecoder, NdjsonDecoder, SseDecoder, decoder
+from ellmer_core.wire.framing import JsonDecoder, NdjsonDecoder, SseDecoder, decoder
 
 
 def events(body, *cuts, make=SseDecoder):

@@ -5,13 +5,18 @@ import json
 import pytest
 from four_wires import ALL, ANTHROPIC, CHAT, GEMINI, ONE, PNG, RESPONSES, TWO, every_wire, result, sent
 
-from ellmer_core.contents.content import ContentImageRemote, ContentText, ContentThinking, ContentUnknown
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest
+from ellmer_core.contents.content import (
+    ContentImageRemote,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentUnknown,
+)
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.gemini.request import UNSIGNED, Gemini
-from ellmer_core.wire.mistral.request import MistralChat
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.gemini.to_wire import UNSIGNED, Gemini
+from ellmer_core.wire.mistral.to_wire import MistralChat
 
 
 def test_an_answer_with_calls_only():

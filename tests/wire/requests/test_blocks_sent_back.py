@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from ellmer_core.contents.tool_requests_and_results import ContentProviderCall
+from ellmer_core.contents.content import ContentProviderCall
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.mistral.request import MistralChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
-from ellmer_core.wire.shared.sent_back_block_shapes import Tagged, fits
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.mistral.to_wire import MistralChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
+from ellmer_core.wire.shared.json_objects import Tagged, fits
 
 CLAUDE, GOOGLE, OPENAI = AnthropicMessages(model="m"), Gemini(model="m"), OpenAIResponses(model="m")
 NOVA, COMMAND, MISTRAL = Bedrock(model="m"), CohereChat(model="m"), MistralChat(model="m")

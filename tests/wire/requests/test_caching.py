@@ -3,12 +3,11 @@
 import pytest
 
 from ellmer_core import chat_anthropic, chat_aws_bedrock
-from ellmer_core.contents.content import ContentThinking
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
+from ellmer_core.contents.content import ContentThinking, ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import UsageError
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
 
 CLAUDE = "us.anthropic.claude-sonnet-5"
 CALL = ContentToolRequest("c1", "draw")

@@ -13,20 +13,21 @@ from ellmer_core.contents.content import (
     ContentPDF,
     ContentText,
     ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolRequest, ContentToolResult
 from ellmer_core.contents.turns import AssistantPartialTurn, AssistantTurn, UserTurn
 from ellmer_core.errors import ContentError
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.mistral.request import MistralChat
-from ellmer_core.wire.ollama.request import OllamaChat
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.mistral.to_wire import MistralChat
+from ellmer_core.wire.ollama.to_wire import OllamaChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 WIRES = [
     wire(model="m")

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field, HttpUrl
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_functions import type_from_schema, type_of
 from ellmer_core.tools.definition import tool
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 BEDROCK = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 ASK = [UserTurn("Who?")]

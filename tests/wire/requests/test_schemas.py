@@ -3,7 +3,7 @@
 import pytest
 from four_wires import CHAT, RESPONSES, every_wire
 
-from ellmer_core.contents.tool_requests_and_results import ToolDef
+from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeArray, TypeBasic, TypeEnum, TypeJsonSchema

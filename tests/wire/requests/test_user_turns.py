@@ -26,16 +26,16 @@ from ellmer_core.contents.content import (
     ContentImageRemote,
     ContentJson,
     ContentText,
+    ContentToolResult,
     ContentUnknown,
     ContentUploaded,
 )
-from ellmer_core.contents.tool_requests_and_results import ContentToolResult
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import ContentError
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 # Order ------------------------------------------------------------------------------------------------------
 

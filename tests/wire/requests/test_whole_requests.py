@@ -6,18 +6,18 @@ import warnings
 import pytest
 from four_wires import ONE, PNG, TWO, every_wire, result
 
-from ellmer_core.contents.tool_requests_and_results import ToolDef
+from ellmer_core.contents.content import ToolDef
 from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic, TypeEnum
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.mistral.request import MistralChat
-from ellmer_core.wire.neutral_parameters import NEUTRAL, params
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.interfaces import NEUTRAL, params
+from ellmer_core.wire.mistral.to_wire import MistralChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 TURNS = [SystemTurn("Be brief."), UserTurn("hi")]
 ADD = ToolDef(

@@ -22,16 +22,16 @@ from ellmer_core.conversation.settings import Settings
 from ellmer_core.errors import EllmerError
 from ellmer_core.models.prices.price_lookup import cost
 from ellmer_core.render.printed_form import format_chat
-from ellmer_core.wire.anthropic.request import AnthropicMessages
-from ellmer_core.wire.bedrock.request import Bedrock
-from ellmer_core.wire.cohere.request import CohereChat
-from ellmer_core.wire.framing.sse_and_ndjson import decoder
-from ellmer_core.wire.gemini.request import Gemini
-from ellmer_core.wire.mistral.request import MistralChat
-from ellmer_core.wire.ollama.request import OllamaChat
-from ellmer_core.wire.openai_chat.request import OpenAIChat
-from ellmer_core.wire.openai_responses.request import OpenAIResponses
-from ellmer_core.wire.request_and_stream_merger import Request
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.framing import decoder
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.interfaces import Request
+from ellmer_core.wire.mistral.to_wire import MistralChat
+from ellmer_core.wire.ollama.to_wire import OllamaChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
 
 WIRES = {
     "openai-chat": OpenAIChat,
@@ -42,7 +42,7 @@ WIRES = {
     "ollama": OllamaChat,
     "cohere-v2": CohereChat,
 }
-FRAMING = {"bedrock-converse": "aws", "ollama": "ndjson"}
+FRAMING = {"bedrock-converse": "aws_event_stream", "ollama": "ndjson"}
 STRANGE = [None, "", "x", 0, -1, 1.5, True, [], {}, [None], ["x"], [{}], {"a": 1}, "\ud83d"]
 ROUNDS = 3
 

@@ -152,7 +152,7 @@ def is_read_as_its_format(interaction):
     assert (turn.tokens, turn.finish_reason) == (expected.tokens, expected.finish_reason)
 
 
-FORMATS = {"ellmer_core.wire.openai_chat.request", "ellmer_core.wire.gemini.request"}
+FORMATS = {"ellmer_core.wire.openai_chat.to_wire", "ellmer_core.wire.gemini.to_wire"}
 
 
 def bare(content):

@@ -40,11 +40,10 @@ from ...scenarios.case import MODES, Mode
 from ...server import StrictServer
 from ...server.chat_api_lookup import chat_api_of
 from ...server.chat_apis.base import Ticket
-from ...server.http.http_request import HttpRequest
-from ...server.http.reply import Reply, plain
-from ...server.http.routes import route
+from ...server.http.messages import HttpRequest, Reply, plain
+from ...server.http.routes import route_of
 from ...server.journal import without_secrets
-from ...server.replies.rendering import render
+from ...server.replies import render
 from ..recording_files import Recording
 from .conversations import (
     END,
@@ -118,7 +117,7 @@ class RecordedAnswers:
 
     def answer(self, request: HttpRequest) -> Reply:
         """Returns the reply to a whole request."""
-        way = route(request.target, request.host)
+        way = route_of(request.target, request.host)
         playing = self.open.get(way.nonce or "")
         if playing is None or not way.wire or request.method != "POST":
             return _plain(404, f"{request.method} {way.path} was not recorded")

@@ -1,0 +1,382 @@
+"""Tools over the Model Context Protocol, with its official SDK (`pip install "ellmer-core[mcp]"`).
+
+    with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # or its URL
+        chat.register_tools(tools)
+        chat.chat("What time is it in Köln?")
+
+    serve_mcp([get_weather])  # ours, for any MCP client
+
+The tools of a server can be used in blocking and async chats. https://modelcontextprotocol.io
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from .contents.content import (
+    Content,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    ContentText,
+    ContentToolRequest,
+    ContentToolResult,
+    ToolDef,
+    in_words,
+    is_media,
+    replaced,
+)
+from .contents.media_types import media_type
+from .errors import ConnectError, UsageError
+from .schemas.type_functions import arguments_of, to_json_schema
+from .tool_execution import ainvoke
+from .tools.definition import tool, tool_annotations
+from .tools.result_serialization import result_text
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+    from mcp import Client, StdioServerParameters
+    from mcp.server import Server
+    from mcp.types import CallToolRequestParams, CallToolResult, ContentBlock, ListToolsResult, Tool
+
+__all__ = ["McpTools", "mcp_server", "mcp_tools", "serve_mcp"]
+
+
+# --- results ---------------------------------------------------------------------------------------------
+
+
+def result_of(result: CallToolResult) -> ContentToolResult:
+    """Converts MCP's result: text, images and PDFs; other content is named. An MCP error becomes an error."""
+    values = [_value(block) for block in result.content]
+    if result.is_error:
+        return ContentToolResult(error="\n".join(map(str, values)) or "The tool failed and did not say why.")
+    if not values:
+        return ContentToolResult(result.structured_content)
+    return ContentToolResult(values[0] if len(values) == 1 else values)
+
+
+def _value(block: Any) -> str | Content:
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "image":
+            return _image(block.mime_type, block.data)
+        case "resource":
+            return _resource(block.resource)
+        case "resource_link":
+            return f"{block.title or block.name}: {block.uri}"
+    return f"[{getattr(block, 'mime_type', None) or block.type}, which this model cannot be shown]"
+
+
+def _image(kind: str, data: str) -> str | Content:
+    """Returns an image with the media type of its bytes. Other bytes are left out, because the provider would refuse
+    each further request.
+    """
+    found = media_type(data)
+    if found is not None and found.startswith("image/"):
+        return ContentImageInline(found, data)
+    return f"[{kind}, which this model cannot be shown]"
+
+
+def _resource(resource: Any) -> str | Content:
+    kind = resource.mime_type or ""
+    if (text := getattr(resource, "text", None)) is not None:
+        return str(text)
+    if kind.startswith("image/"):
+        return _image(kind, resource.blob)
+    if kind == "application/pdf" and media_type(resource.blob) == kind:
+        return ContentPDF(kind, resource.blob, str(resource.uri).rpartition("/")[2] or "document.pdf")
+    return f"[{kind or 'a file'} at {resource.uri}, which this model cannot be shown]"
+
+
+def blocks_of(result: ContentToolResult) -> list[ContentBlock]:
+    """Converts our result to MCP's blocks, in order."""
+    items = result.value if isinstance(result.value, list | tuple) else [result.value]
+    if result.error is not None or not any(map(is_media, items)):
+        return [_text(result_text(result))]
+    return [_block(replaced(result, value=item)) for item in items]
+
+
+def _block(result: ContentToolResult) -> ContentBlock:
+    from mcp import types  # noqa: PLC0415 - imported when first needed
+
+    match result.value:
+        case ContentImageInline(type=kind, data=data):
+            return types.ImageContent(data=data, mime_type=kind)
+        case ContentImageRemote(url=url):
+            return types.ResourceLink(name="image", uri=url)
+        case ContentPDF(type=kind, data=data, filename=name):
+            blob = types.BlobResourceContents(uri=f"file:///{name}", mime_type=kind, blob=data)
+            return types.EmbeddedResource(resource=blob)
+        case Content() as content if not isinstance(content, ContentText):
+            return _text(str(content))
+    return _text(result_text(result))
+
+
+def _text(text: str) -> ContentBlock:
+    from mcp.types import TextContent  # noqa: PLC0415 - imported when first needed
+
+    return TextContent(text=text)
+
+
+# --- tools of servers ------------------------------------------------------------------------------------
+
+
+MOST_PAGES = 100  # of a list of tools
+
+
+def mcp_tools(
+    server: str | Sequence[str] | StdioServerParameters | Any,
+    *,
+    headers: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    prefix: str = "",
+    timeout: float | None = None,
+    connect_timeout: float = 60.0,
+    max_tools: int = 1000,
+) -> McpTools:
+    """Returns the tools of an MCP server: `with mcp_tools(…) as tools: chat.register_tools(tools)`; also
+    `async with`.
+
+    Args:
+        server: A URL (streamable HTTP), the words of a command (started here, and ended with the block), or anything
+            that the SDK's `Client` connects to.
+        headers: HTTP headers of each request to a URL.
+        env: Variables that are added to the few that a command inherits.
+        prefix: What the names of the tools begin with.
+        timeout: Seconds that a call may take; `None` (default) sets no limit.
+        connect_timeout: Seconds in which the server has to introduce itself and list its tools.
+        max_tools: The most tools that a server may list.
+
+    Returns:
+        A context that yields the tools and closes the connection.
+
+    Raises:
+        ConnectError: No server answers within `connect_timeout`.
+        UsageError: The server lists more than `max_tools` tools, or the SDK is not installed.
+
+    Examples:
+        >>> with mcp_tools(["uvx", "mcp-server-time"]) as tools:  # doctest: +SKIP
+        ...     chat.register_tools(tools)
+    """
+    return McpTools(server, dict(headers or {}), dict(env or {}), prefix, timeout, connect_timeout, max_tools)
+
+
+@dataclass
+class McpTools:
+    """A connection to an MCP server, open while its `with` block runs; see `mcp_tools()`."""
+
+    server: Any
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    env: dict[str, str] = field(default_factory=dict, repr=False)
+    prefix: str = ""
+    timeout: float | None = None
+    connect_timeout: float = 60.0
+    max_tools: int = 1000
+    _open: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def __enter__(self) -> list[ToolDef]:
+        from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - imported when first needed
+
+        with ExitStack() as stack:
+            portal = stack.enter_context(start_blocking_portal(name="ellmer_core mcp"))
+            try:
+                client, listed = stack.enter_context(portal.wrap_async_context_manager(self._connected()))
+            except Exception as error:
+                first = _first(error)
+                if isinstance(first, UsageError):
+                    raise first from error
+                why = _in_words(first, self.connect_timeout)
+                raise ConnectError(f"No MCP server answers at {self._where}: {why}") from error
+            self._open = stack.pop_all()
+        tools = [self._tool(portal, client, one) for one in listed]
+        if twice := _twice(tool.name for tool in tools):
+            self._open.close()
+            raise UsageError(f"Two tools of {self._where} have the same name for a model: {twice}.")
+        return tools
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    async def __aenter__(self) -> list[ToolDef]:
+        from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
+
+        return await run_sync(self.__enter__)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
+
+        await run_sync(self._open.close)
+
+    @property
+    def _where(self) -> str:
+        return " ".join(self.server) if isinstance(self.server, list | tuple) else str(self.server)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[tuple[Client, list[Tool]], None]:
+        try:
+            from mcp import Client, StdioServerParameters  # noqa: PLC0415 - imported when first needed
+        except ImportError as error:
+            raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
+        from anyio import fail_after  # noqa: PLC0415 - imported when first needed
+
+        async with AsyncExitStack() as stack:
+            target = self.server
+            if isinstance(target, str):
+                target = await _over_http(stack, target, self.headers)
+            elif isinstance(target, list | tuple):
+                command, *words = target
+                target = StdioServerParameters(command=command, args=words, env=self.env or None)
+            scope = stack.enter_context(fail_after(self.connect_timeout))
+            client = await stack.enter_async_context(Client(target))
+            listed = await _listed(client, self.max_tools)
+            scope.deadline = math.inf
+            yield client, listed
+
+    def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ToolDef:
+        def call(**arguments: Any) -> ContentToolResult:
+            said = partial(client.call_tool, tool.name, arguments, self.timeout)
+            return result_of(portal.call(said))
+
+        name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.prefix + tool.name)[:64]
+        annotations = _annotations(tool)
+        return ToolDef(
+            call,
+            name,
+            tool.description or in_words(tool.name),
+            arguments_of(tool.input_schema),
+            convert=False,  # the server reads its arguments itself
+            annotations=annotations,
+        )
+
+
+async def _over_http(stack: AsyncExitStack, url: str, headers: Mapping[str, str]) -> Any:
+    import httpx2  # noqa: PLC0415 - the SDK brings it
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    client = httpx2.AsyncClient(headers=dict(headers), timeout=httpx2.Timeout(30, read=300))
+    return streamable_http_client(url, http_client=await stack.enter_async_context(client))
+
+
+async def _listed(client: Client, most: int) -> list[Tool]:
+    tools: list[Tool] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += page.tools
+        cursor = page.next_cursor
+        if not cursor and len(tools) <= most:
+            return tools
+        if len(tools) > most:
+            break
+    raise UsageError(
+        f"The server lists more than {most} tools, or more than {MOST_PAGES} pages of them. No model accepts "
+        "that many; `max_tools` sets the limit."
+    )
+
+
+def _annotations(tool: Tool) -> dict[str, Any]:
+    hints = tool.annotations
+    if hints is None:
+        return tool_annotations(tool.title)
+    return tool_annotations(
+        tool.title or hints.title,
+        read_only_hint=hints.read_only_hint,
+        open_world_hint=hints.open_world_hint,
+        idempotent_hint=hints.idempotent_hint,
+        destructive_hint=hints.destructive_hint,
+    )
+
+
+def _twice(names: Iterable[str]) -> str:
+    return ", ".join(name for name, times in Counter(names).items() if times > 1)
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _in_words(error: BaseException, patience: float) -> str:
+    if isinstance(error, TimeoutError):
+        return f"it said nothing, or went on listing its tools, for {patience:g} seconds (`connect_timeout`)"
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+# --- tools of ours ---------------------------------------------------------------------------------------
+
+
+HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hint")
+
+
+def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "ellmer-core") -> Server[Any]:
+    """Returns the SDK's low-level `Server` with these tools. Functions become tools as by `tool()`."""
+    try:
+        from mcp.server import Server  # noqa: PLC0415 - imported when first needed
+        from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
+    definitions = [each if isinstance(each, ToolDef) else tool(each) for each in tools]
+    offered: dict[str, ToolDef] = {definition.name: definition for definition in definitions}
+
+    async def listed(_context: object, _params: object) -> ListToolsResult:
+        return ListToolsResult(tools=[_described(definition) for definition in offered.values()])
+
+    async def called(_context: object, params: CallToolRequestParams) -> CallToolResult:
+        request = ContentToolRequest("", params.name, params.arguments or {}, tool=offered.get(params.name))
+        result = await ainvoke(request)
+        return CallToolResult(content=blocks_of(result), is_error=result.error is not None)
+
+    return Server(name, on_list_tools=listed, on_call_tool=called)
+
+
+def serve_mcp(
+    tools: Iterable[ToolDef | Callable[..., Any]],
+    *,
+    port: int | None = None,
+    host: str = "127.0.0.1",
+    name: str = "ellmer-core",
+) -> None:
+    """Serves tools until it is stopped: over stdin and stdout, or, with `port`, over HTTP at `/mcp`."""
+    import anyio  # noqa: PLC0415 - imported when first needed
+
+    server = mcp_server(tools, name=name)
+    if port is None:
+        anyio.run(_over_stdio, server)
+    else:
+        import uvicorn  # noqa: PLC0415 - the SDK brings it
+
+        uvicorn.run(server.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+
+
+async def _over_stdio(server: Server[Any]) -> None:
+    from mcp.server.stdio import stdio_server  # noqa: PLC0415 - imported when first needed
+
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def _described(tool: ToolDef) -> Tool:
+    from mcp.types import Tool, ToolAnnotations  # noqa: PLC0415 - imported when first needed
+
+    hints = {name: tool.annotations.get(name) for name in HINTS}
+    return Tool(
+        name=tool.name,
+        title=tool.title(),
+        description=tool.description,
+        input_schema=to_json_schema(tool.arguments),
+        annotations=ToolAnnotations(**hints) if any(hint is not None for hint in hints.values()) else None,
+    )

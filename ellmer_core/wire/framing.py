@@ -1,0 +1,169 @@
+"""Converts the bytes of a streamed answer to events: parsed JSON, or the word `[DONE]`.
+
+The formats are server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), newline-delimited
+JSON, and one JSON document; `aws_event_stream` has Amazon's. Decoders work on bytes, because a chunk may end inside a
+character, and only LF, CRLF and CR end a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from ..errors import ResponseError
+from .interfaces import Decoder
+from .shared.json_objects import raw_json
+
+_DONE = b"[DONE]"
+_FIELDS = (b"data:", b"id:", b"retry:", b":")
+_FAILED = b"error:"  # llama.cpp, until late 2025 (ggml-org/llama.cpp#16109)
+_SPACE = " \t\n\r"
+_BOM = b"\xef\xbb\xbf"
+
+
+def decoder(framing: Literal["sse", "ndjson", "json", "aws_event_stream"]) -> Decoder:
+    """Returns a new decoder. The one for SSE returns an answer of bare JSON whole, at the end."""
+    if framing == "aws_event_stream":
+        from .aws_event_stream import EventStreamDecoder  # noqa: PLC0415 - one provider has it
+
+        return EventStreamDecoder()
+    decoders: dict[str, Callable[[], Decoder]] = {
+        "sse": SseDecoder,
+        "ndjson": NdjsonDecoder,
+        "json": JsonDecoder,
+    }
+    return decoders[framing]()
+
+
+class _Lines:
+    """Splits chunks into lines. A CR ends its line at once, and an LF after it is skipped."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._after_cr = False
+        self._started = False
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        if self._after_cr and chunk:
+            chunk = chunk.removeprefix(b"\n")
+            self._after_cr = False
+        if b"\r" in chunk:
+            self._after_cr = chunk.endswith(b"\r")
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if b"\n" not in chunk:
+            self._pieces.append(chunk)
+            return []
+        *lines, rest = b"".join([*self._pieces, chunk]).split(b"\n")
+        self._pieces = [rest]
+        if not self._started:
+            self._started = True
+            lines[0] = lines[0].removeprefix(_BOM)
+        return lines
+
+    def rest(self) -> bytes:
+        rest, self._pieces = b"".join(self._pieces), []
+        return rest if self._started else rest.removeprefix(_BOM)
+
+
+class SseDecoder(Decoder):
+    """Decodes server-sent events. Every format has an event's name in its data, too. Only `event: error` is used
+    here, because some servers put a plain message under it.
+
+    Lines that are not fields of an event are kept: Gemini reports an error inside a stream as plain, indented JSON
+    (vercel/ai#5217), and without `alt=sse` its whole stream is a JSON array.
+    """
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+        self._data: list[bytes] = []
+        self._stray: list[bytes] = []
+        self._failed = False
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        events: list[Any] = []
+        for line in self._lines.feed(chunk):
+            if line.startswith(b"data:"):
+                self._data.append(line[5:])
+            elif line.startswith(_FAILED):
+                events.append({"error": _said(line[len(_FAILED) :])})
+            elif line:
+                self._other(line)
+            elif self._data:
+                events += self._event()
+        return events
+
+    def flush(self) -> list[Any]:
+        if rest := self._lines.rest():
+            self._data += [rest[5:]] if rest.startswith(b"data:") else []
+            self._other(rest)
+        return [*_whole(b"\n".join(self._data)), *_whole(b"\n".join(self._stray))]
+
+    def _event(self) -> list[Any]:
+        """Returns the event that an empty line ends. JSON ignores the space after `data:`."""
+        data, failed = b"\n".join(self._data), self._failed
+        self._data, self._failed = [], False
+        if not failed:
+            return _events(data)
+        event = _said(data)
+        bare = not isinstance(event, dict) or not {"error", "type"} & event.keys()
+        return [{"error": event} if bare else event]
+
+    def _other(self, line: bytes) -> None:
+        if line.startswith(b"event:"):
+            self._failed = line[6:].strip() == b"error"
+        elif not line.startswith(_FIELDS) and line not in {b"data", b"event", b"id", b"retry"}:
+            self._stray.append(line)
+
+
+class NdjsonDecoder(Decoder):
+    """Decodes newline-delimited JSON: one object per line."""
+
+    def __init__(self) -> None:
+        self._lines = _Lines()
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        return [event for line in self._lines.feed(chunk) for event in _events(line)]
+
+    def flush(self) -> list[Any]:
+        return _whole(self._lines.rest())
+
+
+class JsonDecoder(Decoder):
+    """Decodes one JSON document. The items of a list are events."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        self._chunks.append(chunk)
+        return []
+
+    def flush(self) -> list[Any]:
+        chunks, self._chunks = self._chunks, []
+        return _events(b"".join(chunks).removeprefix(_BOM))
+
+
+def _events(data: bytes) -> list[Any]:
+    """Returns the events in `data`: none for blank data, and several for a list."""
+    try:
+        event = raw_json(data.decode("utf-8", "replace").strip(_SPACE))
+    except ValueError as error:
+        data = data.strip()
+        if data in {b"", _DONE}:
+            return ["[DONE]"] if data else []
+        quoted = data[:200].decode("utf-8", "replace") + ("…" if len(data) > 200 else "")
+        raise ResponseError(f"An event of the answer is not JSON ({error}): {quoted}") from error
+    return event if isinstance(event, list) else [event]
+
+
+def _said(data: bytes) -> Any:
+    """Returns the content of an error event: JSON, or a plain message."""
+    return (_whole(data) or [data.decode("utf-8", "replace").strip()])[0]
+
+
+def _whole(data: bytes) -> list[Any]:
+    """Returns the events of the last bytes of an answer. Invalid JSON was truncated, and is dropped."""
+    try:
+        return [event for event in _events(data) if isinstance(event, dict) or event == "[DONE]"]
+    except ResponseError:
+        return []

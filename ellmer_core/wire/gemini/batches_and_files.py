@@ -1,0 +1,130 @@
+"""Gemini's batches and files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from ...errors import BadRequestError, UsageError
+from ..batches_and_files import (
+    SAFE,
+    Batches,
+    Endpoint,
+    Steps,
+    StoredFile,
+    Uploads,
+    batch_object,
+    boundary,
+    delete,
+    file_object,
+    key_headers,
+    post,
+    text_field,
+    url_of,
+)
+from ..interfaces import Json, Request
+from ..shared.json_objects import json_text
+
+# --- batches --------------------------------------------------------------------------------------------
+
+
+class GeminiBatches(Batches):
+    """Gemini's batches, with requests and answers inside the batch object.
+    https://ai.google.dev/gemini-api/docs/batch-api
+    """
+
+    LARGEST = 20_000_000  # bytes of a batch whose requests are not in a file
+
+    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
+        requests = [{"request": body, "metadata": {"key": name}} for name, body in bodies.items()]
+        batch = {"batch": {"displayName": "ellmer-core", "inputConfig": {"requests": {"requests": requests}}}}
+        if (size := len(json_text(batch).encode())) > self.LARGEST:
+            raise UsageError(
+                f"Gemini accepts {self.LARGEST} bytes in one batch, but these prompts have {size}. Use several batches."
+            )
+        return batch_object((yield post(to, f"/models/{to.model}:batchGenerateContent", batch)))
+
+    def poll(self, to: Endpoint, batch: Json) -> Request:
+        return to.get(url_of(to, f"/{batch['name']}"))
+
+    def done(self, batch: Json) -> bool:
+        state = (batch.get("metadata") or {}).get("state", "").rpartition("_")[2]
+        if state in {"FAILED", "CANCELLED", "EXPIRED"} or "error" in batch:
+            said = (batch.get("error") or {}).get("message") or f"it is {state}"
+            raise BadRequestError(f"The batch failed: {said}", status=400, body=batch)
+        return state == "SUCCEEDED" or bool(batch.get("done"))
+
+    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
+        found = batch.get("response") or (batch.get("metadata") or {}).get("output") or {}
+        answers = (found.get("inlinedResponses") or {}).get("inlinedResponses") or []
+        yield from ()
+        return {answer["metadata"]["key"]: self.result(answer) for answer in answers}
+
+    def result(self, answer: Json) -> Json:
+        """Returns one answer. An error has Google's number for its kind; 3, 9 and 11 are errors of the request."""
+        if "response" in answer:
+            return {"status": 200, "body": answer["response"]}
+        code = (answer.get("error") or {}).get("code")
+        return {"status": 400 if code in {3, 9, 11} else 500, "body": answer}
+
+
+# --- files ----------------------------------------------------------------------------------------------
+
+
+class GeminiUploads(Uploads):
+    """Gemini's files, which expire after 48 hours. Audio and video need time until they are ready.
+    https://ai.google.dev/api/files
+    """
+
+    def upload(
+        self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
+    ) -> Steps[StoredFile]:
+        if expires_in is not None:
+            raise UsageError("Google keeps files for 48 hours: leave expires_in out.")
+        return self.stored(file_object((yield self.multipart(to, data, type, filename))).get("file"))
+
+    def multipart(self, to: Endpoint, data: bytes, type: str, filename: str) -> Request:
+        """Returns the file's metadata and the file as two parts of a body."""
+        about = json.dumps({"file": {"mimeType": type, "displayName": filename}})
+        edge = boundary(data)
+        head = f"--{edge}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{about}"
+        middle = f"\r\n--{edge}\r\nContent-Type: {type.translate(SAFE)}\r\n\r\n"
+        headers = {
+            **key_headers(to),
+            "x-goog-upload-protocol": "multipart",
+            "content-type": f"multipart/related; boundary={edge}",
+        }
+        parts = urlsplit(to.base_url.rstrip("/"))
+        raw = (head + middle).encode() + data + f"\r\n--{edge}--\r\n".encode()
+        return Request(parts._replace(path=f"/upload{parts.path}/files").geturl(), headers, {}, raw=raw)
+
+    def poll(self, to: Endpoint, uri: str) -> Request | None:
+        return to.get(url_of(to, self.path(uri)))
+
+    def polled(self, body: bytes) -> StoredFile:
+        return self.stored(file_object(body))
+
+    def stored(self, file: Any) -> StoredFile:
+        file = file if isinstance(file, dict) else {}
+        if file.get("state") == "FAILED":
+            raise BadRequestError("Google could not process the file.", status=400, body=file)
+        made, deleted = _moment(file, "createTime"), _moment(file, "expirationTime")
+        return StoredFile(text_field(file, "uri"), made, deleted, ready=file.get("state") != "PROCESSING")
+
+    def delete(self, to: Endpoint, uri: str) -> Request:
+        return delete(to, self.path(uri))
+
+    def path(self, uri: str) -> str:
+        """Returns the file's path at this provider. The host of the URI in an answer is ignored."""
+        return f"/files/{quote(uri.rpartition('/')[2], safe='')}"
+
+
+def _moment(file: Json, name: str) -> float | None:
+    """Returns RFC 3339 time as Unix time."""
+    try:
+        return datetime.fromisoformat(str(file.get(name))[:19] + "+00:00").timestamp()
+    except ValueError:
+        return None

@@ -1,0 +1,262 @@
+"""Gemini `generateContent`, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+)
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
+from ..shared.citations import with_grounding
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import sensible
+from ..shared.tool_calls import grounded, paired
+
+# --- streams ---------------------------------------------------------------------------------------------
+
+
+_FOLDED = frozenset({"candidates", "usageMetadata"})
+
+
+class GeminiMerger(Merger):
+    """The merger. It is complete when every candidate has its finish reason, or when the prompt was blocked."""
+
+    def __init__(self) -> None:
+        self._top: Json = {}
+        self._usage: Json = {}
+        self._candidates: dict[int, _Candidate] = {}
+
+    @property
+    def complete(self) -> bool:
+        if self._candidates:
+            return all(c.fields.get("finishReason") for c in self._candidates.values())
+        return bool((self._top.get("promptFeedback") or {}).get("blockReason"))
+
+    @sensible
+    def add(self, event: Any) -> Sequence[Content]:
+        if not isinstance(event, dict):
+            return ()
+        if event.get("error"):
+            raise in_band_error(event)
+        self._usage |= event.get("usageMetadata") or {}  # cumulative: the last count of each kind holds
+        for name, value in event.items():
+            if value and name not in _FOLDED:
+                self._top[name] = value
+        shown: Sequence[Content] = ()
+        for candidate in event.get("candidates") or ():
+            index = candidate.get("index", 0)
+            pieces = self._candidates.setdefault(index, _Candidate()).add(candidate)
+            shown = shown if index else pieces
+        return shown
+
+    def response(self) -> Json:
+        response = dict(self._top)
+        if self._candidates:
+            response["candidates"] = [self._candidates[index].json() for index in sorted(self._candidates)]
+        return response | {"usageMetadata": self._usage} if self._usage else response
+
+
+class _Candidate:
+    """One candidate: its own fields and its parts. Consecutive plain text parts are joined later."""
+
+    def __init__(self) -> None:
+        self.fields: Json = {}
+        self._parts: list[tuple[Json, list[str]]] = []
+
+    def add(self, candidate: Json) -> list[Content]:
+        for name, value in candidate.items():
+            if value and name == "citationMetadata":
+                self._cite(value)
+            elif (value or name not in self.fields) and name != "content":
+                self.fields[name] = value
+        parts = (candidate.get("content") or {}).get("parts") or ()
+        return [piece for part in parts for piece in self._part(part)]
+
+    def _cite(self, metadata: Json) -> None:
+        known = self.fields.get("citationMetadata") or {}
+        lists = {k: [*(known.get(k) or []), *v] for k, v in metadata.items() if isinstance(v, list)}
+        self.fields["citationMetadata"] = {**known, **metadata, **lists}
+
+    def _part(self, part: Json) -> list[Content]:
+        text = part.get("text")
+        if not isinstance(text, str):
+            self._parts.append((part, []))
+            return []
+        plain, thought = _is_plain(part), part.get("thought", False)
+        before = self._parts[-1][0] if self._parts else {}
+        if plain and _is_plain(before) and before.get("thought", False) == thought:
+            self._parts[-1][1].append(text)
+        elif text or not plain:
+            self._parts.append((part, [text]))
+        if not text:
+            return []
+        return [ContentThinking(text) if thought else ContentText(text)]
+
+    def json(self) -> Json:
+        parts = [{**part, "text": "".join(texts)} if texts else part for part, texts in self._parts]
+        return {**self.fields, "content": {"role": "model", "parts": parts}}
+
+
+def _is_plain(part: Json) -> bool:
+    """Tells whether a part is plain text. A part with a signature stays separate."""
+    return "text" in part and (len(part) == 1 or part.keys() == {"text", "thought"})
+
+
+# --- finish reasons --------------------------------------------------------------------------------------
+
+ENDINGS = Endings(
+    ("https://ai.google.dev/api/generate-content#FinishReason",),
+    whole={"STOP": "success"},
+    cut={
+        "MAX_TOKENS": "max_tokens",
+        "SAFETY": "content_filter",
+        "RECITATION": "content_filter",
+        "BLOCKLIST": "content_filter",
+        "PROHIBITED_CONTENT": "content_filter",
+        "SPII": "content_filter",
+        "IMAGE_SAFETY": "content_filter",
+        "IMAGE_PROHIBITED_CONTENT": "content_filter",
+        "IMAGE_RECITATION": "content_filter",
+        "MODEL_ARMOR": "content_filter",
+        "LANGUAGE": "LANGUAGE",
+        "OTHER": "OTHER",
+        "MALFORMED_FUNCTION_CALL": "error",
+        "UNEXPECTED_TOOL_CALL": "error",
+        "TOO_MANY_TOOL_CALLS": "error",
+        "MISSING_THOUGHT_SIGNATURE": "MISSING_THOUGHT_SIGNATURE",
+        "MALFORMED_RESPONSE": "error",
+        "NO_IMAGE": "NO_IMAGE",
+        "IMAGE_OTHER": "IMAGE_OTHER",
+        "FINISH_REASON_UNSPECIFIED": "FINISH_REASON_UNSPECIFIED",
+    },
+)
+
+
+# --- answers ---------------------------------------------------------------------------------------------
+
+
+#: The numbers of `finishReason` with `$alt=json;enum-encoding=int`. Google's two products number them differently:
+#: `google.ai.generativelanguage.v1beta.Candidate` and `google.cloud.aiplatform.v1.Candidate`.
+_SHARED = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
+_GEMINI = ("LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY")
+_VERTEX = (
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "MALFORMED_FUNCTION_CALL",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+)
+GEMINI_NUMBERS = (*_SHARED, *_GEMINI, "UNEXPECTED_TOOL_CALL")
+VERTEX_NUMBERS = (
+    *(*_SHARED, *_VERTEX),
+    *("IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "IMAGE_OTHER", "UNEXPECTED_TOOL_CALL", "NO_IMAGE"),
+)
+
+_MEDIA = ("image/", "audio/", "video/")
+
+
+class GeminiResponse(Wire):
+    """Reads complete answers. A stream is merged into one first."""
+
+    finish_numbers: ClassVar[Sequence[str]] = GEMINI_NUMBERS
+    endings: ClassVar[Endings] = ENDINGS
+
+    @json_objects.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        if response.get("error"):
+            raise in_band_error(response)
+        candidate = (response.get("candidates") or [{}])[0]
+        parts = (candidate.get("content") or {}).get("parts") or []
+        whole = self.endings.is_whole(self.reason(candidate))
+        contents = [self.part(part, cut=not whole) for part in parts]
+        told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
+        cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
+        return answer(
+            tool_calls.distinct(cited, response),
+            whole=whole,
+            tokens=self.tokens(response.get("usageMetadata") or {}),
+            finish_reason=self.finish_reason(candidate, response, contents),
+            json=response,
+        )
+
+    def part(self, part: Json, *, cut: bool) -> Content | None:
+        """Converts a part of the answer. Returns `None` for an empty one."""
+        fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
+        extra = self.own(fields=fields) if fields else {}
+        match part:
+            case {"functionCall": dict(call)}:
+                return self.tool_request(call, fields, cut=cut)
+            case {"text": str(text), "thought": True}:
+                return ContentThinking(text, extra=extra)
+            case {"text": ""}:  # a separate signature at the end of a stream
+                return ContentThinking("", extra=extra) if fields else None
+            case {"text": str(text)}:
+                return ContentText(text, extra=extra)
+            case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(_MEDIA):
+                return _media(type, data, extra)
+            case _:
+                return content_parts.unknown(self.name, part)
+
+    def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
+        """Returns a call. A call with streamed arguments (`partialArgs`, `willContinue`) is incomplete."""
+        own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
+        return tool_calls.call_of(
+            call.get("id") or "",
+            call.get("name") or "",
+            call.get("args"),
+            cut=cut or "partialArgs" in call or bool(call.get("willContinue")),
+            extra=self.own(**own) if own else {},
+        )
+
+    def tokens(self, usage: Json) -> Tokens:
+        """Returns the usage. Tool-use prompts are added to the prompt, and thoughts to the candidates."""
+        return Tokens(
+            input=_sum(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount")),
+            output=_sum(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+            cached=usage.get("cachedContentTokenCount"),
+            reasoning=usage.get("thoughtsTokenCount"),
+        )
+
+    def finish_reason(
+        self, candidate: Json, response: Json, contents: Sequence[Content | None]
+    ) -> str | None:
+        """Returns the neutral reason. A blocked prompt has no candidate."""
+        if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
+            return "content_filter"
+        neutral = self.endings.neutral(self.reason(candidate))
+        calls = any(isinstance(content, ContentToolRequest) for content in contents)
+        return "tool_use" if calls and neutral == "success" else neutral
+
+    def reason(self, candidate: Json) -> str | None:
+        """Returns the name of the finish reason, which may be a number."""
+        reason = candidate.get("finishReason")
+        if isinstance(reason, int) and 0 <= reason < len(self.finish_numbers):
+            return self.finish_numbers[reason]
+        return str(reason) if reason else None
+
+    def merger(self) -> GeminiMerger:
+        return GeminiMerger()
+
+
+def _sum(*counts: Any) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _media(type: str, data: str, extra: Json) -> Content:
+    """Returns an image, audio or video in the answer."""
+    kind, _, form = type.partition("/")
+    if kind == "image":
+        return ContentImageInline(type, data, extra=extra)
+    return ContentFile(type, data, f"answer.{form.partition(';')[0]}")

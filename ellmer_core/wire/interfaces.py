@@ -1,0 +1,303 @@
+"""The values that a wire format works with: requests, mergers of streams, parameters and profiles of models, keys that
+are never shown.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, NoReturn, Self
+from urllib.parse import unquote, urlsplit
+
+from ..contents.content import Content
+from ..values import Value
+
+__all__ = ["Profile", "params"]
+
+
+# --- requests and streams --------------------------------------------------------------------------------
+
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Request(Value):
+    """An HTTP request, ready to send. `framing` says how the answer of a stream is split into events.
+
+    `raw` is the body if it is not JSON. For providers with signatures, `sign` makes further headers from the body's
+    bytes and the Unix time. It is called again for every retry.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+    json: Json
+    stream: bool = False
+    framing: Literal["sse", "ndjson", "aws_event_stream"] = "sse"
+    method: str = "POST"
+    raw: bytes | None = field(default=None, repr=False)
+    sign: Callable[[bytes, float], Mapping[str, str]] | None = field(default=None, repr=False)
+
+
+class Supports(NamedTuple):
+    """The features of a provider's API for all models.
+
+    `native_tool_media`: it accepts images inside tool results. `structured`: it enforces a schema (otherwise the
+    prompt describes it). `usage_in_stream`: it counts the tokens of a streamed answer, too.
+    """
+
+    tools: bool = True
+    images: bool = True
+    pdfs: bool = True
+    native_tool_media: bool = True
+    structured: bool = True
+    thinking: bool = True
+    usage_in_stream: bool = True
+
+
+class SchemaLimits(NamedTuple):
+    """The limits; the defaults limit nothing. `recursion`: a schema may refer to itself everywhere, in optional
+    properties only, or nowhere. `anything`: a schema may allow any value. `words`: keywords that are refused.
+    """
+
+    recursion: Literal["anywhere", "optional", "nowhere"] = "anywhere"
+    open_objects: bool = True
+    anything: bool = True
+    optional: int | None = None
+    unions: int | None = None
+    words: frozenset[str] = frozenset()
+
+
+class Merger(ABC):
+    """Merges the events of one streamed answer. Each request has its own merger."""
+
+    @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """Whether the format's end marker has arrived. Without it, the answer is incomplete."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing can follow, so that the rest of the stream need not be read."""
+        return False
+
+    @abstractmethod
+    def add(self, event: Any) -> Sequence[Content]:
+        """Adds one decoded event (a JSON object, or the string `"[DONE]"`). Returns its visible parts: `ContentText`
+        and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an error. Raises the typed
+        `ProviderError` for an error event.
+        """
+
+    @abstractmethod
+    def response(self) -> Json:
+        """Returns the answer so far, in the shape of an answer without a stream (for `Wire.turn`)."""
+
+
+class Decoder(ABC):
+    """Splits one answer into events. Each request has its own decoder."""
+
+    @abstractmethod
+    def feed(self, chunk: bytes) -> list[Any]:
+        """Returns the events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
+
+    @abstractmethod
+    def flush(self) -> list[Any]:
+        """Returns the rest at the end of the answer. An incomplete event is dropped."""
+
+
+# --- parameters ------------------------------------------------------------------------------------------
+
+
+def params(
+    *,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    top_k: int | None = None,
+    frequency_penalty: float | None = None,
+    presence_penalty: float | None = None,
+    seed: int | None = None,
+    max_tokens: int | None = None,
+    log_probs: bool | None = None,
+    stop_sequences: Sequence[str] | None = None,
+    reasoning_effort: str | None = None,
+    reasoning_tokens: int | None = None,
+    thinking: str | int | None = None,
+    **extra: Any,
+) -> dict[str, Any]:
+    """Collects parameters of a model, for `chat_openai(params=…)` and its like. `None` leaves a parameter to the provider.
+
+    A parameter that the model does not accept is left out with a warning.
+
+    Args:
+        temperature: Randomness; 0 is the least. The largest value differs by provider (1 or 2).
+        top_p: Share of the probability that tokens are drawn from, 0 to 1.
+        top_k: Number of the most likely tokens that tokens are drawn from.
+        frequency_penalty: Penalty for tokens by how often they occurred, usually -2 to 2.
+        presence_penalty: Penalty for tokens that occurred, usually -2 to 2.
+        seed: Seed for repeatable answers, where the provider has one.
+        max_tokens: Largest number of tokens of an answer, reasoning included.
+        log_probs: Whether the provider returns log probabilities of the tokens.
+        stop_sequences: Texts that end the answer.
+        reasoning_effort: The provider's own word for how much the model thinks.
+        reasoning_tokens: Number of tokens to think with.
+        thinking: One setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"`, or a number of tokens.
+        **extra: Parameters by the provider's own names.
+
+    Returns:
+        The parameters that are not `None`.
+
+    Examples:
+        >>> params(temperature=0.2, max_tokens=500)
+        {'temperature': 0.2, 'max_tokens': 500}
+    """
+    named = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "frequency_penalty": frequency_penalty,
+        "presence_penalty": presence_penalty,
+        "seed": seed,
+        "max_tokens": max_tokens,
+        "log_probs": log_probs,
+        "stop_sequences": _texts(stop_sequences),
+        "reasoning_effort": reasoning_effort,
+        "reasoning_tokens": reasoning_tokens,
+        "thinking": thinking,
+    }
+    return {name: value for name, value in (named | extra).items() if value is not None}
+
+
+def _texts(sequences: Sequence[str] | None) -> list[str] | None:
+    """Returns a list of texts. A single string becomes a list of one, because its letters would be wrong stop
+    sequences.
+    """
+    if sequences is None:
+        return None
+    return [sequences] if isinstance(sequences, str) else list(sequences)
+
+
+#: The names that every provider shares.
+NEUTRAL = frozenset(params.__kwdefaults__ or ()) - {"thinking"}
+
+
+# --- profiles of models ----------------------------------------------------------------------------------
+
+
+#: The media types of images that nearly every model takes.
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Value):
+    """What a model accepts. `chat.profile` shows the profile of a chat, and `profile=` overrides fields of it.
+
+    `None` stands for "not known", and an empty tuple for "none".
+
+    Args:
+        refuses: Parameters that the model does not accept.
+        refuses_thinking: Parameters that it does not accept while it thinks.
+        exclusive: Groups of parameters of which it accepts one at a time.
+        ranges: The smallest and the largest value of a parameter.
+        max_tokens: Tokens that are requested where the caller gives no number and the API requires one.
+        thinks: Whether the model thinks unless it is told not to.
+        adaptive: Whether the model decides itself how much to think, and is asked for an effort.
+        efforts: The values of `reasoning_effort`.
+        budget: The smallest and the largest `reasoning_tokens`.
+        off: Parameters that turn thinking off.
+        on: Parameters that are sent while thinking is on, so that it is shown.
+        levels: Parameters for each level, where there is neither an effort nor a budget.
+        forced: Whether a tool call can be forced.
+        forced_thinking: Whether it can be forced while the model thinks.
+        images: Media types of images.
+        pdfs: Whether it accepts PDFs.
+        tools: Whether it accepts tools.
+        system: Whether it accepts a system prompt.
+        structured: How it gives structured output: `"schema"`, or `"words"` where only a prompt can ask for it.
+        with_tools: Parameters that it requires beside tools.
+        fields: Fields that every request has.
+        headers: Headers that every request has.
+        sources: Links to where the provider documents this.
+
+    Examples:
+        >>> chat = chat_openai(model="gpt-4.1", profile={"max_tokens": 500})
+        >>> chat.profile.max_tokens
+        500
+    """
+
+    refuses: tuple[str, ...] = ()
+    refuses_thinking: tuple[str, ...] = ()
+    exclusive: tuple[tuple[str, ...], ...] = ()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    max_tokens: int | None = None
+    thinks: bool = False
+    adaptive: bool = True
+    efforts: tuple[str, ...] | None = None
+    budget: tuple[int, ...] | None = None
+    off: Mapping[str, Any] | None = None
+    on: Mapping[str, Any] = field(default_factory=dict)
+    levels: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    forced: bool = True
+    forced_thinking: bool = True
+    images: tuple[str, ...] | None = None
+    pdfs: bool | None = None
+    tools: bool = True
+    system: bool = True
+    structured: str = "schema"
+    with_tools: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+
+
+# --- keys ------------------------------------------------------------------------------------------------
+
+
+class _Unpickled:
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("API keys are not pickled. Create the chat, or the wire, where it is used.")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+class Key(_Unpickled):
+    """A key. Calling it returns the key's value."""
+
+    __slots__ = ("__key",)
+
+    def __init__(self, key: str) -> None:
+        self.__key = key
+
+    def __call__(self) -> str:
+        return self.__key
+
+    def __repr__(self) -> str:
+        return "<a key>"
+
+
+class HiddenHeaders(_Unpickled, dict[str, str]):
+    """Headers that show only their names."""
+
+    def __repr__(self) -> str:
+        return f"<headers: {', '.join(self) or 'none'}>"
+
+
+def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Returns a URL without `user:password@`, and equivalent headers. Without a user, both are unchanged."""
+    try:
+        parts = urlsplit(url)
+        user, password = parts.username, parts.password
+    except ValueError:
+        return url, headers
+    if user is None and password is None:
+        return url, headers
+    pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
+    basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

@@ -1,0 +1,463 @@
+"""OpenAI Chat Completions, from the wire: the events of a stream as the answer they add up to, and an answer as a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar
+
+from ...contents.content import Content, ContentFile, ContentText, ContentThinking, ContentToolRequest
+from ...contents.media_types import audio_type
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
+from ..shared.citations import cited_last, openai_citations, sources
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import json_text, sensible
+from ..shared.tool_calls import executed, strict_json
+
+_NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
+
+
+def folded(pieces: list[str | Json]) -> str | list[Json] | None:
+    """Returns the content of the message: one string, or a list if the deltas were chunks."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(map(str, pieces)) or None
+    chunks: list[Json] = []
+    _concatenate_lists(chunks, [{"type": "text", "text": p} if isinstance(p, str) else p for p in pieces])
+    return chunks
+
+
+def concatenate(whole: Json, more: Json) -> None:
+    """Adds a fragment in place: text to text, list to list. Names are not joined."""
+    for name, value in more.items():
+        before = whole.get(name)
+        if isinstance(before, str) and isinstance(value, str) and name not in _NAMES:
+            whole[name] = before + value
+        elif isinstance(before, list) and isinstance(value, list):
+            _concatenate_lists(before, value)
+        elif value is not None or name not in whole:
+            whole[name] = deepcopy(value)
+
+
+def _concatenate_lists(before: list[Any], more: list[Any]) -> None:
+    """Appends chunks. A chunk of text (or thinking) after one of the same type is joined with it."""
+    for chunk in more:
+        if before and _type(chunk) in {"text", "thinking"} and _type(before[-1]) == _type(chunk):
+            concatenate(before[-1], chunk)
+        else:
+            before.append(deepcopy(chunk))
+
+
+def _type(chunk: Any) -> Any:
+    return chunk.get("type") if isinstance(chunk, dict) else None
+
+
+# --- streams ---------------------------------------------------------------------------------------------
+
+
+_NOT_KEPT = frozenset({"choices", "object", "obfuscation", "p"})  # the last two are random padding
+_DELTAS = frozenset({"delta", "message", "index", "text"})
+_CALL = frozenset({"id", "index", "type", "function", "custom"})
+
+
+class ChatMerger(Merger):
+    """The merger. It is complete at `[DONE]`, or when every choice has its finish reason. A few providers leave out
+    the one (Perplexity, some behind Hugging Face and OpenRouter) or the other (Nebius).
+    """
+
+    def __init__(self) -> None:
+        self._top: Json = {}
+        self._choices: dict[int, _Choice] = {}
+        self._done = False
+
+    @property
+    def complete(self) -> bool:
+        choices = self._choices.values()
+        return self._done or (bool(choices) and all(c.fields.get("finish_reason") for c in choices))
+
+    @sensible
+    def add(self, event: Any) -> Sequence[Content]:
+        if not isinstance(event, dict):
+            self._done = self._done or event == "[DONE]"
+            return ()
+        if event.get("error"):
+            raise in_band_error(event)
+        for name, value in event.items():
+            if value and name not in _NOT_KEPT:
+                self._top[name] = value
+        shown: list[Content] = []
+        for choice in event.get("choices") or ():
+            index = choice.get("index") or 0
+            if index not in self._choices:
+                self._choices[index] = _Choice(index)
+            self._choices[index].add(choice, [] if index else shown)
+        return shown
+
+    def response(self) -> Json:
+        choices = [self._choices[index].json() for index in sorted(self._choices)]
+        return {**self._top, "object": "chat.completion", "choices": choices}
+
+
+class _Choice:
+    """One choice: its own fields, and its message as lists of fragments."""
+
+    def __init__(self, index: int) -> None:
+        self.fields: Json = {"index": index}
+        self._message: Json = {"role": "assistant"}
+        self._content: list[str | Json] = []
+        self._texts: dict[str, list[str]] = {}
+        self._details: dict[Any, Json] = {}
+        self._calls: list[_Call] = []
+        self._open: dict[Any, _Call] = {}
+        self._shows = ""  # the field whose thoughts are shown
+
+    def add(self, choice: Json, shown: list[Content]) -> None:
+        """Adds one delta. Its visible part is appended to `shown`."""
+        if choice.get("error") or choice.get("finish_reason") == "error":  # Mistral, OpenRouter
+            raise in_band_error(choice)
+        for name, value in choice.items():
+            if value and name not in _DELTAS:
+                self._keep(name, value)
+        for name, value in (choice.get("delta", choice.get("message")) or {}).items():
+            if not value:
+                continue
+            if name == "content" and isinstance(value, str):
+                self._content.append(value)
+                shown.append(ContentText(value))
+            elif name in self._parts:
+                self._parts[name](self, value, shown)
+            elif isinstance(value, list):
+                self._message.setdefault(name, []).extend(value)
+            else:
+                self._message[name] = value
+
+    def _keep(self, name: str, value: Any) -> None:
+        if name == "logprobs" and isinstance(value, dict):
+            concatenate(self.fields.setdefault(name, {}), value)
+        else:
+            self.fields[name] = value
+
+    def _add_content(self, chunks: Any, shown: list[Content]) -> None:
+        """Adds content in chunks (Mistral), or as an object (Cloudflare parses JSON)."""
+        if isinstance(chunks, dict):
+            chunks = [json_text(chunks)]
+        for chunk in chunks:
+            self._content.append(chunk)
+            if isinstance(chunk, str):
+                shown.append(ContentText(chunk))
+            elif chunk.get("type") == "text":
+                shown.append(ContentText(chunk["text"]))
+            elif chunk.get("type") == "thinking":
+                shown.extend(
+                    ContentThinking(piece["text"]) for piece in chunk["thinking"] if piece.get("text")
+                )
+
+    def _add_reasoning(self, value: str, shown: list[Content]) -> None:
+        self._add_thought("reasoning", value, shown)
+
+    def _add_reasoning_content(self, value: str, shown: list[Content]) -> None:
+        self._add_thought("reasoning_content", value, shown)
+
+    def _add_thought(self, name: str, value: str, shown: list[Content]) -> None:
+        self._texts.setdefault(name, []).append(value)
+        self._show_thought(name, value, shown)
+
+    def _show_thought(self, name: str, value: str, shown: list[Content]) -> None:
+        """Shows the thoughts of one field, because the same text may arrive under several names."""
+        self._shows = self._shows or name
+        if self._shows == name:
+            shown.append(ContentThinking(value))
+
+    def _add_refusal(self, value: str, shown: list[Content]) -> None:
+        self._texts.setdefault("refusal", []).append(value)
+        shown.append(ContentText(value))
+
+    def _add_details(self, details: list[Json], shown: list[Content]) -> None:
+        for detail in details:
+            if text := detail.get("text") or detail.get("summary"):
+                self._show_thought("reasoning_details", text, shown)
+            index = detail.get("index")
+            key = len(self._details) if index is None else (detail.get("type"), index)
+            concatenate(self._details.setdefault(key, {}), detail)
+
+    def _add_audio(self, audio: Json, shown: list[Content]) -> None:
+        concatenate(self._message.setdefault("audio", {}), audio)
+        if audio.get("transcript"):
+            shown.append(ContentText(audio["transcript"]))
+
+    def _add_function_call(self, function: Json, shown: list[Content]) -> None:
+        if any(function.values()):  # `tool_calls` until 2023; Snowflake sends it with empty values
+            self._add_calls([{"index": "function_call", "function": function}], shown)
+
+    def _add_calls(self, deltas: list[Json] | Json, _: list[Content]) -> None:
+        for delta in [deltas] if isinstance(deltas, dict) else deltas:  # TGI sends the call itself
+            index = delta.get("index")
+            call = self._open.get(index)
+            if call is None or call.is_another(delta):
+                call = self._open[index] = _Call()
+                self._calls.append(call)
+            call.add(delta)
+
+    _parts: ClassVar[dict[str, Callable[[_Choice, Any, list[Content]], None]]] = {
+        "content": _add_content,
+        "tool_calls": _add_calls,
+        "reasoning": _add_reasoning,
+        "reasoning_content": _add_reasoning_content,
+        "reasoning_details": _add_details,
+        "refusal": _add_refusal,
+        "audio": _add_audio,
+        "function_call": _add_function_call,
+    }
+
+    def json(self) -> Json:
+        message = {**self._message, "content": folded(self._content)}
+        message |= {name: "".join(parts) for name, parts in self._texts.items()}
+        if self._details:
+            message["reasoning_details"] = list(self._details.values())
+        if self._calls:
+            message["tool_calls"] = [call.json() for call in self._calls]
+        return {"finish_reason": None, **self.fields, "message": message}
+
+
+class _Call:
+    """One tool call while it arrives. Its id and name may come late, or in pieces."""
+
+    def __init__(self) -> None:
+        self._id = ""
+        self._name = ""
+        self._arguments: list[str] = []
+        self._kind = "function"
+        self._rest: Json = {}
+
+    def is_another(self, delta: Json) -> bool:
+        """Tells whether a delta at this call's index opens a new call: it has a name and another id, or it has no id
+        and either no index or this call's arguments are complete.
+        """
+        if not self._name or not _body(delta).get("name"):
+            return False
+        if delta.get("id"):
+            return bool(self._id) and delta["id"] != self._id
+        return delta.get("index") is None or _is_whole("".join(self._arguments))
+
+    def add(self, delta: Json) -> None:
+        body = _body(delta)
+        arguments = body.get("arguments", body.get("input"))
+        self._kind = kind_of(delta) if body else self._kind
+        if (id := delta.get("id")) and id != self._id and (not self._id or not arguments):
+            self._id += (
+                id  # servers that make up a new id for every fragment send arguments along: first one wins
+            )
+        if (name := body.get("name")) and name != self._name:
+            self._name += name
+        if arguments:
+            self._arguments.append(arguments if isinstance(arguments, str) else json_text(arguments))
+        self._rest |= {k: v for k, v in delta.items() if v and k not in _CALL}
+
+    def json(self) -> Json:
+        placeholder = len(self._arguments) > 1 and self._arguments[0] == "{}"
+        arguments = "".join(self._arguments[1:] if placeholder else self._arguments)
+        key = "input" if self._kind == "custom" else "arguments"
+        return {
+            "id": self._id,
+            "type": self._kind,
+            self._kind: {"name": self._name, key: arguments},
+            **self._rest,
+        }
+
+
+def _body(delta: Json) -> Json:
+    return delta.get(kind_of(delta)) or {}
+
+
+def kind_of(call: Json) -> str:
+    """Returns whether a call is one of a function or of a custom tool. Snowflake sends both fields, one with empty
+    values.
+    """
+    custom, function = call.get("custom") or {}, call.get("function") or {}
+    return (
+        "custom"
+        if custom and not (function and (function.get("name") or not custom.get("name")))
+        else "function"
+    )
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        return isinstance(strict_json(arguments), dict)
+    except ValueError:
+        return False
+
+
+# --- finish reasons --------------------------------------------------------------------------------------
+
+#: Words that servers of Chat Completions share are here, also where OpenAI has none of them: many are reached through
+#: a gateway. What only one provider says stands in the provider's file.
+ENDINGS = Endings(
+    (
+        "https://developers.openai.com/api/reference/resources/chat",
+        "https://huggingface.github.io/text-generation-inference/ (FinishReason: length, eos_token, stop_sequence)",
+        "https://docs.mistral.ai/api/endpoint/chat (model_length)",
+    ),
+    whole={
+        "stop": "success",
+        "end_turn": "success",  # recorded behind gateways
+        "eos": "success",  # Together, recorded
+        "eos_token": "success",  # Text Generation Inference, recorded
+        "stop_sequence": "stop_sequence",
+        "tool_calls": "tool_use",
+        "tool_call": "tool_use",  # Azure's other models, recorded
+        "function_call": "tool_use",
+    },
+    cut={"length": "max_tokens", "model_length": "context_window", "content_filter": "content_filter"},
+)
+
+
+# --- answers ---------------------------------------------------------------------------------------------
+
+
+#: Fields in which providers put reasoning, the most readable first.
+REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+
+
+class OpenAIChatResponse(Wire):
+    """Reads complete answers. A stream is merged into one first."""
+
+    endings: ClassVar[Endings] = ENDINGS
+
+    @json_objects.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        if response.get("error"):
+            raise in_band_error(response)
+        choice = (response.get("choices") or [{}])[0]
+        if choice.get("error") or choice.get("finish_reason") == "error":
+            raise in_band_error(choice)
+        message = choice.get("message") or {}
+        reason = choice.get("finish_reason")
+        whole = self.endings.is_whole(reason)
+        contents = [
+            *self.thought(message),
+            *executed(self.name, message),
+            *self.text(message),
+            *self.calls(message, cut=not whole),
+        ]
+        turn = answer(
+            tool_calls.distinct(contents, response),
+            whole=whole,
+            tokens=self.tokens(response),
+            finish_reason=self.finish_reason(reason, message),
+            json=response,
+        )
+        return cited_last(turn, sources(response))
+
+    def thought(self, message: Json) -> Iterator[ContentThinking]:
+        """Yields the reasoning beside the content. Some providers send it under two names; both are sent back."""
+        fields = {name: message[name] for name in REASONING if message.get(name)}
+        if fields:
+            texts = (_reasoning_text(value) for value in fields.values())
+            yield ContentThinking(next(filter(None, texts), ""), extra=self.own(fields=fields))
+
+    def text(self, message: Json) -> Iterator[Content]:
+        """Yields the content, whole or in parts, and what replaces it: a refusal, audio, images."""
+        extra = self.own(fields={"annotations": message["annotations"]}) if message.get("annotations") else {}
+        cited = openai_citations(message.get("annotations"))
+        match message.get("content"):
+            case str(text) if text:
+                yield ContentText(text, extra=extra, citations=cited)
+            case list(parts):
+                for part in parts:
+                    yield from self.part(part)
+            case dict(value):  # Cloudflare parses the JSON it was asked for
+                yield ContentText(json_objects.json_text(value), extra=extra)
+        if message.get("refusal"):
+            yield ContentText(message["refusal"], extra=self.own(fields={"refusal": message["refusal"]}))
+        audio = message.get("audio") or {}
+        if transcript := audio.get("transcript"):
+            yield ContentText(transcript)
+        if isinstance(sound := audio.get("data"), str) and sound:
+            yield ContentFile(audio_type(sound), sound, "answer")
+        for image in message.get("images") or ():
+            yield from self.part(image)
+
+    def part(self, part: Json) -> Iterator[Content]:
+        """Converts a part of a content list."""
+        match part:
+            case {"type": "text", "text": str(text)}:
+                yield ContentText(text)
+            case {"type": "thinking", "thinking": thinking}:
+                yield ContentThinking(_reasoning_text(thinking), extra=self.own(part=part))
+            case {"type": "image_url", "image_url": {"url": str(url)}}:
+                yield content_parts.image(url)
+            case _:
+                yield content_parts.unknown(self.name, part)
+
+    def calls(self, message: Json, *, cut: bool) -> Iterator[ContentToolRequest]:
+        """Yields the tool calls. The calls of a truncated answer may be truncated."""
+        calls = message.get("tool_calls") or []
+        calls = [calls] if isinstance(calls, dict) else calls
+        if (message.get("function_call") or {}).get("name"):
+            calls = [*calls, {"function": message["function_call"]}]
+        for call in calls:
+            yield self.tool_request(call, cut=cut)
+
+    def tool_request(self, call: Json, *, cut: bool) -> ContentToolRequest:
+        """Converts a tool call. The input of a custom tool is text, which none of our tools accepts."""
+        kind = kind_of(call)
+        body = call.get(kind) or {}
+        rest = json_objects.without(call, "id", "index", "type", kind)
+        own = ({"type": kind} if kind == "custom" else {}) | ({"fields": rest} if rest else {})
+        return tool_calls.call_of(
+            call.get("id") or "",
+            body.get("name") or "",
+            body.get("arguments", body.get("input")),
+            cut=cut,
+            extra=self.own(**own) if own else {},
+        )
+
+    def tokens(self, response: Json) -> Tokens:
+        """Returns the usage, also in the places of Groq and Moonshot. If the total counts reasoning in addition to
+        the completion (xAI), so do we.
+        """
+        beside = [response, response.get("x_groq") or {}, *(response.get("choices") or ())]
+        usage: Json = next((place["usage"] for place in beside if place.get("usage")), {})
+        prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        ins, outs = usage.get("prompt_tokens_details") or {}, usage.get("completion_tokens_details") or {}
+        reasoning = outs.get("reasoning_tokens", usage.get("reasoning_tokens"))
+        if (
+            reasoning
+            and completion is not None
+            and usage.get("total_tokens") == (prompt or 0) + completion + reasoning
+        ):
+            completion += reasoning
+        return Tokens(
+            input=prompt,
+            output=completion,
+            cached=ins.get("cached_tokens", usage.get("prompt_cache_hit_tokens")),
+            cache_write=ins.get("cache_write_tokens"),
+            reasoning=reasoning,
+        )
+
+    def finish_reason(self, reason: str | None, message: Json) -> str | None:
+        """Returns the neutral reason. A stop with calls is a stop for tool calls, and one with a refusal is a
+        filter's.
+        """
+        neutral = self.endings.neutral(reason)
+        if neutral != "success":
+            return neutral
+        if message.get("refusal"):
+            return "content_filter"
+        called = message.get("tool_calls") or (message.get("function_call") or {}).get("name")
+        return "tool_use" if called else neutral
+
+    def merger(self) -> Merger:
+        return ChatMerger()
+
+
+def _reasoning_text(value: Any) -> str:
+    """Returns the text of reasoning: a string, or a list of chunks with `text` or `summary`."""
+    if isinstance(value, list):
+        return "".join(_reasoning_text(chunk) for chunk in value)
+    if isinstance(value, Mapping):
+        return _reasoning_text(value.get("text") or value.get("summary") or "")
+    return value if isinstance(value, str) else ""

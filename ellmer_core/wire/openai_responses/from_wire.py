@@ -1,0 +1,245 @@
+"""OpenAI Responses, from the wire: the events of a stream as the answer they add up to, and an answer as a turn.
+
+Deltas are only shown. The items come from their `done` events, and the response from the terminal event. Only an item
+without a `done` event is built from its deltas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
+from ...contents.turns import AssistantTurn, Tokens
+from ..base import Wire
+from ..interfaces import Json, Merger
+from ..shared import content_parts, json_objects, tool_calls
+from ..shared.citations import openai_citations
+from ..shared.endings_and_errors import Endings, answer, in_band_error
+from ..shared.json_objects import sensible
+
+# --- streams ---------------------------------------------------------------------------------------------
+
+
+_END = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+
+#: Delta event: the field of its item, the type of the part in it, the key of the text in the part.
+_PLACES = {
+    "response.output_text.delta": ("content", "output_text", "text"),
+    "response.refusal.delta": ("content", "refusal", "refusal"),
+    "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
+    "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
+    "response.function_call_arguments.delta": ("arguments", "", ""),
+}
+
+
+class ResponsesMerger(Merger):
+    """The merger. It is complete at a terminal event. It ignores `[DONE]`, which OpenRouter adds."""
+
+    def __init__(self) -> None:
+        self._response: Json = {}
+        self._items: dict[int, _Item] = {}
+        self._done = False
+
+    @property
+    def complete(self) -> bool:
+        return self._done
+
+    @property
+    def done(self) -> bool:
+        return self._done
+
+    @sensible
+    def add(self, event: Any) -> Sequence[Content]:
+        if not isinstance(event, dict):
+            return ()
+        kind = event.get("type", "")
+        if kind in _PLACES:
+            return self._item(event).delta(_PLACES[kind], event)
+        if kind == "error" or event.get("error"):
+            raise in_band_error(event)
+        if isinstance(response := event.get("response"), dict):
+            if response.get("error"):
+                raise in_band_error(response)
+            self._response = response
+            self._done = self._done or kind in _END
+        elif isinstance(event.get("item"), dict):
+            self._item(event).whole(event["item"], done=kind.endswith(".done"))
+        return ()
+
+    def _item(self, event: Json) -> _Item:
+        index = event.get("output_index", 0)
+        if index not in self._items:
+            self._items[index] = _Item()
+        return self._items[index]
+
+    def response(self) -> Json:
+        if self._done and self._response.get("output"):
+            return self._response
+        output = [item for index in sorted(self._items) if (item := self._items[index].json())]
+        return {**self._response, "output": output}
+
+
+class _Item:
+    """One output item: its first event and the fragments for its fields, or its `done` event."""
+
+    def __init__(self) -> None:
+        self._item: Json = {}
+        self._done = False
+        self._fragments: dict[tuple[tuple[str, str, str], int], list[str]] = {}
+
+    def whole(self, item: Json, *, done: bool) -> None:
+        """Stores the item of an event. A finished item is never replaced."""
+        if done or not self._done:
+            self._item, self._done = item, done
+
+    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[Content]:
+        fragment = event.get("delta")
+        if not isinstance(fragment, str) or not fragment:
+            return ()
+        index: int = event.get("summary_index") or event.get("content_index") or 0
+        fragments = self._fragments.setdefault((place, index), [])
+        fragments.append(fragment)
+        match place:
+            case ("arguments", _, _):
+                return ()
+            case (_, "summary_text" | "reasoning_text", _):
+                paragraph = index and len(fragments) == 1
+                return (ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)
+            case _:
+                return (ContentText(fragment),)
+
+    def json(self) -> Json:
+        item = dict(self._item)
+        for ((field, type, key), _), fragments in sorted(
+            self._fragments.items(), key=lambda part: part[0][1]
+        ):
+            text = "".join(fragments)
+            if field == "arguments":
+                item[field] = item.get(field) or text
+            elif not self._done:
+                item.setdefault(
+                    "type", "reasoning" if type in {"summary_text", "reasoning_text"} else "message"
+                )
+                item[field] = [*(item.get(field) or []), {"type": type, key: text}]
+        return item if self._done or not item else {**item, "status": "incomplete"}
+
+
+# --- finish reasons --------------------------------------------------------------------------------------
+
+#: A response has a status; `incomplete_details.reason` says why it is incomplete.
+ENDINGS = Endings(
+    ("https://developers.openai.com/api/reference/resources/responses",),
+    whole={"completed": "success"},
+    cut={
+        "max_output_tokens": "max_tokens",
+        "content_filter": "content_filter",
+        "incomplete": "incomplete",
+        "failed": "failed",
+        "cancelled": "cancelled",
+        "in_progress": "in_progress",
+        "queued": "queued",
+    },
+)
+
+
+# --- answers ---------------------------------------------------------------------------------------------
+
+
+#: The `status` of a complete output item. With any other status, it is incomplete.
+FINISHED = (None, "completed")
+
+
+class ResponsesResponse(Wire):
+    """Reads complete answers. A stream is merged into one first."""
+
+    endings: ClassVar[Endings] = ENDINGS
+
+    @json_objects.sensible
+    def turn(self, response: Json) -> AssistantTurn:
+        if response.get("error"):
+            raise in_band_error(response)
+        output = response.get("output") or []
+        whole = self.endings.is_whole(response.get("status"))
+        contents = [
+            content
+            for item, after in pairwise([*output, {}])
+            for content in self.output(item, after, cut=not whole or item.get("status") not in FINISHED)
+        ]
+        return answer(
+            tool_calls.distinct(contents, response),
+            whole=whole,
+            tokens=self.tokens(response.get("usage") or {}),
+            finish_reason=self.finish_reason(response),
+            json=response,
+        )
+
+    def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
+        """Yields the contents of one output item; `after` is the next item."""
+        match item:
+            case {"type": "message"}:
+                yield from self.parts(item)
+            case {"type": "reasoning"}:
+                yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
+            case {"type": "function_call", "call_id": id, "name": name}:
+                own = json_objects.without(item, "call_id", "name", "arguments")
+                yield tool_calls.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
+            case {"type": "image_generation_call", "result": str(data)} if data:
+                type = f"image/{item.get('output_format', 'png')}"
+                yield ContentImageInline(
+                    type, data, extra=self.own(item=json_objects.without(item, "result"))
+                )
+            case _:
+                yield content_parts.unknown(self.name, item)
+
+    def parts(self, message: Json) -> Iterator[Content]:
+        """Yields the parts of a message, with the data for sending it back: the item's id, phase, status."""
+        own = json_objects.without(message, "content", "role", "type")
+        for part in message.get("content") or ():
+            match part:
+                case {"type": "output_text", "text": str(text)}:
+                    rest = json_objects.without(part, "text", "type", "logprobs")
+                    cited = openai_citations(part.get("annotations"))
+                    yield ContentText(text, extra=self.own(item=own, part=rest), citations=cited)
+                case {"type": "refusal", "refusal": str(text)}:
+                    yield ContentText(text, extra=self.own(item=own, part={"refusal": text}))
+                case _:
+                    yield ContentUnknown(
+                        self.name, {"type": "message", "role": "assistant", "content": [part]}
+                    )
+
+    def tokens(self, usage: Json) -> Tokens:
+        """Returns the usage. Cached tokens are part of the input, and reasoning is part of the output."""
+        ins, outs = usage.get("input_tokens_details") or {}, usage.get("output_tokens_details") or {}
+        return Tokens(
+            input=usage.get("input_tokens"),
+            output=usage.get("output_tokens"),
+            cached=ins.get("cached_tokens"),
+            cache_write=ins.get("cache_write_tokens"),
+            reasoning=outs.get("reasoning_tokens"),
+        )
+
+    def finish_reason(self, response: Json) -> str | None:
+        """Returns the reason. The format has only a status, so the completed items decide."""
+        status = response.get("status")
+        if self.endings.is_whole(status):
+            return self._completed(response.get("output") or [])
+        details = response.get("incomplete_details") or {}
+        return self.endings.neutral(details.get("reason") or status)
+
+    def _completed(self, output: list[Json]) -> str:
+        kinds = {item.get("type") for item in output}
+        kinds |= {part.get("type") for item in output for part in item.get("content") or ()}
+        if "function_call" in kinds:
+            return "tool_use"
+        return "content_filter" if "refusal" in kinds else "success"
+
+    def merger(self) -> ResponsesMerger:
+        return ResponsesMerger()
+
+
+def _thought(item: Json) -> str:
+    """Returns the summary's paragraphs, or else the reasoning itself, which open models give."""
+    parts = item.get("summary") or item.get("content") or []
+    return "\n\n".join(part.get("text") or "" for part in parts)
