@@ -347,29 +347,18 @@ def inspect(session: nox.Session) -> None:
     session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
-#: The benchmarks. Each script prints a table and exits with 1 if a target is missed.
-BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
-
-
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure speed with each script of BENCHES. Arguments go to all of them (`--quick`)."""
+    """Measure speed: `-- core`, `replay`, `recording` or `server`; without arguments all four (`-- all --quick`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    missed = []
-    for script in BENCHES:
-        try:
-            session.run("python", script, *session.posargs)
-        except nox.command.CommandFailed:
-            missed.append(script)
-    if missed:
-        session.error(f"targets were missed: {', '.join(missed)}")
+    session.run("python", "-m", "bench", *(session.posargs or ["all"]), env=OFFLINE)
 
 
 @nox.session(default=False)
 def bench_browser(session: nox.Session) -> None:
     """Measure the frames of the chat app while an answer of 2,000 chunks streams (apt-get install chromium)."""
     session.install("-e", ".[demo,html]", *group("browser"))
-    session.run("python", "bench/browser.py")
+    session.run("python", "-m", "bench", "browser")
 
 
 @nox.session(default=False)
@@ -392,7 +381,7 @@ def bench_fidelity(session: nox.Session) -> None:
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries and ours, each in its own environment (`-- chatlas`: only that one)."""
     session.install("uv")
-    session.run("python", "bench/peers.py", *session.posargs)
+    session.run("python", "-m", "bench", "peers", *session.posargs)
 
 
 #: The tests that would see that something is missing in the wheel; rules are the same wherever they lie.
