@@ -79,9 +79,12 @@ def ways(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests of the library, the harness and the suite."""
+    """Run the tests of the library, the harness and the suite (`-- --changed`: only those that reach the change)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    session.run("pytest", *(session.posargs or WORKERS), env=OFFLINE)
+    if session.posargs[:1] == ["--changed"]:
+        session.run("python", "-m", "devtools.changed", *session.posargs[1:], env=OFFLINE)
+    else:
+        session.run("pytest", *(session.posargs or WORKERS), env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -270,6 +273,15 @@ def mutants(session: nox.Session) -> None:
     schemas = ("--schemas", "../shared/schemas") if Path("../shared/schemas").is_dir() else ()
     requests = session.posargs or traffic() or ["cassettes"]
     session.run("python", "conformance/shapes/mutants.py", "--missed", *schemas, *requests, env=OFFLINE)
+
+
+@nox.session(name="mutants-of-code", default=False)
+def mutants_of_code(session: nox.Session) -> None:
+    """Change lines of code, one at a time, and see that a test fails (`-- --sample 30 --seed 2 --only wire/`)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    if not Path("build/reach.sqlite").is_file():
+        session.run("python", "-m", "devtools.reach", *WORKERS, env=OFFLINE)
+    session.run("python", "-m", "devtools.mutants", *session.posargs, env=OFFLINE)
 
 
 @nox.session(default=False)
