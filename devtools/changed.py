@@ -25,7 +25,8 @@ from . import reach as reach_module
 from .lines import first_line, function_at, tests_of
 from .reach import MAP, PACKAGES, ROOT, TESTS, Reach, then
 
-SECONDS = 10.0
+SECONDS = 5.0  # and the start of pytest
+IMPORT = 0.2  # seconds for another file of tests
 STALE = 0.25  # of the files
 #: More tests than these seconds are worth a second worker.
 WORKERS_FROM = 20.0
@@ -249,9 +250,12 @@ def nearest(path: str) -> set[str]:
 def within(tests: Iterable[str], seconds: Mapping[str, float], most: float) -> list[str]:
     """Returns tests that take no more than some seconds together: one of each function first, the quick ones first."""
     chosen: list[str] = []
+    files: set[str] = set()
     spent = 0.0
     for test in in_turns(tests, seconds):
-        spent += seconds.get(test, 0.1)
+        file = test.partition("::")[0]
+        spent += seconds.get(test, 0.1) + (0 if file in files else IMPORT)
+        files.add(file)
         if chosen and spent > most:
             break
         chosen.append(test)
