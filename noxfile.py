@@ -514,6 +514,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def figures(session: nox.Session) -> None:
+    """Write the figures of the README (`-- --check --exact`: compare them, as before a release)."""
+    session.install("-e", ".[conformance]", "coverage")
+    session.run("python", "-m", "devtools.figures", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
 def publish_docs(session: nox.Session) -> None:
     """Add a version of the site to the branch gh-pages (`-- --push 0.1.0 latest`). mike keeps the others."""
     session.install("-e", ".[conformance]", *group("docs"), "mike>=2.1")

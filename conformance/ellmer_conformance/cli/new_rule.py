@@ -14,7 +14,6 @@ import tomlkit
 
 from ..contract import rules
 from ..contract.rulebook import RuleBook
-from ._shared.books import books_of
 from .list import all_rules
 
 __all__ = ["command"]
@@ -78,7 +77,10 @@ def command(wire: str, id: str | None, group: str) -> None:
 
     conformance new-rule --wire cohere --group ORD
     """
-    (book,) = books_of(wire, "")
+    try:
+        book = rules.book(wire)
+    except LookupError as error:
+        raise click.UsageError(f"{error}.") from error
     chosen = checked(id, book) if id else next_id(group.upper())
     file = file_of(book, chosen.partition("-")[0])
     root = Path(str(files(rules))).parents[3]
