@@ -163,10 +163,11 @@ def trial(mutation: Mutation, reach: Reach, seconds: float) -> Trial:
     source = (ROOT / mutation.path).read_text("utf-8")
     lines = then(reach.source(mutation.path) or "", source, [mutation.line])
     direct = still_there(reach, tests_of(reach, mutation.path, lines))
-    tests = first(in_turns(direct, reach.seconds), reach.seconds, seconds)
+    of_file = still_there(reach, reach.tests_of_file(mutation.path))
+    near = in_turns(direct & of_file, reach.seconds) + in_turns(direct - of_file, reach.seconds)
+    tests = first(near, reach.seconds, seconds)
     if 0 < len(direct) < FEW:
-        others = still_there(reach, reach.tests_of_file(mutation.path)) - direct
-        tests += first(in_turns(others, reach.seconds), reach.seconds, seconds)
+        tests += first(in_turns(of_file - direct, reach.seconds), reach.seconds, seconds)
     return Trial(mutation, source, tests, len(direct))
 
 
