@@ -79,9 +79,12 @@ def ways(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests of the library, the harness and the suite."""
+    """Run the tests of the library, the harness and the suite (`-- --changed`: only those that reach the change)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    session.run("pytest", *(session.posargs or WORKERS), env=OFFLINE)
+    if session.posargs[:1] == ["--changed"]:
+        session.run("python", "-m", "devtools.changed", *session.posargs[1:], env=OFFLINE)
+    else:
+        session.run("pytest", *(session.posargs or WORKERS), env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -272,6 +275,15 @@ def mutants(session: nox.Session) -> None:
     session.run("python", "conformance/shapes/mutants.py", "--missed", *schemas, *requests, env=OFFLINE)
 
 
+@nox.session(name="mutants-of-code", default=False)
+def mutants_of_code(session: nox.Session) -> None:
+    """Change lines of code, one at a time, and see that a test fails (`-- --sample 30 --seed 2 --only wire/`)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    if not Path("build/reach.sqlite").is_file():
+        session.run("python", "-m", "devtools.reach", *WORKERS, env=OFFLINE)
+    session.run("python", "-m", "devtools.mutants", *session.posargs, env=OFFLINE)
+
+
 @nox.session(default=False)
 def legal(session: nox.Session) -> None:
     """Derive legal requests by the official types, and list those that the strict server refuses."""
@@ -347,29 +359,18 @@ def inspect(session: nox.Session) -> None:
     session.run("pytest", "tests/inspect_ai/test_inspect_ai.py", *session.posargs, env=OFFLINE)
 
 
-#: The benchmarks. Each script prints a table and exits with 1 if a target is missed.
-BENCHES = ["bench/core.py", "harness/bench.py", "harness/bench_recording.py", "conformance/bench.py"]
-
-
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure speed with each script of BENCHES. Arguments go to all of them (`--quick`)."""
+    """Measure speed: `-- core`, `replay`, `recording` or `server`; without arguments all four (`-- all --quick`)."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    missed = []
-    for script in BENCHES:
-        try:
-            session.run("python", script, *session.posargs)
-        except nox.command.CommandFailed:
-            missed.append(script)
-    if missed:
-        session.error(f"targets were missed: {', '.join(missed)}")
+    session.run("python", "-m", "bench", *(session.posargs or ["all"]), env=OFFLINE)
 
 
 @nox.session(default=False)
 def bench_browser(session: nox.Session) -> None:
     """Measure the frames of the chat app while an answer of 2,000 chunks streams (apt-get install chromium)."""
     session.install("-e", ".[demo,html]", *group("browser"))
-    session.run("python", "bench/browser.py")
+    session.run("python", "-m", "bench", "browser")
 
 
 @nox.session(default=False)
@@ -392,7 +393,7 @@ def bench_fidelity(session: nox.Session) -> None:
 def bench_peers(session: nox.Session) -> None:
     """Measure other chat libraries and ours, each in its own environment (`-- chatlas`: only that one)."""
     session.install("uv")
-    session.run("python", "bench/peers.py", *session.posargs)
+    session.run("python", "-m", "bench", "peers", *session.posargs)
 
 
 #: The tests that would see that something is missing in the wheel; rules are the same wherever they lie.
@@ -510,6 +511,13 @@ def docs(session: nox.Session) -> None:
     """Build the site into site/, with warnings as errors. `-- serve` shows it while you write."""
     session.install("-e", ".[conformance]", *group("docs"))
     session.run("mkdocs", *(session.posargs or ["build"]), env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session(default=False)
+def figures(session: nox.Session) -> None:
+    """Write the figures of the README (`-- --check --exact`: compare them, as before a release)."""
+    session.install("-e", ".[conformance]", "coverage")
+    session.run("python", "-m", "devtools.figures", *session.posargs, env=OFFLINE)
 
 
 @nox.session(default=False)

@@ -1,6 +1,6 @@
 """Measures the chat app while an answer of 2,000 chunks streams into it: how long a frame of the page takes.
 
-`python bench/browser.py`. It needs chromium, or a Chrome that `CHROMIUM` names. Exit code 1 if the target is missed.
+It needs chromium, or a Chrome that `CHROMIUM` names. Exit code 1 if the target is missed.
 """
 
 # ruff: noqa: T201 - it prints
@@ -10,8 +10,8 @@ import asyncio
 import json
 import os
 import shutil
-import sys
 import threading
+from argparse import Namespace
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from statistics import quantiles
@@ -41,7 +41,7 @@ FRAMES = """() => {
 }"""
 
 
-def main() -> int:
+def run(_options: Namespace) -> int:
     """Prints one line and returns the exit code."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with serving(Starlette(routes=[Route("/chat/completions", answer, methods=["POST"])])) as model:
@@ -108,7 +108,3 @@ def serving(app: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """Measures chat libraries, each in its own environment, and prints one table.
 
-`python bench/peers.py [NAME…] [--quick]`. All figures but memory and distributions are ratios to bare httpx, measured
+All figures but memory and distributions are ratios to bare httpx, measured
 in the same run in the same environment. The environments are made in `build/bench/`, from the package index.
 """
 
@@ -9,25 +9,23 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from pathlib import Path
+from argparse import Namespace
 
-from environments import distributions, python_of
-from measure import memory, processes, scaled
-from server import serving
-from subjects import SUBJECTS
+from .environments import ROOT, distributions, python_of
+from .fast_server import serving
+from .measure import memory, processes, scaled
+from .subjects import SUBJECTS
 
 COLUMNS = ("import", "turn", "stream", "memory", "packages", "100 at once")
 
 
-def main(arguments: list[str]) -> int:
+def run(options: Namespace) -> int:
     """Prints the table and returns the exit code."""
-    times = 1 if "--quick" in arguments else 5
-    names = [name for name in arguments if not name.startswith("-")] or list(SUBJECTS)
+    times = 1 if options.quick else 5
     print(f"{'':<14}" + "".join(f"{column:>12}" for column in COLUMNS))
     failed = 0
     with serving() as url:
-        for name in names:
+        for name in options.names or SUBJECTS:
             try:
                 print(f"{name:<14}" + "".join(f"{text:>12}" for text in row(name, url, times)), flush=True)
             except subprocess.CalledProcessError as error:
@@ -41,9 +39,9 @@ def row(name: str, url: str, times: int) -> list[str]:
     subject = SUBJECTS[name]
     python = python_of(name, subject.package)
     nothing, httpx, library = processes(python, ["", "import httpx", subject.statement], 3 * times)
-    command = [python, str(Path(__file__).with_name("one.py")), name, url, str(times)]
+    command = [python, "-m", f"{__package__}.one_library", name, url, str(times)]
     talk = json.loads(
-        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+        subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout.splitlines()[-1]
     )
     return [
         f"{(library - nothing) / (httpx - nothing):.1f}×",
@@ -63,7 +61,3 @@ def many(name: str, python: str, url: str) -> str:
         return "–"
     cost = scaled(python, name, url)
     return f"{cost['100']:.1f}s {cost['100'] / cost['10']:.1f}×"
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

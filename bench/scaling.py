@@ -1,4 +1,4 @@
-"""Measures the processor time of many concurrent prompts with one library. `python bench/scaling.py NAME URL` prints
+"""Measures the processor time of many concurrent prompts with one library, in its own environment. It prints
 the seconds for 10 and for 100 in progress as JSON; with ellmer_core also those of 200 users, each on a fork or on its
 own chat.
 """

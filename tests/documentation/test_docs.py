@@ -43,21 +43,11 @@ def test_no_line_of_code_is_wider_than_a_page():
     assert not wide, "\n".join(wide)
 
 
-def test_the_figures_of_the_readme_are_true():
-    from ellmer_conformance.adapters.ellmer_core import providers
-    from ellmer_conformance.cli.list import all_rules
-    from ellmer_conformance.recordings.corpus import pins
-
-    found = list(pins.load(pins.shipped()))
-    packages = len({pin.package for pin in found})
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert f"| {sum(pin.distinct for pin in found):,} |" in text
-    assert f"in {len(found)} archives of {packages} published packages" in text
-    assert f"| rules, over eight wire formats | {len(all_rules())} |" in text
-    assert (
-        f"| providers that our own adapter is tested with | {len({one.name for one in providers()})} |"
-        in text
-    )
+def test_no_figure_of_a_page_claims_too_much(monkeypatch):
+    """A figure may be smaller than what there is, until it is written again for a release."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    figures = import_module("devtools.figures")
+    assert not figures.differences(figures.figures(), exact=False)
 
 
 def test_every_group_of_rules_has_a_title_on_the_site():

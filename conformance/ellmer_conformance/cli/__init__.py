@@ -15,12 +15,13 @@ class _Commands(click.Group):
     """Finds commands by file name and imports only the requested one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
+        names = [module.name for module in pkgutil.iter_modules(__path__)]
+        return [name.replace("_", "-") for name in names if not name.startswith("_")]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        found: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        found: click.Command = import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
         return found
 
 

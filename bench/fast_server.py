@@ -1,5 +1,5 @@
-"""A fast server with one answer: an answer of OpenAI's, or a stream of one. `python bench/server.py` prints its URL;
-`serving()` runs it in a separate process.
+"""A fast server with one answer: an answer of OpenAI's, or a stream of one. `serving()` runs it in a separate process,
+which prints its URL.
 """
 
 # ruff: noqa: S603, T201 - it runs itself, and prints
@@ -27,7 +27,7 @@ HEAD = {
 
 def whole() -> bytes:
     """Returns the whole answer: "Hello."."""
-    message = {"role": "assistant", "content": "Hello.", "refusal": None, "annotations": []}
+    message: dict[str, Any] = {"role": "assistant", "content": "Hello.", "refusal": None, "annotations": []}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     body = json.dumps({**HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE}).encode()
     head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"

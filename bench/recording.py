@@ -1,6 +1,6 @@
 """Measures what recording costs the processor: with the harness, with vcrpy, and with no recorder, in one run.
 
-`python harness/bench_recording.py [--quick]` records exchanges with a server in another process, first 50 whose sizes are those
+It records exchanges with a server in another process, first 50 whose sizes are those
 of real calls of language models, ten tests of five requests each, then exchanges of one kind and size. The three sides take
 turns. Exit code 1 if recording the 50 takes the processor more than 1.1 times as long as with vcrpy.
 """
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from bench_cassettes import TEXT
+from .generated_cassettes import TEXT
 
 MOST = 1.1
 SIDES = ("vcrpy", "harness", "none")
@@ -55,9 +56,9 @@ class Cost(NamedTuple):
     clock: float
 
 
-def main() -> int:
-    """Prints the tables; gives the exit code."""
-    quick = "--quick" in sys.argv
+def run(options: Namespace) -> int:
+    """Prints the tables and returns the exit code."""
+    quick = options.quick
     with serving() as url:
         mixed = compared(url, real_calls(), tests=10, repeats=3 if quick else 9)
         print("50 exchanges as large as real ones, in 10 cassettes")
@@ -147,7 +148,7 @@ def body(kind: str, size: int, number: int) -> bytes:
 @contextmanager
 def serving() -> Iterator[str]:
     """A server in another process, by its address."""
-    with subprocess.Popen([sys.executable, __file__, "serve"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([sys.executable, "-m", __name__], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout, "it is a pipe"
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
@@ -179,4 +180,4 @@ def serve() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(serve() if "serve" in sys.argv else main())
+    serve()

@@ -1,14 +1,13 @@
 """Measures the strict server against aimock, in one run, and prints one table.
 
-`python conformance/bench.py [--quick] [--aimock FOLDER]`. FOLDER is where `npm install @copilotkit/aimock` was run:
-by default the working directory. Each server, and the client that loads them, is a process of its own; the rounds
+`--aimock` names the folder where `npm install @copilotkit/aimock` was run. Each server, and the client that loads them, is a process of its own; the rounds
 alternate, and the medians are compared. All rules are applied and the journal is kept. Equal requests are those of
 a test that is run again: the strict server remembers what it found and what it answered. A conversation's requests have
 all of it, with calls, results, images, thinking and long texts; those of its 60th turn are to take no more than twice the time of
 its first, in each format. Exit code 1 if a target is missed; without aimock only the streams and the conversations have one.
 """
 
-# ruff: noqa: S603, T201 - it runs the servers and itself, and prints
+# ruff: noqa: S603, T201 - it runs the servers and this module, and prints
 from __future__ import annotations
 
 import json
@@ -18,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from math import inf
@@ -55,13 +55,9 @@ StrictServer({{"slow": slow}}, port=int(sys.argv[1])).serve_forever(lambda: None
 """
 
 
-def main(arguments: list[str]) -> int:
+def run(options: Namespace) -> int:
     """Prints the table and returns the exit code."""
-    if arguments[:1] == ["load"]:
-        print(load(*map(int, arguments[1:])))
-        return 0
-    rounds = 3 if "--quick" in arguments else 9
-    folder = Path(arguments[arguments.index("--aimock") + 1] if "--aimock" in arguments else ".")
+    rounds, count = (1, 2000) if options.quick else (9, REQUESTS)
     with ExitStack() as stack:
         ours = stack.enter_context(running([sys.executable, "-c", STRICT]))
         ended = streams(ours)
@@ -73,10 +69,10 @@ def main(arguments: list[str]) -> int:
                 f"turn {TURNS} of a conversation ({name}): {times:.1f}x its first: {_told(times <= GROWTH)}"
             )
             grown = max(grown, times)
-        theirs = stack.enter_context(mocking(folder))
+        theirs = stack.enter_context(mocking(options.aimock))
         print(f"{'requests a second':<20}{'strict':>10}" + (f"{'aimock':>10}{'ratio':>9}" if theirs else ""))
-        equal = compared("equal", ours, theirs, rounds, step=0) >= EQUAL
-        different = compared("all different", ours, theirs, rounds, step=1) >= DIFFERENT
+        equal = compared("equal", ours, theirs, rounds, count, step=0) >= EQUAL
+        different = compared("all different", ours, theirs, rounds, count, step=1) >= DIFFERENT
         if theirs:
             print(f"the target is {EQUAL:g}x for equal ones: {_told(equal)}")
             print(f"the target is {DIFFERENT:g}x for different ones: {_told(different)}")
@@ -136,12 +132,20 @@ def connect(port: int, *, patience: float = 1) -> socket.socket:
 # the client -----------------------------------------------------------------------------------------------
 
 
-def compared(what: str, ours: int, theirs: int | None, rounds: int, *, step: int) -> float:
+def compared(what: str, ours: int, theirs: int | None, rounds: int, count: int, *, step: int) -> float:
     """Loads both servers in turn, prints their medians and returns the ratio, which is infinite for one server alone."""
     rates: dict[int, list[float]] = {port: [] for port in (theirs, ours) if port}
     for turn in range(rounds + 1):
         for port, found in rates.items():
-            command = [sys.executable, __file__, "load", str(port), str(turn * REQUESTS * step), str(step)]
+            command = [
+                sys.executable,
+                "-m",
+                __name__,
+                str(port),
+                str(turn * count * step),
+                str(step),
+                str(count),
+            ]
             found.append(float(subprocess.run(command, check=True, capture_output=True).stdout))
     mine, other = (
         median(rates[port][1:]) if port else 0 for port in (ours, theirs)
@@ -151,9 +155,9 @@ def compared(what: str, ours: int, theirs: int | None, rounds: int, *, step: int
     return ratio
 
 
-def load(port: int, first: int, step: int) -> float:
+def load(port: int, first: int, step: int, count: int) -> float:
     """Sends requests over a few connections, one after another on each. Returns the requests per second."""
-    requests = iter([request(PATH, f"Hello, this is number {first + i * step}.") for i in range(REQUESTS)])
+    requests = iter([request(PATH, f"Hello, this is number {first + i * step}.") for i in range(count)])
     connections = [connect(port) for _ in range(CONNECTIONS)]
     received = dict.fromkeys(connections, b"")
     start = time.perf_counter()
@@ -164,7 +168,7 @@ def load(port: int, first: int, step: int) -> float:
         while selector.get_map():
             for key, _ in selector.select():
                 exchange(selector, cast("socket.socket", key.fileobj), received, requests)
-    return REQUESTS / (time.perf_counter() - start)
+    return count / (time.perf_counter() - start)
 
 
 def exchange(
@@ -248,4 +252,4 @@ def read(connection: socket.socket) -> bytes:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    print(load(*map(int, sys.argv[1:])))

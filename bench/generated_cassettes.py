@@ -88,8 +88,8 @@ def write(folder: Path, bodies: list[bytes], *, yaml: bool = True) -> tuple[Path
     """Writes the recordings of the same traffic: vcrpy's with all headers, ours with those of our list."""
     from vcr.serializers import yamlserializer
 
+    from ellmer_harness import Scrub
     from ellmer_harness.format.serializer import Serializer
-    from ellmer_harness.secrets.redaction import Scrub
 
     asked, answered = pairs(ASKED), pairs(ANSWERED)
     folder.mkdir(parents=True, exist_ok=True)

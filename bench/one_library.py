@@ -1,5 +1,5 @@
-"""Measures one library beside bare httpx, in the library's own environment: `python bench/one.py NAME URL TIMES`
-prints the seconds as JSON."""
+"""Measures one library beside bare httpx. `bench.peers` runs it in the library's own environment, and it prints the
+ratios as JSON."""
 
 # ruff: noqa: T201 - it prints
 from __future__ import annotations
@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 import sys
 
-from measure import side_by_side
-from server import WORDS
-from subjects import SUBJECTS, bare
+from .fast_server import WORDS
+from .measure import side_by_side
+from .subjects import SUBJECTS, bare
 
 
 def main(name: str, url: str, times: int) -> None:
