@@ -8,7 +8,8 @@ my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock 
 
 `metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may
 have two keys that vcrpy ignores: `stream` (chunk sizes, gaps in milliseconds, and the kind of end) and
-`error` (no answer arrived; the status code is 0).
+`error` (no answer arrived; the status code is 0). Beside them, `fingerprints` tells masked values apart: a salt, and some
+digits of a keyed hash of each value.
 
 A cassette may have been edited, merged or made by another tool. `check` looks at all parts that are used later, and
 reports the field and line of an error.
@@ -111,6 +112,7 @@ class Serializer:
                 "body": self._form(content, interaction["response"]["headers"]),
                 **response,
             },
+            **({"fingerprints": found} if (found := interaction.get("fingerprints")) else {}),
         }
 
     def _form(self, body: bytes | str | None, headers: Mapping[str, list[str]]) -> Json | None:
@@ -226,6 +228,8 @@ def _interaction(value: Any, path: Steps) -> None:
     _is(response, dict, (*path, "response"), "an object")
     for name in ("method", "uri"):
         _is(request.get(name), str, (*path, "request", name), "a text")
+    if not _fingerprints(value.get("fingerprints", {})):
+        _wrong((*path, "fingerprints"), value["fingerprints"], "an object of texts, of which one is the salt")
     _message(request, (*path, "request"))
     _message(response, (*path, "response"))
     _answer(response, (*path, "response"))
@@ -266,6 +270,12 @@ def _answer(value: dict[str, Any], path: Steps) -> None:
 def _is(value: Any, kind: type, path: Steps, wanted: str) -> None:
     if not isinstance(value, kind):
         _wrong(path, value, wanted)
+
+
+def _fingerprints(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        return False
+    return not value or "salt" in value
 
 
 def _texts(values: Any) -> bool:

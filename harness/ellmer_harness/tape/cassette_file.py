@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,11 @@ from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer, where
 from ..secrets.cassette_scan import scan
 from ..secrets.placeholders import Masking
-from ..secrets.redaction import Scrub
+from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
 from ..store.concurrent_cassette_merging import locked, merged, rewritten_before
-from .cassette_index import CassetteIndex, Response, recorded_request, recorded_response
+from .cassette_index import CassetteIndex, Response, hidden_values, recorded_request, recorded_response
 from .miss_explanation import command
+from .request_key import SALT, RequestKey, is_exact
 from .tape_state import TapeState
 
 __all__ = ["Masking", "Persister", "opened", "recorded_request", "recorded_response", "save"]
@@ -56,10 +58,10 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
     _was_file = _was_iter = False
 
-    def __init__(
-        self, saved: Form, blobs: Blobs, place: Place
-    ) -> None:  # the base's own would parse all of it
-        self.method, self.uri = saved["method"], saved["uri"]
+    def __init__(  # the base's own would parse all of it
+        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str]
+    ) -> None:
+        self.method, self.uri, self.fingerprints = saved["method"], saved["uri"], fingerprints
         self._headers_saved, self._form, self._blobs, self._place = (
             saved["headers"],
             saved["body"],
@@ -164,7 +166,8 @@ def _own(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request]
     ) in interactions:  # now, because the client may ask from inside an event loop, which must not block
         blobs.preload(item["request"]["body"], item["response"]["body"])
     requests = [
-        Recorded(item["request"], blobs, (path, at, "request")) for at, item in enumerate(interactions)
+        Recorded(item["request"], blobs, (path, at, "request"), item.get("fingerprints") or {})
+        for at, item in enumerate(interactions)
     ]
     responses = [
         {**item["response"], "body": _Body(item["response"]["body"], blobs, (path, at, "response"))}
@@ -304,10 +307,13 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
     _judged(tape)
+    new = [place for place in places if place >= index.loaded]
+    sent = {place: index.data[place][0] for place in new}
     if tape.masking:
-        _masked(tape.masking, index, [place for place in places if place >= index.loaded], tape.not_secret)
+        _masked(tape.masking, index, new, tape.not_secret)
+    fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
-    form = _form(tape, index, places)
+    form = _form(tape, index, places, fingerprints)
     _scanned(tape, index, form)
     try:
         _written(tape, index, layout(form), error)
@@ -399,6 +405,50 @@ def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted:
         index.data[place] = interaction
 
 
+def _fingerprints(
+    tape: TapeState, index: CassetteIndex, sent: dict[int, Request]
+) -> dict[int, dict[str, str]]:
+    """Returns the fingerprints of the masked values of each new interaction. `sent` are the requests before secrets
+    were found in them. Values that differ get fingerprints that differ.
+    """
+    salt = sha256(f"ellmer-harness {tape.file.name}".encode()).hexdigest()[:8]
+    values: dict[int, dict[str, str]] = {}
+    for place, request in sent.items():
+        hidden = hidden_values(index.match, request, index.data[place][0])
+        shown = RequestKey(index.match, index.data[place][0]).parameters
+        values[place] = {
+            name: value
+            for name, value in hidden.items()
+            if is_exact(name) and MASK in shown.get(name[1:], [MASK])
+        }
+    for place, header in _telling_headers(sent):
+        values[place][header] = sent[place].masked_values.get(header, "")
+    distinct = {pair for each in values.values() for pair in each.items()}
+    digits = FINGERPRINT
+    while len({(name, fingerprint_of(salt, name, value, digits)) for name, value in distinct}) < len(
+        distinct
+    ):
+        digits += 1
+    return {
+        place: {SALT: salt}
+        | {name: fingerprint_of(salt, name, value, digits) for name, value in each.items()}
+        for place, each in values.items()
+        if each
+    }
+
+
+def _telling_headers(sent: dict[int, Request]) -> Iterator[tuple[int, str]]:
+    """Yields the credential headers in which otherwise equal requests differ."""
+    alike: dict[Any, list[int]] = {}
+    for place, request in sent.items():
+        alike.setdefault((request.method, request.uri, bytes(request.body or b"")), []).append(place)
+    for places in alike.values():
+        headers = {name for place in places for name in sent[place].masked_values if not is_exact(name)}
+        for header in sorted(headers):
+            if len({sent[place].masked_values.get(header) for place in places}) > 1:
+                yield from ((place, header) for place in places)
+
+
 def _sent(request: Request) -> dict[str, Any]:
     """Returns a request in vcrpy's form."""
     headers = {name: [value] for name, value in request.headers.items()}
@@ -417,13 +467,22 @@ def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
     return kept is not None
 
 
-def _form(tape: TapeState, index: CassetteIndex, places: list[int]) -> dict[str, Any]:
-    kept = [index.data[place] for place in places]
+def _form(
+    tape: TapeState, index: CassetteIndex, places: list[int], fingerprints: dict[int, dict[str, str]]
+) -> dict[str, Any]:
     return index.serializer.form(
         {
             "version": CASSETTE_FORMAT_VERSION,
             "metadata": _metadata(tape, index),
-            "interactions": [{"request": _sent(request), "response": response} for request, response in kept],
+            "interactions": [
+                {
+                    "request": _sent(index.data[place][0]),
+                    "response": index.data[place][1],
+                    "fingerprints": fingerprints.get(place)
+                    or getattr(index.data[place][0], "fingerprints", None),
+                }
+                for place in places
+            ],
         }
     )
 

@@ -204,7 +204,7 @@ class TapeState(Options):
         """Returns a miss with the request and the closest recording. It is safe to log."""
         from .cassette_index import masked_request  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
-        shown = RequestKey(index.match, masked_request(ask.request))
+        shown = RequestKey(index.match, masked_request(index.match, ask.request))
         another = index.find(shown) is not None
         told = _DIFFERS_BY_IT if another else nearest(index, shown, self.file)
         if self.absent:
