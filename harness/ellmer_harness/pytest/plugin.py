@@ -7,7 +7,7 @@ def test_chat(cassette): ...                # the fixture is the tape; using it 
 @pytest.mark.cassette("shared", faults=[Status(429)])
 ```
 
-`--cassette-mode=record|rewrite|append|live` changes the mode for one run. Every option is a fixture that a
+`--cassette-mode=record|rewrite|update|append|live` changes the mode for one run. Every option is a fixture that a
 conftest can override.
 """
 
@@ -33,7 +33,7 @@ from ..tape.request_key import Match
 from ..tape.run_verdict import LEVELS
 from ..tape.stale_policies import Policy, Recording
 from ..tape.tape import Tape
-from ..tape.tape_state import MODES, Judge, Mode, set_default_mode
+from ..tape.tape_state import MODES, Judge, Mode, set_default_mode, set_default_run
 from . import hooks
 from .terminal_summary import Summary
 
@@ -64,6 +64,7 @@ _FAILURE = pytest.StashKey[BaseException]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
 _RUN = pytest.StashKey[str]()
+_RUN_BEFORE = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -105,6 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cassette(path=None, **options): replay recorded HTTP; options as for use_cassette"
     )
     config.stash[_RUN] = uuid4().hex
+    config.stash[_RUN_BEFORE] = set_default_run(_run(config))
     config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
     if _level(config) not in LEVELS:
         raise pytest.UsageError(
@@ -116,6 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Restores the previous mode, because pytest may run inside pytest."""
     set_default_mode(config.stash.get(_BEFORE, None))
+    set_default_run(config.stash.get(_RUN_BEFORE, ""))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -37,7 +38,7 @@ from ..format.serializer import OURS, Serializer, where
 from ..secrets.cassette_scan import scan
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
-from ..store.concurrent_cassette_merging import locked, merged, rewritten_before
+from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
 from .cassette_index import CassetteIndex, Response, hidden_values, recorded_request, recorded_response
 from .miss_explanation import command
 from .request_key import SALT, RequestKey, is_exact
@@ -302,7 +303,7 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     index = tape.index
     assert index is not None, "only a tape with an index records"
     places = _places(tape, index)
-    nothing = not any(place >= index.loaded for place in places)
+    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
@@ -316,14 +317,18 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     form = _form(tape, index, places, fingerprints)
     _scanned(tape, index, form)
     try:
-        _written(tape, index, layout(form), error)
+        _written(
+            tape, index, layout(form), error, [n for n, place in enumerate(places) if place >= index.loaded]
+        )
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
 
 
-def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
+def _written(
+    tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None, added: Sequence[int]
+) -> None:
     index.serializer.blobs.save()
     failed = tape.file.with_suffix(".failed.json")
     if error is not None or tape.shared:
@@ -331,18 +336,49 @@ def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseExcept
     if error is None:
         _handed_in(tape, [*index.serializer.blobs.fresh], failed)
         with locked(tape.file):
-            replace_file(tape.file, _with_others(tape, index, text))
+            replace_file(tape.file, _with_others(tape, index, text, added))
+            if tape.run:
+                note_writer(tape.file, tape.run, tape.writer)
         failed.unlink(missing_ok=True)
 
 
-def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
-    """Returns the text to write, with the recordings that other tests of the run have written meanwhile."""
-    again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
-    if tape.shared or again or not tape.file.exists():
+def _with_others(tape: TapeState, index: CassetteIndex, text: str, added: Sequence[int]) -> str:
+    """Returns the text to write, with the recordings of other tests: they have written them in this run, or the
+    cassette is one of several tests.
+    """
+    if tape.shared or not tape.file.exists():
         return text
     there = tape.file.read_bytes()
-    as_it_was = tape.mode != "rewrite" and there == index.text
-    return text if as_it_was else merged(there, text, index.loaded)
+    if tape.mode != "rewrite":
+        return text if there == index.text else merged(there, text, added)
+    if tape.allow_unused:
+        with suppress(CassetteError):  # what cannot be read can be recorded again
+            return replaced(there, text, _same(tape, there, text))
+    before = writers(tape.file, tape.run) if tape.run else []
+    others = [test for test in before if not tape.writer or test != tape.writer]
+    return merged(there, text, added) if others else text
+
+
+def _same(tape: TapeState, there: bytes, text: str) -> dict[int, int]:
+    """Returns the number of each interaction of a text that has an equal request in the existing file, with its place."""
+    waiting: dict[Any, list[int]] = {}
+    for place, key in enumerate(_keys(tape, there)):
+        waiting.setdefault((key.digest, *sorted(key.fingerprints.items())), []).append(place)
+    same: dict[int, int] = {}
+    for number, key in enumerate(_keys(tape, text.encode())):
+        if places := waiting.get((key.digest, *sorted(key.fingerprints.items()))):
+            same[number] = places.pop(0)
+    return same
+
+
+def _keys(tape: TapeState, data: bytes) -> list[RequestKey]:
+    serializer = Serializer(Blobs(tape.blob_folder), near=tape.file.parent)
+    return [RequestKey(tape.match, request) for request in _own(data, serializer, tape.file)[0]]
+
+
+def _drops(tape: TapeState, index: CassetteIndex) -> list[int]:
+    """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use."""
+    return index.unused_places() if tape.mode == "update" and not tape.allow_unused else []
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
@@ -384,7 +420,14 @@ def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
         recorded.sort(
             key=lambda place: (index.keys[place].head, len(index.keys[place].body), index.keys[place].body)
         )
-    return [*range(index.loaded), *recorded]
+    dropped = set(_drops(tape, index))
+    places = [place for place in range(index.loaded) if place not in dropped]
+    if tape.mode != "update" or tape.workers.concurrent:
+        return [*places, *recorded]
+    for before, place in pairwise([-1, *tape.order]):
+        if place in recorded:
+            places.insert(places.index(before) + 1 if before in places else 0, place)
+    return places
 
 
 def _judged(tape: TapeState) -> None:

@@ -204,8 +204,11 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     def unused(self) -> list[Request]:
         """Returns the requests of the file that this run did not send."""
-        places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
-        return [self.data[place][0] for place in places]
+        return [self.data[place][0] for place in self.unused_places()]
+
+    def unused_places(self) -> list[int]:
+        """Returns the places of the recordings that this run did not use."""
+        return [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
 
     def _load(self) -> None:
         super()._load()

@@ -31,17 +31,27 @@ if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
     from .verify_mode import LiveCheck
 
-__all__ = ["MODES", "Concurrency", "Mode", "Options", "TapeState", "chosen_mode", "set_default_mode"]
+__all__ = [
+    "MODES",
+    "Concurrency",
+    "Mode",
+    "Options",
+    "TapeState",
+    "chosen_mode",
+    "set_default_mode",
+    "set_default_run",
+]
 
 
 # --- Options ---------------------------------------------------------------------------------------------
 
 
-Mode = Literal["replay", "record", "rewrite", "append", "verify", "live"]
-MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "verify", "live")
+Mode = Literal["replay", "record", "rewrite", "update", "append", "verify", "live"]
+MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "update", "append", "verify", "live")
 _OF_VCRPY = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}
 Judge = Callable[[list[Sent]], list[str]]
 _default: list[str | None] = [None]
+_run: list[str] = [""]
 
 
 def chosen_mode(mode: str | None) -> Mode:
@@ -60,6 +70,12 @@ def chosen_mode(mode: str | None) -> Mode:
 def set_default_mode(mode: str | None) -> str | None:
     """Sets the default mode, for the pytest plugin; returns the previous value."""
     before, _default[0] = _default[0], mode
+    return before
+
+
+def set_default_run(run: str) -> str:
+    """Sets the id of the run for cassettes that are opened without one, for the pytest plugin; returns the previous value."""
+    before, _run[0] = _run[0], run
     return before
 
 
@@ -161,6 +177,10 @@ class TapeState(Options):
         store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store
         self.shared = shared(store, Path(self.root).absolute()) if store else None
         self.before: bytes | None = None
+        self.writer = "" if self.run else os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        self.run = self.run or _run[0]
+        self.order: list[int] = []
+        """The places of the interactions that this run has played or recorded, in order."""
         self.index: CassetteIndex | None = None
         self.replays = self.records = self.failed = self.absent = False
         self.workers = Concurrency()
@@ -198,7 +218,9 @@ class TapeState(Options):
     @property
     def none(self) -> str:
         """The message for a cassette that does not exist. A run that sends nothing needs none."""
-        return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
+        failed = self.file.with_suffix(".failed.json")
+        hint = f"A run that failed left its answers in {failed.name}.\n" if failed.exists() else ""
+        return f"there is no cassette {self.name}.\n{hint}{command(self.rerecord, 'record')}"
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """Returns a miss with the request and the closest recording. It is safe to log."""
@@ -210,7 +232,9 @@ class TapeState(Options):
         if self.absent:
             return self.missed(self.none)
         asked = f"{shown.request.method} {shown.request.uri}"
-        return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
+        return self.missed(
+            f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord, 'update')}"
+        )
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """Returns a miss to raise, and stores it to be raised again at the end."""

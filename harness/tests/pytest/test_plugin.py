@@ -36,7 +36,7 @@ def test_a_missing_cassette_is_a_plain_sentence(suite):
     result.stdout.fnmatch_lines(
         [
             "*Miss: there is no cassette */cassettes/test_it/test_a.json.",
-            "*pytest 'test_it.py::test_a' --cassette-mode=rewrite",
+            "*pytest 'test_it.py::test_a' --cassette-mode=record",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
