@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CassetteError
-from .files import replace_file
+from .files import file_bytes, replace_file
 
 __all__ = ["Blobs", "inside", "outside"]
 
@@ -95,10 +95,14 @@ class Blobs:
                 replace_file(self.folder / name, data)
 
     def _load(self, name: str) -> bytes:
+        if not _NAME.fullmatch(name):
+            raise CassetteError(
+                f"{name[:80]!r} is not the name of a blob: a SHA-256 and the kind of its file"
+            )
         path = self.folder / name
         try:
-            data = path.read_bytes()
-        except OSError as error:
+            data = file_bytes(path)
+        except (OSError, ValueError) as error:
             raise CassetteError(
                 f"blob {path} cannot be read ({error}); restore it from version control, or record again"
             ) from error

@@ -1,4 +1,6 @@
-"""The files of cassettes: names that every file system accepts, and atomic writes, where a reader never sees half a file."""
+"""The files of cassettes: names that every file system accepts, atomic writes, where a reader never sees half a file, and reads
+that neither wait for a pipe nor read a device.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,27 @@ import os
 import re
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from uuid import uuid4
 
-__all__ = ["file_name", "replace_file"]
+__all__ = ["MAX_BYTES", "file_bytes", "file_name", "replace_file"]
+
+
+MAX_BYTES = 256 * 1024 * 1024  # of one file
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+
+
+def file_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Returns the bytes of a file. Raises `OSError` or `ValueError`, also for a device, a pipe, and a file
+    that is too long.
+    """
+    with os.fdopen(os.open(path, _READING), "rb") as file:
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("it is a device or a pipe")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"it is larger than {most // 1024**2} MB (MAX_BYTES)")
+    return data
 
 
 def replace_file(path: Path, data: str | bytes) -> None:

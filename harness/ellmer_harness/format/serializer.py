@@ -22,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from os.path import relpath
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from pydantic_core import from_json
@@ -93,8 +93,21 @@ class Serializer:
             )
         check(cassette, text, OURS)
         if self.near is not None and "blobs" in ours:
-            self.blobs.folder = self.near / ours["blobs"]
+            self.blobs.folder = self._blob_folder(self.near, ours["blobs"])
         return cassette
+
+    def _blob_folder(self, near: Path, name: str) -> Path:
+        """Returns the folder of the blobs, which a cassette may not have anywhere on the machine."""
+        parts = PurePosixPath(name).parts
+        up = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
+        beside = up == 0 or (up == 1 and len(parts) == 2) or parts[up:] == ("blobs",)
+        leaves = PurePosixPath(name).is_absolute() or ".." in parts[up:] or not beside
+        if leaves and (near / name).resolve() != self.blobs.folder.resolve():
+            raise CassetteError(
+                f"it has its blobs in {name!r}, outside of its own folder; a folder `blobs` there or above is read, and the one "
+                "that `blobs=` names"
+            )
+        return near / name
 
     def _written(self, interaction: Json) -> Json:
         request, response = interaction["request"], dict(interaction["response"])

@@ -201,7 +201,10 @@ def clean_url(url: str, is_known: Callable[[str], bool] = bool) -> str:
             Default: the value is judged by its role and its looks.
     """
     known = None if is_known is bool else is_known
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL, as in `https://[`
+        return _clean_parameters(url, known)
     query, fragment = (_clean_parameters(text, known) for text in (parts.query, parts.fragment))
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, fragment))
 

@@ -32,7 +32,7 @@ from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..exchange.reply import Reply
 from ..format.blobs import Blobs
 from ..format.bodies import Form, decode
-from ..format.files import replace_file
+from ..format.files import file_bytes, replace_file
 from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer, where
 from ..secrets.cassette_scan import scan
@@ -124,10 +124,10 @@ class Persister:
         `CassetteError`.
         """
         try:
-            data = Path(path).read_bytes()
+            data = file_bytes(Path(path))
         except FileNotFoundError as error:
             raise CassetteNotFoundError from error
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _unusable(path, str(error)) from error
         try:
             return _own(data, serializer, Path(path))
