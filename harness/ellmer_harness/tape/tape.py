@@ -147,9 +147,9 @@ class Tape(TapeState):
                 self.index = stack.enter_context(self._recording.opened(self))
                 self.masking = self._recording.Masking() if self.mask and self.records else None
             stack.enter_context(self.clock.in_place_of_sleep(self.virtual_sleep))
-            network_guard.watch()
             before = client_patching.open_(self)
             stack.callback(lambda: client_patching.close(self, before))
+            stack.enter_context(network_guard.guarded(self))
             self._stack = stack.pop_all()
         return self
 

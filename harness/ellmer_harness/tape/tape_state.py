@@ -13,11 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from ..errors import CassetteError, Miss
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
+from ..interception.network_guard import is_local
 from ..interception.virtual_clock import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
@@ -236,6 +238,15 @@ class TapeState(Options):
             f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord, 'update')}"
         )
 
+    def plays_port(self, port: int) -> bool:
+        """Tells whether the cassette has answers of a server on this port of this machine.
+
+        Args:
+            port: The port.
+        """
+        recorded = self.index.data if self.index is not None else ()
+        return any(_is_at(uri, port) for uri in {request.uri for request, _ in recorded})
+
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """Returns a miss to raise, and stores it to be raised again at the end."""
         miss = kind(text)
@@ -245,3 +256,11 @@ class TapeState(Options):
     def allows(self, host: str) -> bool:
         """Tells whether requests to a host bypass the cassette."""
         return host in self.allow_hosts
+
+
+def _is_at(uri: str, port: int) -> bool:
+    with suppress(ValueError):
+        parts = urlsplit(uri)
+        usual = 443 if parts.scheme in ("https", "wss") else 80
+        return (parts.port or usual) == port and is_local(parts.hostname or "")
+    return False
