@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from ..errors import CassetteError
-from ..format.files import MAX_BYTES, file_bytes
+from ..format.blobs import MAX_BYTES, file_bytes
 
 __all__ = [
     "MAX_BYTES",

@@ -191,6 +191,7 @@ _PART = re.compile(r"\"(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
+_OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
 )
@@ -276,6 +277,7 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
         ("a bearer token", it[1], it.start(1)) for it in around(text, "earer", _BEARER) if drawn(it[1])
     )
     yield from (("a login", it[1], it.start(1)) for it in around(text, "asic", _BASIC) if _login(it[1]))
+    yield from (("an Okta token", it[1], it.start(1)) for it in around(text, "SSWS", _OKTA) if drawn(it[1]))
     for literal in ("-----BEGIN ", "PuTTY-User-Key-File-", "Private-Lines: "):
         yield from (("a private key", it[0], it.start()) for it in around(text, literal, _PRIVATE))
 

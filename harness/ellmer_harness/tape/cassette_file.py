@@ -30,9 +30,8 @@ from vcr.serialize import CASSETTE_FORMAT_VERSION
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..exchange.reply import Reply
-from ..format.blobs import Blobs
+from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
-from ..format.files import file_bytes, replace_file
 from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer, where
 from ..secrets.cassette_scan import scan

@@ -20,7 +20,7 @@ from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception.network_guard import is_local
-from ..interception.virtual_clock import Clock
+from ..interception.request_in_flight import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
 from ..store.local_copies import shared
