@@ -12,7 +12,7 @@ HarnessError
 └── NotIntercepted      the run never reached the harness
 BaseException
 └── Miss                a request that is not in the cassette
-    └── Blocked         a connection attempt past the cassette
+    └── Blocked         a connection attempt past the cassette; a ConnectionError, too
 ```
 
 A `Miss` is not an `Exception`, because client libraries catch exceptions, retry, and report a connection
@@ -76,5 +76,9 @@ class Miss(BaseException):
     """A request is not in the cassette. The class is not an `Exception`, so no SDK catches it and retries."""
 
 
-class Blocked(Miss):
-    """The code opened a socket that the cassette does not control, while the cassette replays."""
+class Blocked(Miss, ConnectionError):
+    """The code opened a socket that the cassette does not control, while the cassette replays.
+
+    It is a `ConnectionError`, too: clients close their sockets, and event loops and pytest's fixtures pass it on, as with
+    any failed connection. If the code catches it, it is raised again when the cassette closes.
+    """

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import HarnessError, SecretFound
-from ..format.files import file_name
+from ..format.blobs import file_name
 from ..recordings import Found, Unreadable
 from ..recordings.importing import Converted, Rules, convert
 from ..secrets.redaction import Scrub

@@ -11,7 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..format.files import replace_file
+from ..format.blobs import replace_file
 from ..recordings import Found, Unreadable
 from ..recordings.exporting import to_yaml
 from ._paths import one, recordings, rewritten

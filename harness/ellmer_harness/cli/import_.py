@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..format.files import replace_file
+from ..format.blobs import replace_file
 from ..recordings import Found
 from ..recordings.importing import Converted
 from ._conversion import Tally, named, rules

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         count += 1
         interactions += len(found.interactions)
         total += file.stat().st_size
-        say(_line(file, found))
+        say(_line(file, found).replace("\n", "\\n"))
     say(
         f"{count} recordings, {interactions} interactions, {size(total)}"
         + f", {broken} unreadable" * bool(broken)
@@ -45,11 +45,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _line(file: Path, found: Found) -> str:
-    hosts = dict.fromkeys(urlsplit(each.url).hostname or "?" for each in found.interactions)
+    hosts = dict.fromkeys(_host(each.url) for each in found.interactions)
     return (
         f"{len(found.interactions):5}  {size(file.stat().st_size):>8}  {_origin(found):16}  {_day(found):10}  "
         f"{file}  {', '.join(hosts)}"
     )
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "?"
+    except ValueError:
+        return "?"
 
 
 def _origin(found: Found) -> str:

@@ -11,7 +11,7 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..format.files import replace_file
+from ..format.blobs import replace_file
 from ..format.serializer import OURS
 from ..recordings import Found, Unreadable
 from ..recordings.importing import Converted

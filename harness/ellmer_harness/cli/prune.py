@@ -17,8 +17,7 @@ from typing import Any
 
 from ..display import size
 from ..errors import CassetteError
-from ..format.blobs import Blobs
-from ..format.files import replace_file
+from ..format.blobs import Blobs, replace_file
 from ..format.serializer import Serializer
 from ..recordings import Found
 from ._paths import files, recordings

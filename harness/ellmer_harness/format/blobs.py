@@ -1,11 +1,13 @@
-"""Media files beside the cassettes. Each file is named by the sha256 of its content.
+"""The files of cassettes: names that every file system accepts, atomic writes, where a reader never sees half a file, and reads
+that neither wait for a pipe nor read a device; and the media files beside the cassettes.
 
-An image that twenty requests contain is one file. A file is written once and never changed, so that workers
-can share a folder. Each read checks the content against the name.
+Each media file is named by the sha256 of its content. An image that twenty requests contain is one file. A file is written
+once and never changed, so that workers can share a folder. Each read checks the content against the name.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
@@ -14,12 +16,62 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
+from uuid import uuid4
 
 from ..errors import CassetteError
-from .files import replace_file
 
-__all__ = ["Blobs", "inside", "outside"]
+__all__ = ["MAX_BYTES", "Blobs", "file_bytes", "file_name", "inside", "outside", "replace_file"]
+
+
+# --- Files -----------------------------------------------------------------------------------------------
+
+
+MAX_BYTES = 256 * 1024 * 1024  # of one file
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
+
+
+def file_bytes(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Returns the bytes of a file. Raises `OSError` or `ValueError`, also for a device, a pipe, and a file
+    that is too long.
+    """
+    with os.fdopen(os.open(path, _READING), "rb") as file:
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("it is a device or a pipe")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"it is larger than {most // 1024**2} MB (MAX_BYTES)")
+    return data
+
+
+def replace_file(path: Path, data: str | bytes) -> None:
+    """Writes a file so that readers find either the old or the new content, even after a crash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    staged = path.with_name(f".{path.name[:100]}.{uuid4().hex}")
+    try:
+        with staged.open("wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(path)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+_LONGEST = 100
+
+
+def file_name(test: str) -> str:
+    """Returns a name that every file system accepts. Different tests have different names."""
+    slug = re.sub(r"[^\w.-]+", "-", test, flags=re.ASCII).strip("-")
+    if slug == test and len(slug) <= _LONGEST:
+        return slug
+    return f"{slug[:_LONGEST]}-{sha256(test.encode(errors='surrogatepass')).hexdigest()[:8]}"
+
+
+# --- Blobs -----------------------------------------------------------------------------------------------
+
 
 _NAME = re.compile(r"[0-9a-f]{64}\.\w+")
 AT_LEAST = 4096  # shorter strings and bodies stay in the cassette
@@ -95,10 +147,14 @@ class Blobs:
                 replace_file(self.folder / name, data)
 
     def _load(self, name: str) -> bytes:
+        if not _NAME.fullmatch(name):
+            raise CassetteError(
+                f"{name[:80]!r} is not the name of a blob: a SHA-256 and the kind of its file"
+            )
         path = self.folder / name
         try:
-            data = path.read_bytes()
-        except OSError as error:
+            data = file_bytes(path)
+        except (OSError, ValueError) as error:
             raise CassetteError(
                 f"blob {path} cannot be read ({error}); restore it from version control, or record again"
             ) from error

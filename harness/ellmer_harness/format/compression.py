@@ -50,9 +50,9 @@ def is_coded(body: bytes, encoding: str) -> bool:
 
 def _deflate(body: bytes) -> bool:
     if len(body) > 1 and body[0] & 15 == 8 and int.from_bytes(body[:2]) % 31 == 0:  # the header of RFC 1950
-        return bool(zlib.decompressobj(15).decompress(body))
+        return bool(zlib.decompressobj(15).decompress(body, _STEP))
     engine = zlib.decompressobj(-15)  # which has no header: JSON looks like it, too, but for its end
-    engine.decompress(body)
+    _within(engine.decompress(body, MAX_PLAIN + 1))
     return engine.eof and not engine.unused_data
 
 
@@ -61,10 +61,13 @@ def _brotli(body: bytes) -> bool:
         engine = _module("brotli").Decompressor()
     except ImportError:
         return not _is_text(body)
-    plain = engine.process(
-        body
-    )  # nothing, of some single characters: `3` is a body, and no server codes an empty one
-    return bool(plain) and bool(engine.is_finished())
+    size = 0
+    for at in range(0, len(body), _STEP):
+        size += len(engine.process(body[at : at + _STEP]))
+        if size > MAX_PLAIN:
+            return True
+    # Some single characters give nothing: `3` is a body, and no server codes an empty one.
+    return size > 0 and bool(engine.is_finished())
 
 
 def _is_text(body: bytes) -> bool:

@@ -8,7 +8,8 @@ my_vcr.use_cassette("tests/cassettes/chat.json", serializer="ellmer")   # stock 
 
 `metadata["ellmer_harness"]` holds `format` (of the bodies, see `codec`) and the provenance. A response may
 have two keys that vcrpy ignores: `stream` (chunk sizes, gaps in milliseconds, and the kind of end) and
-`error` (no answer arrived; the status code is 0).
+`error` (no answer arrived; the status code is 0). Beside them, `fingerprints` tells masked values apart: a salt, and some
+digits of a keyed hash of each value.
 
 A cassette may have been edited, merged or made by another tool. `check` looks at all parts that are used later, and
 reports the field and line of an error.
@@ -21,7 +22,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from os.path import relpath
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from pydantic_core import from_json
@@ -92,8 +93,21 @@ class Serializer:
             )
         check(cassette, text, OURS)
         if self.near is not None and "blobs" in ours:
-            self.blobs.folder = self.near / ours["blobs"]
+            self.blobs.folder = self._blob_folder(self.near, ours["blobs"])
         return cassette
+
+    def _blob_folder(self, near: Path, name: str) -> Path:
+        """Returns the folder of the blobs, which a cassette may not have anywhere on the machine."""
+        parts = PurePosixPath(name).parts
+        up = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
+        beside = up == 0 or (up == 1 and len(parts) == 2) or parts[up:] == ("blobs",)
+        leaves = PurePosixPath(name).is_absolute() or ".." in parts[up:] or not beside
+        if leaves and (near / name).resolve() != self.blobs.folder.resolve():
+            raise CassetteError(
+                f"it has its blobs in {name!r}, outside of its own folder; a folder `blobs` there or above is read, and the one "
+                "that `blobs=` names"
+            )
+        return near / name
 
     def _written(self, interaction: Json) -> Json:
         request, response = interaction["request"], dict(interaction["response"])
@@ -111,6 +125,7 @@ class Serializer:
                 "body": self._form(content, interaction["response"]["headers"]),
                 **response,
             },
+            **({"fingerprints": found} if (found := interaction.get("fingerprints")) else {}),
         }
 
     def _form(self, body: bytes | str | None, headers: Mapping[str, list[str]]) -> Json | None:
@@ -226,6 +241,8 @@ def _interaction(value: Any, path: Steps) -> None:
     _is(response, dict, (*path, "response"), "an object")
     for name in ("method", "uri"):
         _is(request.get(name), str, (*path, "request", name), "a text")
+    if not _fingerprints(value.get("fingerprints", {})):
+        _wrong((*path, "fingerprints"), value["fingerprints"], "an object of texts, of which one is the salt")
     _message(request, (*path, "request"))
     _message(response, (*path, "response"))
     _answer(response, (*path, "response"))
@@ -266,6 +283,12 @@ def _answer(value: dict[str, Any], path: Steps) -> None:
 def _is(value: Any, kind: type, path: Steps, wanted: str) -> None:
     if not isinstance(value, kind):
         _wrong(path, value, wanted)
+
+
+def _fingerprints(value: Any) -> bool:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        return False
+    return not value or "salt" in value
 
 
 def _texts(values: Any) -> bool:

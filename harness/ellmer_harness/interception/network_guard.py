@@ -1,22 +1,86 @@
-"""Blocks connections and name lookups while a cassette replays.
+"""Blocks the network while a cassette replays, whatever the client.
 
-An audit hook sees every socket of the process and cannot be removed. Without a replaying tape, it only
-compares a string. Local (AF_UNIX) sockets and the tape's `allow_hosts` pass. The hook does not see an event
-loop that bypasses Python's sockets (uvloop).
+Three guards, from the inside to the outside. An audit hook refuses connections and name lookups of Python's sockets. Clients
+in C and Rust (libcurl, reqwest) and child processes find a proxy in their environment, which refuses and names what they ask
+for; Python itself does not see these variables. On Linux, connections that are open at the end and went past both are named.
+
+Names and addresses of this machine pass, except for a server whose answers are in the cassette. So do the tape's
+`allow_hosts` and local (AF_UNIX) sockets.
 """
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import Blocked
 from . import open_tapes
 
-__all__ = ["aside", "let_through", "set_aside", "watch"]
+__all__ = ["aside", "guarded", "is_local", "let_through", "set_aside"]
+
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def guarded(tape: Any) -> Iterator[None]:
+    """Guards an open tape. At the end, connections that went past the guards are misses of a tape that is offline."""
+    _watch()
+    sockets = _sockets() if tape.offline else set()
+    with _LOCK:
+        _direct_to_proxy()
+    try:
+        yield
+    finally:
+        if tape.offline and not tape.allow_hosts:
+            for address in _connections(_sockets() - sockets, tape):
+                tape.missed(_text("a connection", address, tape), Blocked)
+        with _LOCK:
+            _direct_to_proxy(closing=tape)
+
+
+def _text(what: str, host: str, tape: Any) -> str:
+    return (
+        f"{what} to {host} while cassette {tape.path} replays: this client does not go through httpx, httpx2, "
+        "urllib3, aiohttp or grpcio. Open the cassette with patchers=['httplib'] (or what fits the client), or let the host "
+        f"through with allow_hosts=[{host.rpartition(':')[0] or host!r}]."
+    )
+
+
+# --- This machine ----------------------------------------------------------------------------------------
+
+
+def is_local(host: str) -> bool:
+    """Tells whether a name or an address is one of this machine."""
+    plain = host.strip("[]").partition("%")[0].lower()
+    if plain in ("", "localhost", "ip6-localhost") or plain.endswith(".localhost"):
+        return True
+    with suppress(ValueError):
+        address = ip_address(plain)
+        return address.is_loopback or address.is_unspecified or plain in _own_names()
+    return plain in _own_names()
+
+
+@cache
+def _own_names() -> frozenset[str]:
+    name = socket.gethostname().lower()
+    found = {name, name.partition(".")[0]}
+    with suppress(OSError), aside():
+        found |= {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
+    return frozenset(found)
+
+
+# --- Python's sockets: an audit hook, which cannot be removed ---------------------------------------------
+
 
 _HOST_AT = {
     **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), 1),
@@ -24,14 +88,13 @@ _HOST_AT = {
         ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.getnameinfo"), 0
     ),
 }
-_LOCAL = ("127.0.0.1", "::1")
 _OURS: set[int] = set()  # ports that servers of ours listen on
 _ASIDE: list[object] = []  # process-wide, because clients of stores have their own threads
 
 
 @cache
-def watch() -> None:
-    """Installs the hook, once in each process."""
+def _watch() -> None:
+    """Installs the hook, once in each process. Without a replaying tape, it only compares a string."""
     sys.addaudithook(_hook)
 
 
@@ -59,21 +122,167 @@ def let_through(port: int) -> None:
 def _hook(event: str, args: tuple[Any, ...]) -> None:
     if event in _HOST_AT and not _ASIDE and (tape := open_tapes.offline()) is not None:
         address = args[_HOST_AT[event]]
-        host = address[0] if isinstance(address, tuple) else address
-        if event.startswith("socket.get") and not host:
-            return  # a wildcard address, to listen on
-        if _OURS and host in _LOCAL and (address if isinstance(address, tuple) else args)[1] in _OURS:
-            return
-        if isinstance(address, tuple) or event.startswith("socket.get"):
-            _check(tape, host.decode() if isinstance(host, bytes) else str(host), event)
+        host, port = address[:2] if isinstance(address, tuple) else (address, None)
+        looks_up = event.startswith("socket.get")
+        if (isinstance(address, tuple) or looks_up) and host is not None:
+            text = host.decode() if isinstance(host, bytes) else str(host)
+            if not _passes(tape, text, None if looks_up else port):
+                raise tape.missed(_text(event, text, tape), Blocked)
 
 
-def _check(tape: Any, host: str, event: str) -> None:
-    if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")):
-        return
-    raise tape.missed(
-        f"{event} to {host} while cassette {tape.path} replays: this client does not go through httpx, httpx2, "
-        "urllib3, aiohttp or grpcio. Open the cassette with patchers=['httplib'] (or what fits the client), or let the host "
-        f"through with allow_hosts=[{host!r}].",
-        Blocked,
+def _passes(tape: Any, host: str, port: int | None) -> bool:
+    """Tells whether a host may be reached, on a port; `None` is for a lookup of its name."""
+    if tape.allows(host):
+        return True
+    return is_local(host) and (
+        port is None or port in _OURS or tape.allows("localhost") or not tape.plays_port(port)
     )
+
+
+# --- Clients in C and Rust, and child processes: a proxy ---------------------------------------------------
+
+
+_HTTP = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+_DIRECT = ("no_proxy", "NO_PROXY")
+_MOST = 65536  # bytes of the head of a request
+_POPEN = subprocess.Popen.__init__
+_SET: dict[str, str] = {}
+
+
+def _direct_to_proxy(closing: Any = None) -> None:
+    """Sets the variables of the environment, or restores them. Python's own copy (`os.environ`) stays the same.
+
+    They are emptied and not removed: another thread may be reading the environment.
+    """
+    tapes = [tape for tape in open_tapes.all_open() if tape is not closing]
+    guards = bool(tapes) and all(tape.offline for tape in tapes)
+    wanted = _variables(tapes) if guards else {name: os.environ.get(name, "") for name in _SET}
+    for name, value in wanted.items():
+        if _SET.get(name) != value:
+            os.putenv(name, value)
+            _SET[name] = value
+    setattr(subprocess.Popen, "__init__", _popen if guards else _POPEN)  # noqa: B010  # mypy forbids the assignment
+
+
+def _variables(tapes: list[Any]) -> dict[str, str]:
+    direct = ",".join(dict.fromkeys(host for tape in tapes for host in tape.allow_hosts))
+    return dict.fromkeys(_HTTP, f"http://127.0.0.1:{_proxy()}") | dict.fromkeys(_DIRECT, direct)
+
+
+def _popen(process: Any, *args: Any, **options: Any) -> None:
+    """Adds the variables to the environment that a child process is given."""
+    if options.get("env") is not None:
+        options["env"] = {**_variables(open_tapes.all_open()), **options["env"]}
+    _POPEN(process, *args, **options)
+
+
+@cache
+def _proxy() -> int:
+    """Starts the proxy, once in each process, and returns its port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port: int = listener.getsockname()[1]
+    let_through(port)
+    threading.Thread(target=_serve, args=(listener,), name="ellmer-harness-proxy", daemon=True).start()
+    return port
+
+
+def _serve(listener: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(target=_answer, args=(connection,), daemon=True).start()
+
+
+def _answer(connection: socket.socket) -> None:
+    with connection, suppress(OSError, ValueError):
+        head = _head(connection)
+        method, target, _ = head.split(b"\r\n")[0].decode("latin-1").split(" ", 2)
+        parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        host, port = parts.hostname or "", parts.port or (443 if method == "CONNECT" else 80)
+        tape = open_tapes.offline()
+        if tape is None or _passes(tape, host, port):
+            _forward(connection, head, (host, port), method, parts)
+            return
+        text = _text(f"a request ({method} {target.partition('?')[0]})", f"{host}:{port}", tape)
+        tape.missed(text, Blocked)
+        body = f"{text}\n".encode()
+        connection.sendall(
+            b"HTTP/1.1 403 Blocked\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%s"
+            % (len(body), body)
+        )
+
+
+def _head(connection: socket.socket) -> bytes:
+    head = b""
+    while b"\r\n\r\n" not in head and len(head) < _MOST:
+        data = connection.recv(_MOST)
+        if not data:
+            raise OSError("the client is gone")
+        head += data
+    return head
+
+
+def _forward(
+    connection: socket.socket, head: bytes, address: tuple[str, int], method: str, parts: Any
+) -> None:
+    """Passes a request on, to a server that may be reached."""
+    with socket.create_connection(address) as server:
+        if method == "CONNECT":
+            connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        else:
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            line, _, rest = head.partition(b"\r\n")
+            version = line.rpartition(b" ")[2]
+            server.sendall(
+                b"%s %s %s\r\nconnection: close\r\n%s" % (method.encode(), path.encode(), version, rest)
+            )
+        back = threading.Thread(target=_copy, args=(server, connection), daemon=True)
+        back.start()
+        _copy(connection, server)
+        back.join()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(_MOST):
+            target.sendall(data)
+        target.shutdown(socket.SHUT_WR)
+
+
+# --- Connections that were made nevertheless (Linux) -------------------------------------------------------
+
+
+_OPEN_STATES = {"01", "02", "08"}  # established, opening, closed by the other side
+
+
+def _sockets() -> set[str]:
+    """Returns the numbers of the sockets that this process has; none on other systems than Linux."""
+    found = set()
+    with suppress(OSError):
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  # many times as quick
+            with suppress(OSError):
+                link = os.readlink(f"/proc/self/fd/{name}")  # noqa: PTH115  # many times as quick
+                found |= {link[8:-1]} if link.startswith("socket:[") else set()
+    return found
+
+
+def _connections(sockets: set[str], tape: Any) -> Iterator[str]:
+    """Yields the addresses that these sockets are connected to and that may not be reached."""
+    for table in ("tcp", "tcp6") if sockets else ():
+        with suppress(OSError):
+            for line in Path("/proc/self/net", table).read_text(encoding="ascii").splitlines()[1:]:
+                fields = line.split()
+                if fields[9] in sockets and fields[3] in _OPEN_STATES:
+                    host, port = _address(fields[2])
+                    if not _passes(tape, host, port):
+                        yield f"{host}:{port}"
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Returns an address of the kernel's table: hex, in words of four bytes in the order of this machine."""
+    digits, port = text.split(":")
+    raw = bytes.fromhex(digits)
+    if sys.byteorder == "little":
+        raw = b"".join(raw[at : at + 4][::-1] for at in range(0, len(raw), 4))
+    mapped = len(raw) == 16 and raw[:12] == bytes(10) + b"\xff\xff"
+    return str(ip_address(raw[12:] if mapped else raw)), int(port, 16)

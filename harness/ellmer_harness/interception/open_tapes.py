@@ -6,7 +6,7 @@ context belongs to the tape of the process if there is only one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..errors import Miss
 from .request_in_flight import RequestInFlight
 
-__all__ = ["OpenTape", "any_open", "current", "offline", "push", "remove", "when_closed"]
+__all__ = ["OpenTape", "all_open", "any_open", "current", "offline", "push", "remove", "when_closed"]
 
 
 class OpenTape(Protocol):
@@ -23,6 +23,7 @@ class OpenTape(Protocol):
     path: Path
     misses: list[Miss]
     accept_encoding: str | None
+    allow_hosts: Sequence[str]
 
     @property
     def offline(self) -> bool:
@@ -40,6 +41,9 @@ class OpenTape(Protocol):
     def allows(self, host: str) -> bool:
         """Tells whether a host is reached as if there were no cassette."""
 
+    def plays_port(self, port: int) -> bool:
+        """Tells whether the cassette has answers of a server on this port of this machine."""
+
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """Returns a miss to raise, and notes it for the verdict."""
 
@@ -47,6 +51,11 @@ class OpenTape(Protocol):
 _ACTIVE: ContextVar[OpenTape | None] = ContextVar("ellmer_harness_tape", default=None)
 _OPEN: list[OpenTape] = []
 _AFTERWARDS: dict[int, list[Callable[[], None]]] = {}
+
+
+def all_open() -> list[OpenTape]:
+    """Returns all cassettes that are open in the process."""
+    return [*_OPEN]
 
 
 def any_open() -> bool:

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
 
+import urllib3
 from urllib3 import exceptions
 from urllib3.connectionpool import HTTPConnectionPool, connection_from_url
 
@@ -29,6 +30,11 @@ __all__ = ["wrappers"]
 
 
 _WIRE = Wire()
+_FUTURE = hasattr(urllib3, "ResponsePromise")
+_UNSUPPORTED = (
+    "urllib3-future, which niquests installs in the place of urllib3, is neither recorded nor replayed. Install urllib3 "
+    "(`pip install --force-reinstall urllib3`), or let the host through with allow_hosts=[…]"
+)
 _SENDING: ContextVar[tuple[RequestInFlight, Callable[[], None]] | None] = ContextVar("_SENDING", default=None)
 
 
@@ -43,6 +49,8 @@ def _exchange(real: Any) -> Any:
         tape = None if network_guard.set_aside() else open_tapes.current()
         if tape is None or tape.allows(pool.host):
             return real(pool, connection, method, url, **options)
+        if _FUTURE:
+            raise tape.missed(f"{_UNSUPPORTED}: {method} {_address(pool, url)}")
         options["body"] = body = _bytes(options.get("body"))
         request = _outgoing(pool, method, url, options)
         take = tape.begin(_WIRE, request, body or b"")

@@ -7,7 +7,7 @@ def test_chat(cassette): ...                # the fixture is the tape; using it 
 @pytest.mark.cassette("shared", faults=[Status(429)])
 ```
 
-`--cassette-mode=record|rewrite|append|live` changes the mode for one run. Every option is a fixture that a
+`--cassette-mode=record|rewrite|update|append|live` changes the mode for one run. Every option is a fixture that a
 conftest can override.
 """
 
@@ -24,8 +24,8 @@ from uuid import uuid4
 import pytest
 
 from ..errors import HarnessError, Miss
-from ..format.files import file_name
-from ..interception.virtual_clock import Clock
+from ..format.blobs import file_name
+from ..interception.request_in_flight import Clock
 from ..secrets.redaction import Scrub, clean_url
 from ..store import Store
 from ..tape.miss_explanation import rerecord_command
@@ -33,7 +33,7 @@ from ..tape.request_key import Match
 from ..tape.run_verdict import LEVELS
 from ..tape.stale_policies import Policy, Recording
 from ..tape.tape import Tape
-from ..tape.tape_state import MODES, Judge, Mode, set_default_mode
+from ..tape.tape_state import MODES, Judge, Mode, set_default_mode, set_default_run
 from . import hooks
 from .terminal_summary import Summary
 
@@ -60,10 +60,11 @@ __all__ = [
 
 
 _FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
-_FAILURE = pytest.StashKey[BaseException]()
+_FAILURE = pytest.StashKey[BaseException | None]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
 _RUN = pytest.StashKey[str]()
+_RUN_BEFORE = pytest.StashKey[str]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -105,6 +106,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "cassette(path=None, **options): replay recorded HTTP; options as for use_cassette"
     )
     config.stash[_RUN] = uuid4().hex
+    config.stash[_RUN_BEFORE] = set_default_run(_run(config))
     config.stash[_BEFORE] = set_default_mode(config.getoption("--cassette-mode"))
     if _level(config) not in LEVELS:
         raise pytest.UsageError(
@@ -116,6 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Restores the previous mode, because pytest may run inside pytest."""
     set_default_mode(config.stash.get(_BEFORE, None))
+    set_default_run(config.stash.get(_RUN_BEFORE, ""))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -193,15 +196,33 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
     }
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """Gives the test's outcome to the tape, and the tape's verdict to the summary."""
+    """Gives the test's outcome to the tape, and the tape's verdict to the summary.
+
+    A test that is expected to fail fails if its cassette is the reason: its own code did not run.
+    """
     report = yield
+    tape = item.stash.get(_TAPE, None)
+    reason = _reason(tape, call)
+    if reason is not None and hasattr(report, "wasxfail"):
+        del report.wasxfail
+        report.outcome, report.longrepr = "failed", f"{type(reason).__name__}: {reason}"
     if call.excinfo is not None and call.when != "teardown":
-        item.stash[_FAILURE] = call.excinfo.value
+        expected = hasattr(report, "wasxfail") and tape is not None and tape.records
+        item.stash[_FAILURE] = None if expected else call.excinfo.value
     if call.when == "teardown" and _TAPE in item.stash:
         report.cassette = item.stash[_TAPE].verdict.as_dict()
     return report
+
+
+def _reason(tape: Tape | None, call: pytest.CallInfo[None]) -> BaseException | None:
+    """Returns the error of a cassette that ended a test, if one did."""
+    if tape is None or call.excinfo is None:
+        return None
+    if tape.misses:
+        return tape.misses[0]
+    return call.excinfo.value if call.when == "setup" else None
 
 
 def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str, Any]]:

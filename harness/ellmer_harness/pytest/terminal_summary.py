@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ..format.files import replace_file
+from ..format.blobs import replace_file
 from ..tape.run_verdict import Verdict, nobody_asked, table
 
 __all__ = ["Summary", "left_over", "write_report"]

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import zlib
 from binascii import Error as Base64Error
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any
 
 import yaml
 
 from ..errors import CassetteError
+from ..format.blobs import MAX_BYTES, file_bytes
 
 __all__ = [
     "MAX_BYTES",
@@ -35,24 +34,12 @@ __all__ = [
 # --- Limits ----------------------------------------------------------------------------------------------
 
 
-MAX_BYTES = 256 * 1024 * 1024  # of a file, of one line of a log, and of either unpacked
 MAX_DEPTH = (
     200  # levels of lists and objects in a YAML text: its reader uses the stack of the process for each
 )
 MAX_COPIES = 100_000  # values that aliases and merge keys of a YAML text stand for
 
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe is not waited for
 _Events: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def file_bytes(path: Path) -> bytes:
-    """Returns the bytes of a file. Raises `OSError` or `ValueError`, also for a device, a pipe, and a file
-    that is too long.
-    """
-    with os.fdopen(os.open(path, _READING), "rb") as file:
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("it is a device or a pipe")
-        return _within(file.read(MAX_BYTES + 1))
 
 
 def unzipped(data: bytes) -> bytes:

@@ -16,10 +16,22 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote
 
-from .service_keys import around
+from .service_keys import around, keys
 from .value_randomness import drawn, given, password
 
-__all__ = ["NAMED", "WORDS", "Kind", "credential", "hinted", "kind", "named", "telling"]
+__all__ = [
+    "NAMED",
+    "WORDS",
+    "Kind",
+    "credential",
+    "hinted",
+    "is_credential",
+    "is_role",
+    "is_signature",
+    "kind",
+    "named",
+    "telling",
+]
 
 
 # --- Names -----------------------------------------------------------------------------------------------
@@ -28,7 +40,10 @@ __all__ = ["NAMED", "WORDS", "Kind", "credential", "hinted", "kind", "named", "t
 Kind = Literal["password", "secret", "parameter", ""]
 
 # Somebody chose these: any value may be one.
-_PASSWORDS = ("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "passwort")
+_PASSWORDS = (
+    *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "userpass", "passwort", "pass"),
+    *("pin", "otp", "totp", "mfa code", "otp code", "one time code"),
+)
 _END_OF_PASSWORDS = ("password", "passwd", "passphrase")
 # Drawn by lot, or containing something that was: only random values are one.
 _SECRETS = (
@@ -37,14 +52,28 @@ _SECRETS = (
     *("account key", "auth key", "subscription key", "shared key", "encryption key", "master key"),
     *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
-    *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "otp", "sas", "code verifier"),
+    *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
+    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart"),
 )
 _END_OF_SECRETS = (
     *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
     *("accesstoken", "authtoken", "refreshtoken", "idtoken", "sessiontoken", "sessionid"),
+    *("csrfmiddlewaretoken", "csrftoken", "xsrftoken"),
 )
 # Common words, which tell of a credential only where there are parameters: in URLs, forms and headers.
-_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential")
+_PARAMETERS = ("key", "sig", "signature", "session", "amz credential", "goog credential", "code")
+# Whatever their value is, these are credentials. Other names are one only if the value looks like one.
+_ROLES = {
+    *("secret", "secrets", "api key", "apikey", "access token", "refresh token", "id token", "auth token"),
+    *("session token", "security token", "csrf token", "xsrf token", "secret key", "private key"),
+    "code verifier",
+    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart", "assertion"),
+}
+# These are computed from the request and the time, and differ in each run.
+_SIGNATURES = {
+    *("sig", "signature", "amz credential", "amz date", "amz expires"),
+    *("goog credential", "goog date", "goog expires"),
+}
 # Words that may follow without a change of meaning.
 _AFTER = {"", "value", "base64", "b64", "digest", "hash", "text", "confirmation", "confirm", "base", "plain"}
 # In these names, "token" means a position in a list, a request, or a part of a text.
@@ -53,12 +82,17 @@ _PLACES = {
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
 }
 
+_END_OF_ROLES = (
+    *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
+)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
 
 WORDS: tuple[str, ...] = (
     *("pass", "pwd", "secret", "token", "auth", "cred", "cookie", "key", "sess", "conn"),
     *("jwt", "sig", "sid", "dsn", "assertion", "sas", "otp", "verifier"),
+    *("pin", "csrf", "xsrf", "saml", "code"),
 )
 """Parts of the names above, lower-case: text without one of them holds none."""
 _HINTS = (*WORDS, "bearer")
@@ -93,6 +127,38 @@ def telling(name: str) -> bool:
     return kind(name) in ("password", "secret")
 
 
+@lru_cache(maxsize=8192)
+def is_role(name: str) -> bool:
+    """Tells whether a value of this name is a credential, whatever the value looks like: `password`, `access_token`."""
+    words = _words(name)
+    last = (" ".join(words[-many:]) for many in (3, 2, 1))
+    return (
+        kind(name) == "password"
+        or not _ROLES.isdisjoint(last)
+        or bool(words and words[-1].endswith(_END_OF_ROLES))
+    )
+
+
+@lru_cache(maxsize=8192)
+def is_signature(name: str) -> bool:
+    """Tells whether a value of this name is computed anew for each request: a signature, or its date."""
+    words = _words(name)
+    return any(" ".join(words[-many:]) in _SIGNATURES for many in (2, 1))
+
+
+def is_credential(name: str, value: str) -> bool:
+    """Tells whether a parameter of a URL or a form holds a credential: by its role, or because it looks like one.
+
+    The key of a table or a list (`sort_key=name`, `datasetKey=<UUID>`, `token=page2`) is none.
+    """
+    what = kind(name)
+    if not what or not value or is_role(name) or is_signature(name):
+        return bool(value) and bool(what or is_signature(name))
+    if what == "parameter" and len(_words(name)) > 1 and _UUID.fullmatch(value):
+        return False
+    return credential("secret", value) or any(keys([value]))
+
+
 def _ending(word: str) -> Kind:
     """Returns the kind of credential that the end of a word suggests: `pgpassword`, `clientsecret`."""
     if word.endswith(_END_OF_PASSWORDS):
@@ -125,6 +191,7 @@ _PART = re.compile(r"\"(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
 _BASIC = re.compile(r"(?<=\b[Bb])asic\s+([\w+/=-]{8,400})")
 _BEARER = re.compile(r"(?<=\b[Bb])earer\s+([\w.~+/=-]{16,8000})")
+_OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
 )
@@ -210,6 +277,7 @@ def _known_forms(text: str) -> Iterator[tuple[str, str, int]]:
         ("a bearer token", it[1], it.start(1)) for it in around(text, "earer", _BEARER) if drawn(it[1])
     )
     yield from (("a login", it[1], it.start(1)) for it in around(text, "asic", _BASIC) if _login(it[1]))
+    yield from (("an Okta token", it[1], it.start(1)) for it in around(text, "SSWS", _OKTA) if drawn(it[1]))
     for literal in ("-----BEGIN ", "PuTTY-User-Key-File-", "Private-Lines: "):
         yield from (("a private key", it[0], it.start()) for it in around(text, literal, _PRIVATE))
 

@@ -7,6 +7,7 @@ pass, whose time does not depend on their number.
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import re
@@ -14,12 +15,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from itertools import groupby
 from os.path import commonprefix
-from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
 from ..exchange.messages import Headers
-from .named_credentials import kind
+from .named_credentials import is_credential, is_signature, kind
 
 __all__ = [
     "MASK",
@@ -28,6 +30,8 @@ __all__ = [
     "Replacer",
     "Scrub",
     "clean_url",
+    "credential_values",
+    "fingerprint_of",
     "is_secret_name",
     "masked",
     "names",
@@ -114,6 +118,40 @@ def _resize(sizes: list[int], start: int, old: int, new: int) -> None:
         sizes[owner] += new
 
 
+# --- Fingerprints of masked values -----------------------------------------------------------------------
+
+
+FINGERPRINT = 3  # hex digits: they tell the values of one cassette apart, and tell nobody what a value is
+
+
+def credential_values(url: str, headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Returns the values that may be masked in a request, by their place: `?name` for a parameter, `name` for a header.
+
+    Signatures differ in each run, and a server changes cookies; they tell no requests apart.
+    """
+    found: dict[str, list[str]] = {}
+    for piece in urlsplit(url).query.split("&"):
+        name, _, value = piece.partition("=")
+        if is_secret_name(plain := unquote(name)) and not is_signature(plain):
+            found.setdefault(f"?{plain}", []).append(unquote_plus(value))
+    for name, value in headers:
+        if (
+            is_secret_name(name)
+            and not is_signature(name)
+            and "cookie" not in name
+            and not _SIGNED.match(value)
+        ):
+            found.setdefault(name, []).append(value)
+    return {place: "\n".join(values) for place, values in found.items()}
+
+
+def fingerprint_of(salt: str, place: str, value: str, digits: int = FINGERPRINT) -> str:
+    """Returns the first hex digits of a keyed hash of a masked value."""
+    return hmac.new(salt.encode(), f"{place}\n{value}".encode("utf-8", "surrogatepass"), sha256).hexdigest()[
+        :digits
+    ]
+
+
 # --- Headers, URLs and bodies ----------------------------------------------------------------------------
 
 
@@ -131,14 +169,14 @@ RESPONSE_HEADERS = (
     ),
 )
 _ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
-_SIGNED_WITH = re.compile(r"(?i)^x-(?:amz|goog)-(?:date|expires)$")  # as often as the signature
+_SIGNED = re.compile(r"(?i)(?:AWS4-|Digest |OAuth |Signature )")  # schemes whose values differ in each run
 _SHORTEST = 12  # shorter values are words, not secrets
 _WEBISH = re.compile(r"^(https?://|/|\./)")
 
 
 def is_secret_name(name: str) -> bool:
     """Tells whether a header, query parameter or field of this name holds a credential."""
-    return bool(kind(name) or _SIGNED_WITH.match(name))
+    return bool(kind(name) or is_signature(name))
 
 
 @lru_cache(maxsize=64)
@@ -154,11 +192,21 @@ def names(patterns: tuple[str, ...]) -> Callable[[str], bool]:
 
 
 @lru_cache(maxsize=1024)
-def clean_url(url: str) -> str:
-    """Returns the URL with the values of secret parameters masked, and without user and password."""
-    parts = urlsplit(url)
-    query = "&".join(_clean_parameter(piece) for piece in parts.query.split("&")) if parts.query else ""
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, parts.fragment))
+def clean_url(url: str, is_known: Callable[[str], bool] = bool) -> str:
+    """Returns the URL with the credentials in its parameters masked, and without user and password.
+
+    Args:
+        url: Any URL.
+        is_known: Tells whether the value of a parameter whose name suggests a credential has a named secret in it.
+            Default: the value is judged by its role and its looks.
+    """
+    known = None if is_known is bool else is_known
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # no URL, as in `https://[`
+        return _clean_parameters(url, known)
+    query, fragment = (_clean_parameters(text, known) for text in (parts.query, parts.fragment))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, fragment))
 
 
 def masked(name: str, value: str) -> str:
@@ -169,9 +217,15 @@ def masked(name: str, value: str) -> str:
     return f"{scheme} {MASK}" if space else MASK
 
 
-def _clean_parameter(piece: str) -> str:
-    name, equals, value = piece.partition("=")
-    return f"{name}={MASK}" if equals and value and is_secret_name(unquote(name)) else piece
+def _clean_parameters(text: str, is_known: Callable[[str], bool] | None) -> str:
+    return "&".join(_clean_parameter(piece, is_known) for piece in text.split("&")) if "=" in text else text
+
+
+def _clean_parameter(piece: str, is_known: Callable[[str], bool] | None) -> str:
+    name, _, value = piece.partition("=")
+    plain, content = unquote(name), unquote(value)
+    known = bool(value and is_known and is_secret_name(plain) and is_known(content))
+    return f"{name}={MASK}" if known or is_credential(plain, content) else piece
 
 
 @dataclass(frozen=True)
@@ -229,7 +283,10 @@ class Scrub:
         Args:
             url: Any URL.
         """
-        return self.text(clean_url(url)) if self.values else clean_url(url)
+        return self.text(clean_url(url, self._is_known)) if self.values else clean_url(url)
+
+    def _is_known(self, value: str) -> bool:
+        return self.text(value) != value
 
     def body(self, body: bytes, sizes: list[int] | None = None) -> bytes:
         """Returns the body with every secret value replaced by its placeholder.

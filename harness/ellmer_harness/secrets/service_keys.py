@@ -27,13 +27,14 @@ class Pattern(NamedTuple):
 
     `literals` are the texts of which every such key has one (searched first, because it is fast), and `samples` are
     keys of this kind, both separated by spaces. In a sample, `{H32}` stands for 32 random characters of the alphabet H
-    (`ALPHABETS`). A literal that a key does not begin with is in `_BACK`, too.
+    (`ALPHABETS`). `before` says how many characters of a key come before its literal, at least and at most.
     """
 
     what: str
     literals: str
     regex: str
     samples: str
+    before: tuple[int, int] = (0, 0)
 
 
 ALPHABETS = {
@@ -62,6 +63,51 @@ PATTERNS = (
         "GOCSPX-{U28} 1//0{U60}",
     ),
     Pattern("a Groq key", "gsk_", r"gsk_\w{20,}", "gsk_{A52}"),
+    Pattern("a Gemini key", "AQ.", r"(?<![\w.-])AQ\.[\w-]{40,}", "AQ.{U50}"),
+    Pattern(
+        "an Azure AI key",
+        "JQQJ9",
+        r"(?<![A-Za-z0-9])[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{27}(?![A-Za-z0-9])",
+        "{A52}JQQJ99{A26}",
+        (52, 52),
+    ),
+    Pattern("a Weights & Biases key", "wandb_v1_", r"\bwandb_v1_[\w-]{40,}", "wandb_v1_{A27}_{A49}"),
+    Pattern("a Firecrawl key", "fc-", r"(?<![\w-])fc-[0-9a-f]{32}\b", "fc-{H32}"),
+    Pattern(
+        "a Zhipu key", ".", r"(?<![\w.-])[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![\w.-])", "{H32}.{A16}", (32, 32)
+    ),
+    Pattern("a Neon key", "napi_", r"\bnapi_[a-z0-9]{60,}", "napi_{H64}"),
+    Pattern("a Resend key", "re_", r"(?<![A-Za-z0-9_])re_[A-Za-z0-9]{8,}_[A-Za-z0-9]{20,}", "re_{A8}_{A24}"),
+    Pattern("a Dropbox token", "sl.", r"(?<![\w.-])sl\.(?:u\.)?[\w-]{100,}", "sl.{U136} sl.u.{U180}"),
+    Pattern(
+        "a CircleCI token",
+        "CCIPAT_ CCIPRJ_",
+        r"\bCCIP(?:AT|RJ)_[A-Za-z0-9]{20,}_[0-9a-f]{40}",
+        "CCIPAT_{A22}_{H40} CCIPRJ_{A22}_{H40}",
+    ),
+    Pattern("a Cloudflare origin key", "v1.0-", r"\bv1\.0-[0-9a-f]{24}-[0-9a-f]{100,}", "v1.0-{H24}-{H146}"),
+    Pattern(
+        "a PASETO",
+        ".local. .public.",
+        r"\bv[1-4]\.(?:local|public)\.[\w-]{40,}(?:\.[\w-]+)?",
+        "v4.local.{U120} v2.public.{U120}.{U40}",
+        (2, 2),
+    ),
+    Pattern(
+        "an encrypted JSON web token",
+        "eyJ",
+        r"eyJ[\w-]{10,}\.[\w-]*\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}",
+        "eyJhbGciOi{U30}.{U60}.{U16}.{U60}.{U22} eyJhbGciOi{U30}..{U16}.{U60}.{U22}",
+    ),
+    Pattern(
+        "a Discord token",
+        ".",
+        r"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w.-])",
+        "M{U25}.{U6}.{U38} N{U23}.{U6}.{U27}",
+        (24, 28),
+    ),
+    Pattern("a Mapbox token", "sk.eyJ", r"(?<![\w.])sk\.eyJ[\w-]{40,}\.[\w-]{20,}", "sk.eyJ{U80}.{U22}"),
+    Pattern("a Square token", "EAAA", r"(?<![\w+/])EAAA[A-Za-z][\w-]{58,60}(?![\w+/=-])", "EAAAl{U59}"),
     Pattern("an xAI key", "xai-", r"\bxai-\w{20,}", "xai-{A80}"),
     Pattern("a Perplexity key", "pplx-", r"pplx-\w{20,}", "pplx-{A48}"),
     Pattern("an NVIDIA key", "nvapi-", r"nvapi-[\w-]{20,}", "nvapi-{U64}"),
@@ -116,7 +162,7 @@ PATTERNS = (
         "AKIA{C16} ASIA{C16} ABIA{C16} ACCA{C16}",
     ),
     Pattern("an Alibaba access key id", "LTAI", r"\bLTAI[A-Za-z0-9]{16,}", "LTAI{A20}"),
-    Pattern("an Azure secret", "Q~", r"[\w~.-]{3}\dQ~[\w~.-]{31,34}", "{A3}{D1}Q~{U34}"),
+    Pattern("an Azure secret", "Q~", r"[\w~.-]{3}\dQ~[\w~.-]{31,34}", "{A3}{D1}Q~{U34}", (4, 4)),
     Pattern("a Stripe secret", "whsec_", r"\bwhsec_[\w+/=]{20,}", "whsec_{A32}"),
     Pattern("a Square token", "sq0", r"\bsq0[a-z]{3}-[\w-]{20,}", "sq0csp-{U43} sq0atp-{U22}"),
     Pattern(
@@ -125,7 +171,7 @@ PATTERNS = (
     Pattern("a SendGrid key", "SG.", r"\bSG\.[\w-]{16,}\.[\w-]{16,}", "SG.{U22}.{U43}"),
     Pattern("a Brevo key", "xkeysib-", r"\bxkeysib-[0-9a-f]{64}", "xkeysib-{H64}"),
     Pattern("a Mailgun key", "key-", r"(?<![\w-])key-[0-9a-f]{32}\b", "key-{H32}"),
-    Pattern("a Mailchimp key", "-us", r"\b[0-9a-f]{32}-us\d{1,2}\b", "{H32}-us12"),
+    Pattern("a Mailchimp key", "-us", r"\b[0-9a-f]{32}-us\d{1,2}\b", "{H32}-us12", (32, 32)),
     Pattern("a Twilio key", "SK", r"\bSK[0-9a-f]{32}\b", "SK{H32}"),
     Pattern(
         "a Shopify token",
@@ -156,6 +202,7 @@ PATTERNS = (
         "/webhooks/",
         r"discord(?:app)?\.com/api/webhooks/\d+/[\w-]{40,}",
         "https://discord.com/api/webhooks/123456789012345678/{U68}",
+        (15, 19),
     ),
     Pattern(
         "a Teams webhook",
@@ -163,7 +210,7 @@ PATTERNS = (
         r"\.webhook\.office\.com/webhookb2/[\w@/-]{60,}",
         "https://example.webhook.office.com/webhookb2/{H64}@{H32}",
     ),
-    Pattern("a Telegram token", ":AA", r"(?<!\d)\d{6,10}:[\w-]{35}(?![\w-])", "123456789:AA{U33}"),
+    Pattern("a Telegram token", ":AA", r"(?<!\d)\d{6,10}:[\w-]{35}(?![\w-])", "123456789:AA{U33}", (6, 10)),
     Pattern(
         "a Telegram token",
         "/bot",
@@ -172,7 +219,11 @@ PATTERNS = (
     ),
     Pattern("a Vault token", "hvs. hvb. hvr.", r"\bhv[sbr]\.[\w-]{20,}", "hvs.{A24} hvb.{A24} hvr.{A24}"),
     Pattern(
-        "a Terraform token", ".atlasv1.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}", "{A14}.atlasv1.{A67}"
+        "a Terraform token",
+        ".atlasv1.",
+        r"\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}",
+        "{A14}.atlasv1.{A67}",
+        (14, 14),
     ),
     Pattern("a Pulumi token", "pul-", r"\bpul-[0-9a-f]{40}", "pul-{H40}"),
     Pattern(
@@ -196,6 +247,7 @@ PATTERNS = (
         "NRAK- NRJS- NRII- NRAL",
         r"\bNR(?:AK|JS|II)-[\w-]{19,}|\b[0-9a-f]{36}NRAL\b",
         "NRAK-{C27} NRJS-{H19} NRII-{U32} {H36}NRAL",
+        (0, 36),
     ),
     Pattern(
         "a Dynatrace token", "dt0", r"\bdt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{60,}", "dt0c01.{C24}.{C64}"
@@ -257,29 +309,34 @@ PATTERNS = (
         "__cf_bm={U43} cf_clearance={U43}",
     ),
 )
-_COMPILED = [(row.what, row.literals.split(), re.compile(row.regex, re.ASCII)) for row in PATTERNS]
+_COMPILED = [(row, row.literals.split(), re.compile(row.regex, re.ASCII)) for row in PATTERNS]
 _MARKS = "-_.:/=~"
-_BACK = {"Q~": 4, "-us": 32, "NRAL": 36, ".atlasv1.": 14, ":AA": 10, "/webhooks/": 19}
-"""How far before such a literal a key may begin; all others begin with it."""
 
 
 def keys(words: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yields the keys among words without spaces, each with its kind."""
     text = "\n".join(words)
     missing = {mark for mark in _MARKS if mark not in text}  # base64 has none, and is most of what is long
-    for what, literals, pattern in _COMPILED:
+    for row, literals, pattern in _COMPILED:
         for literal in literals:
             if missing.isdisjoint(literal):
-                found = around(text, literal, pattern, _BACK.get(literal, 0))
-                yield from ((what, key[0]) for key in found if random(key[0]))
+                found = around(text, literal, pattern, *row.before)
+                yield from ((row.what, key[0]) for key in found if random(key[0]))
 
 
-def around(text: str, literal: str, pattern: re.Pattern[str], back: int = 0) -> Iterator[re.Match[str]]:
-    """Yields the matches that begin at the literal, or at most `back` characters earlier."""
+def around(
+    text: str, literal: str, pattern: re.Pattern[str], least: int = 0, most: int = 0
+) -> Iterator[re.Match[str]]:
+    """Yields the matches that begin at the literal, or `least` to `most` characters earlier."""
     at = text.find(literal)
     while at >= 0:
         found = next(
-            (one for start in range(max(0, at - back), at + 1) if (one := pattern.match(text, start))), None
+            (
+                one
+                for start in range(max(0, at - most), at - least + 1)
+                if (one := pattern.match(text, start))
+            ),
+            None,
         )
         if found:
             yield found

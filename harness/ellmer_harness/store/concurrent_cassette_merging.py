@@ -1,7 +1,8 @@
 """Cassettes that several tests write, in one or several processes. Each test's recording is kept.
 
-The first test of a run that records a shared cassette replaces it; later tests add to it. `run` identifies
-the run in all its processes. A writer holds a lock, so that no recording is overwritten.
+The first test of a run that records a cassette again replaces it; later tests add to it. A cassette of several tests
+(`allow_unused`) is never replaced: what a test records takes the place of equal requests. `run` identifies the run in all
+its processes. A writer holds a lock, so that no recording is overwritten.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 
 from ..format.json_text import layout
 
-__all__ = ["locked", "merged", "rewritten_before"]
+__all__ = ["locked", "merged", "note_writer", "replaced", "writers"]
 
 Json = dict[str, Any]
 
@@ -31,20 +32,41 @@ def locked(path: Path) -> Iterator[None]:
         yield  # closing the file lets go of it
 
 
-def rewritten_before(path: Path, run: str) -> bool:
-    """Tells whether this run has written the cassette before, and notes that it has."""
+def writers(path: Path, run: str) -> list[str]:
+    """Returns the tests of a run that have written the cassette, in order; none of them has a name in other programs."""
     mark = _beside_nothing(path, sha256(run.encode()).hexdigest()[:16])
-    try:
-        mark.touch(exist_ok=False)
-    except FileExistsError:
-        return True
-    return False
+    return mark.read_text("utf-8", "surrogateescape").split("\n")[:-1] if mark.exists() else []
 
 
-def merged(there: bytes, ours: str, loaded: int) -> str:
-    """Returns the existing cassette, followed by the interactions that our run added."""
+def note_writer(path: Path, run: str, test: str) -> None:
+    """Notes that a test of a run has written the cassette."""
+    mark = _beside_nothing(path, sha256(run.encode()).hexdigest()[:16])
+    with mark.open("a", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(f"{test}\n")
+
+
+def merged(there: bytes, ours: str, added: Collection[int]) -> str:
+    """Returns the existing cassette, followed by the interactions that our run added. `added` are their numbers."""
     base, new = json.loads(there), json.loads(ours)
-    return layout({**new, "interactions": [*base["interactions"], *new["interactions"][loaded:]]})
+    interactions = [new["interactions"][number] for number in sorted(added)]
+    return layout({**new, "interactions": [*base["interactions"], *interactions]})
+
+
+def replaced(there: bytes, ours: str, same: Mapping[int, int]) -> str:
+    """Returns the existing cassette with our interactions: `same` has the numbers of those that replace an existing one.
+
+    Each other one follows the one before it.
+    """
+    base, new = json.loads(there), json.loads(ours)
+    slots: list[list[Json]] = [[], *([interaction] for interaction in base["interactions"])]
+    slot = len(slots) - 1
+    for number, interaction in enumerate(new["interactions"]):
+        if number in same:
+            slot = same[number] + 1
+            slots[slot][0] = interaction
+        else:
+            slots[slot].append(interaction)
+    return layout({**new, "interactions": [interaction for each in slots for interaction in each]})
 
 
 def _beside_nothing(path: Path, suffix: str) -> Path:

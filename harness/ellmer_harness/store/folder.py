@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..format.files import replace_file
+from ..format.blobs import replace_file
 
 __all__ = ["Folder"]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic_core import from_json
 
 from ..errors import StoreError
-from ..format.files import replace_file
+from ..format.blobs import replace_file
 from ..interception import network_guard
 from . import Store, open_store
 

@@ -15,7 +15,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, cached_property
+from hashlib import sha256
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -28,17 +30,17 @@ from vcr.serialize import CASSETTE_FORMAT_VERSION
 
 from ..errors import CassetteError, Refused, SecretFound, StoreError
 from ..exchange.reply import Reply
-from ..format.blobs import Blobs
+from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
-from ..format.files import replace_file
 from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer, where
 from ..secrets.cassette_scan import scan
 from ..secrets.placeholders import Masking
-from ..secrets.redaction import Scrub
-from ..store.concurrent_cassette_merging import locked, merged, rewritten_before
-from .cassette_index import CassetteIndex, Response, recorded_request, recorded_response
+from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
+from ..store.concurrent_cassette_merging import locked, merged, note_writer, replaced, writers
+from .cassette_index import CassetteIndex, Response, hidden_values, recorded_request, recorded_response
 from .miss_explanation import command
+from .request_key import SALT, RequestKey, is_exact
 from .tape_state import TapeState
 
 __all__ = ["Masking", "Persister", "opened", "recorded_request", "recorded_response", "save"]
@@ -56,10 +58,10 @@ class Recorded(Request):  # type: ignore[misc]  # vcrpy publishes no types
 
     _was_file = _was_iter = False
 
-    def __init__(
-        self, saved: Form, blobs: Blobs, place: Place
-    ) -> None:  # the base's own would parse all of it
-        self.method, self.uri = saved["method"], saved["uri"]
+    def __init__(  # the base's own would parse all of it
+        self, saved: Form, blobs: Blobs, place: Place, fingerprints: dict[str, str]
+    ) -> None:
+        self.method, self.uri, self.fingerprints = saved["method"], saved["uri"], fingerprints
         self._headers_saved, self._form, self._blobs, self._place = (
             saved["headers"],
             saved["body"],
@@ -121,10 +123,10 @@ class Persister:
         `CassetteError`.
         """
         try:
-            data = Path(path).read_bytes()
+            data = file_bytes(Path(path))
         except FileNotFoundError as error:
             raise CassetteNotFoundError from error
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _unusable(path, str(error)) from error
         try:
             return _own(data, serializer, Path(path))
@@ -164,7 +166,8 @@ def _own(data: bytes, serializer: Serializer, path: Path) -> tuple[list[Request]
     ) in interactions:  # now, because the client may ask from inside an event loop, which must not block
         blobs.preload(item["request"]["body"], item["response"]["body"])
     requests = [
-        Recorded(item["request"], blobs, (path, at, "request")) for at, item in enumerate(interactions)
+        Recorded(item["request"], blobs, (path, at, "request"), item.get("fingerprints") or {})
+        for at, item in enumerate(interactions)
     ]
     responses = [
         {**item["response"], "body": _Body(item["response"]["body"], blobs, (path, at, "response"))}
@@ -299,25 +302,32 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     index = tape.index
     assert index is not None, "only a tape with an index records"
     places = _places(tape, index)
-    nothing = not any(place >= index.loaded for place in places)
+    nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
         return
     _judged(tape)
+    new = [place for place in places if place >= index.loaded]
+    sent = {place: index.data[place][0] for place in new}
     if tape.masking:
-        _masked(tape.masking, index, [place for place in places if place >= index.loaded], tape.not_secret)
+        _masked(tape.masking, index, new, tape.not_secret)
+    fingerprints = _fingerprints(tape, index, sent)
     places = [place for place in places if place < index.loaded or _to_be_saved(tape, index, place)]
-    form = _form(tape, index, places)
+    form = _form(tape, index, places, fingerprints)
     _scanned(tape, index, form)
     try:
-        _written(tape, index, layout(form), error)
+        _written(
+            tape, index, layout(form), error, [n for n, place in enumerate(places) if place >= index.loaded]
+        )
     except OSError as trouble:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
 
 
-def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None) -> None:
+def _written(
+    tape: TapeState, index: CassetteIndex, text: str, error: BaseException | None, added: Sequence[int]
+) -> None:
     index.serializer.blobs.save()
     failed = tape.file.with_suffix(".failed.json")
     if error is not None or tape.shared:
@@ -325,18 +335,49 @@ def _written(tape: TapeState, index: CassetteIndex, text: str, error: BaseExcept
     if error is None:
         _handed_in(tape, [*index.serializer.blobs.fresh], failed)
         with locked(tape.file):
-            replace_file(tape.file, _with_others(tape, index, text))
+            replace_file(tape.file, _with_others(tape, index, text, added))
+            if tape.run:
+                note_writer(tape.file, tape.run, tape.writer)
         failed.unlink(missing_ok=True)
 
 
-def _with_others(tape: TapeState, index: CassetteIndex, text: str) -> str:
-    """Returns the text to write, with the recordings that other tests of the run have written meanwhile."""
-    again = tape.mode == "rewrite" and not (tape.run and rewritten_before(tape.file, tape.run))
-    if tape.shared or again or not tape.file.exists():
+def _with_others(tape: TapeState, index: CassetteIndex, text: str, added: Sequence[int]) -> str:
+    """Returns the text to write, with the recordings of other tests: they have written them in this run, or the
+    cassette is one of several tests.
+    """
+    if tape.shared or not tape.file.exists():
         return text
     there = tape.file.read_bytes()
-    as_it_was = tape.mode != "rewrite" and there == index.text
-    return text if as_it_was else merged(there, text, index.loaded)
+    if tape.mode != "rewrite":
+        return text if there == index.text else merged(there, text, added)
+    if tape.allow_unused:
+        with suppress(CassetteError):  # what cannot be read can be recorded again
+            return replaced(there, text, _same(tape, there, text))
+    before = writers(tape.file, tape.run) if tape.run else []
+    others = [test for test in before if not tape.writer or test != tape.writer]
+    return merged(there, text, added) if others else text
+
+
+def _same(tape: TapeState, there: bytes, text: str) -> dict[int, int]:
+    """Returns the number of each interaction of a text that has an equal request in the existing file, with its place."""
+    waiting: dict[Any, list[int]] = {}
+    for place, key in enumerate(_keys(tape, there)):
+        waiting.setdefault((key.digest, *sorted(key.fingerprints.items())), []).append(place)
+    same: dict[int, int] = {}
+    for number, key in enumerate(_keys(tape, text.encode())):
+        if places := waiting.get((key.digest, *sorted(key.fingerprints.items()))):
+            same[number] = places.pop(0)
+    return same
+
+
+def _keys(tape: TapeState, data: bytes) -> list[RequestKey]:
+    serializer = Serializer(Blobs(tape.blob_folder), near=tape.file.parent)
+    return [RequestKey(tape.match, request) for request in _own(data, serializer, tape.file)[0]]
+
+
+def _drops(tape: TapeState, index: CassetteIndex) -> list[int]:
+    """Returns the places of the recordings that this run replaces, in mode `update`: those that it did not use."""
+    return index.unused_places() if tape.mode == "update" and not tape.allow_unused else []
 
 
 def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
@@ -378,7 +419,14 @@ def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
         recorded.sort(
             key=lambda place: (index.keys[place].head, len(index.keys[place].body), index.keys[place].body)
         )
-    return [*range(index.loaded), *recorded]
+    dropped = set(_drops(tape, index))
+    places = [place for place in range(index.loaded) if place not in dropped]
+    if tape.mode != "update" or tape.workers.concurrent:
+        return [*places, *recorded]
+    for before, place in pairwise([-1, *tape.order]):
+        if place in recorded:
+            places.insert(places.index(before) + 1 if before in places else 0, place)
+    return places
 
 
 def _judged(tape: TapeState) -> None:
@@ -399,6 +447,50 @@ def _masked(masking: Masking, index: CassetteIndex, places: list[int], accepted:
         index.data[place] = interaction
 
 
+def _fingerprints(
+    tape: TapeState, index: CassetteIndex, sent: dict[int, Request]
+) -> dict[int, dict[str, str]]:
+    """Returns the fingerprints of the masked values of each new interaction. `sent` are the requests before secrets
+    were found in them. Values that differ get fingerprints that differ.
+    """
+    salt = sha256(f"ellmer-harness {tape.file.name}".encode()).hexdigest()[:8]
+    values: dict[int, dict[str, str]] = {}
+    for place, request in sent.items():
+        hidden = hidden_values(index.match, request, index.data[place][0])
+        shown = RequestKey(index.match, index.data[place][0]).parameters
+        values[place] = {
+            name: value
+            for name, value in hidden.items()
+            if is_exact(name) and MASK in shown.get(name[1:], [MASK])
+        }
+    for place, header in _telling_headers(sent):
+        values[place][header] = sent[place].masked_values.get(header, "")
+    distinct = {pair for each in values.values() for pair in each.items()}
+    digits = FINGERPRINT
+    while len({(name, fingerprint_of(salt, name, value, digits)) for name, value in distinct}) < len(
+        distinct
+    ):
+        digits += 1
+    return {
+        place: {SALT: salt}
+        | {name: fingerprint_of(salt, name, value, digits) for name, value in each.items()}
+        for place, each in values.items()
+        if each
+    }
+
+
+def _telling_headers(sent: dict[int, Request]) -> Iterator[tuple[int, str]]:
+    """Yields the credential headers in which otherwise equal requests differ."""
+    alike: dict[Any, list[int]] = {}
+    for place, request in sent.items():
+        alike.setdefault((request.method, request.uri, bytes(request.body or b"")), []).append(place)
+    for places in alike.values():
+        headers = {name for place in places for name in sent[place].masked_values if not is_exact(name)}
+        for header in sorted(headers):
+            if len({sent[place].masked_values.get(header) for place in places}) > 1:
+                yield from ((place, header) for place in places)
+
+
 def _sent(request: Request) -> dict[str, Any]:
     """Returns a request in vcrpy's form."""
     headers = {name: [value] for name, value in request.headers.items()}
@@ -417,13 +509,22 @@ def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
     return kept is not None
 
 
-def _form(tape: TapeState, index: CassetteIndex, places: list[int]) -> dict[str, Any]:
-    kept = [index.data[place] for place in places]
+def _form(
+    tape: TapeState, index: CassetteIndex, places: list[int], fingerprints: dict[int, dict[str, str]]
+) -> dict[str, Any]:
     return index.serializer.form(
         {
             "version": CASSETTE_FORMAT_VERSION,
             "metadata": _metadata(tape, index),
-            "interactions": [{"request": _sent(request), "response": response} for request, response in kept],
+            "interactions": [
+                {
+                    "request": _sent(index.data[place][0]),
+                    "response": index.data[place][1],
+                    "fingerprints": fingerprints.get(place)
+                    or getattr(index.data[place][0], "fingerprints", None),
+                }
+                for place in places
+            ],
         }
     )
 

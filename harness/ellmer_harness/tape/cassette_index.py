@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from threading import RLock
 from typing import Any
 
@@ -23,8 +24,8 @@ from ..exchange.reply import Reply, cut, saved
 from ..format.serializer import OURS, Serializer
 from ..secrets.cassette_scan import masks
 from ..secrets.placeholders import Masking
-from ..secrets.redaction import Scrub
-from .request_key import Match, Repeat, RequestKey
+from ..secrets.redaction import Scrub, credential_values
+from .request_key import SALT, Likeness, Match, Repeat, RequestKey, is_exact
 
 __all__ = ["CassetteIndex", "masked_request", "recorded_request", "recorded_response"]
 
@@ -45,19 +46,35 @@ def recorded_request(
     kept: dict[str, str] = {}
     for name, value in scrub.request(headers):
         kept[name] = f"{kept[name]}, {value}" if name in kept else value
-    if normalize is None:
-        return Request(method, scrub.url(url), scrub.body(body), kept)
-    sent = normalize(Sent(method, scrub.url(url), kept, scrub.body(body)))
-    return Request(sent.method, sent.url, sent.body, dict(sent.headers))
+    sent = Sent(method, scrub.url(url), kept, scrub.body(body))
+    sent = normalize(sent) if normalize else sent
+    clean = Request(sent.method, sent.url, sent.body, dict(sent.headers))
+    clean.masked_values = credential_values(url, headers)
+    return clean
 
 
-def masked_request(request: Request) -> Request:
+def masked_request(match: Match, request: Request) -> Request:
     """Returns the request as a cassette that was imported with `--mask` has it, where all secrets of a kind
     are equal.
     """
     found = masks({"uri": request.uri, "body": request.body})
     scrub = Scrub(found)
-    return Request(request.method, scrub.url(request.uri), scrub.body(request.body), request.headers)
+    clean = Request(request.method, scrub.url(request.uri), scrub.body(request.body), request.headers)
+    clean.masked_values = hidden_values(match, request, clean)
+    return clean
+
+
+def hidden_values(match: Match, request: Request, clean: Request) -> dict[str, str]:
+    """Returns the values behind the masks of a request: `clean` is the request after secrets were found in it."""
+    values = dict(getattr(request, "masked_values", None) or {})
+    if clean.uri != request.uri:
+        values["url"] = request.uri
+    if (clean.body or b"") != (request.body or b""):
+        content_type = next(
+            (value for name, value in request.headers.items() if name.lower() == "content-type"), ""
+        )
+        values["body"] = match.canonical(request.body, content_type).decode("utf-8", "backslashreplace")
+    return values
 
 
 def recorded_response(
@@ -138,7 +155,7 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     def ask(self, request: Request) -> RequestKey:
         """Returns the lookup key of a scrubbed request."""
-        return RequestKey(self.match, masked_request(request) if self._masks else request)
+        return RequestKey(self.match, masked_request(self.match, request) if self._masks else request)
 
     def find(self, ask: RequestKey) -> int | None:
         """Returns the place of the recording to play next for this request."""
@@ -147,12 +164,13 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
                 self._cursor += 1
             if self._cursor < self.loaded and self.keys[self._cursor].same_bytes(ask):
                 return self._cursor
-            return self._unplayed(ask.digest)
+            return self._unplayed(ask)
 
     def played(self, ask: RequestKey) -> list[int]:
         """Returns the places of the used recordings of this request."""
-        assert self._unplayed(ask.digest) is None
-        return self._spent[ask.digest]
+        assert self._unplayed(ask) is None
+        group = sorted([*self._spent[ask.digest], *self._waiting[ask.digest]])
+        return [place for place in group if self.play_counts[place] and self._fits(place, ask)]
 
     def take(self, ask: RequestKey) -> int | None:
         """Returns the place of the answer to play, and counts it as used. Returns `None` if there is no
@@ -186,8 +204,11 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     def unused(self) -> list[Request]:
         """Returns the requests of the file that this run did not send."""
-        places = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
-        return [self.data[place][0] for place in places]
+        return [self.data[place][0] for place in self.unused_places()]
+
+    def unused_places(self) -> list[int]:
+        """Returns the places of the recordings that this run did not use."""
+        return [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
 
     def _load(self) -> None:
         super()._load()
@@ -201,15 +222,35 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         removed.
         """
 
-    def _unplayed(self, digest: bytes) -> int | None:
-        waiting = self._waiting[digest]
-        while True:
-            while waiting and self.play_counts[waiting[0]]:
-                self._spent[digest].append(waiting.popleft())
-            if waiting:
-                return waiting[0]
-            if not self._key_next():
-                return None
+    def _unplayed(self, ask: RequestKey) -> int | None:
+        """Returns the first unused recording with the same masked values, else the first one that fits."""
+        waiting, spent = self._waiting[ask.digest], self._spent[ask.digest]
+        while waiting and self.play_counts[waiting[0]]:
+            spent.append(waiting.popleft())
+        at = 0
+        while at < len(waiting) or self._key_next():
+            for place in islice(waiting, at, None):
+                if not self.play_counts[place] and self.keys[place].likeness(ask) is Likeness.SAME:
+                    return place
+            at = len(waiting)
+        return next(
+            (place for place in waiting if not self.play_counts[place] and self._fits(place, ask)), None
+        )
+
+    def _fits(self, place: int, ask: RequestKey) -> bool:
+        """Tells whether a recording may answer a request whose masked values are other ones.
+
+        It may if the program's own credentials have changed: otherwise equal recordings have all the same ones.
+        """
+        recorded = self.keys[place]
+        likeness = recorded.likeness(ask)
+        if likeness is not Likeness.OTHER_VALUE:
+            return likeness is not Likeness.OTHER
+        group = [
+            self.keys[each].fingerprints for each in (*self._spent[ask.digest], *self._waiting[ask.digest])
+        ]
+        places = filter(is_exact, recorded.differing_values(ask))
+        return all(len({(each[SALT], each[name]) for each in group if name in each}) == 1 for name in places)
 
     def _key_next(self) -> bool:
         if self._keyed >= self.loaded:

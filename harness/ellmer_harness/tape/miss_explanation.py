@@ -50,11 +50,20 @@ def nearest(index: CassetteIndex, ask: RequestKey, path: Path) -> str:
     )
 
 
-def command(given: str | None) -> str:
-    """Returns the sentence that says how to record again."""
+_TO_DO = {
+    "record": "To record it:",
+    "rewrite": "To record it again:",
+    "update": "To record what has changed (rewrite instead of update records all of it again):",
+}
+
+
+def command(rerecord: str | None, mode: str = "rewrite") -> str:
+    """Returns the sentence that says how to record, in one of three modes. `rerecord` is the caller's own command."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
-    again = rerecord_command(test) if test else "CASSETTE_MODE=rewrite <the command of this run>"
-    return f"To record it again:\n  {given or again}"
+    default = rerecord_command(test) if test else "CASSETTE_MODE=rewrite <the command of this run>"
+    found = rerecord or default
+    told = found.replace("-mode=rewrite", f"-mode={mode}").replace("MODE=rewrite", f"MODE={mode}")
+    return f"{_TO_DO[mode if told != found else 'rewrite']}\n  {told}"
 
 
 def rerecord_command(test: str) -> str:

@@ -3,24 +3,30 @@
 JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by
 their fields, and multipart bodies by their parts without the boundary. Other bodies are compared byte for
 byte.
+
+Credentials are masked before requests are compared. What is masked takes part by its fingerprint (`RequestKey.likeness`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from math import isinf
 from typing import Any, Literal
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 
-from ..secrets.redaction import is_secret_name, names
+from ..secrets.named_credentials import is_signature
+from ..secrets.redaction import MASK, fingerprint_of, is_secret_name, names
 
-__all__ = ["SEMANTIC", "Head", "Match", "Repeat", "RequestKey"]
+__all__ = ["SALT", "SEMANTIC", "Head", "Likeness", "Match", "Repeat", "RequestKey", "is_exact"]
 
 
+SALT = "salt"  # beside the fingerprints of an interaction
 SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
 _AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does
 _FORM = re.compile(rb"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
@@ -91,7 +97,7 @@ class Match:
         if body[:1] not in b" \t\r\n{[":
             return body
         try:
-            value = json.loads(body)
+            value = json.loads(body, object_pairs_hook=_unambiguous, parse_float=_finite)
         except (ValueError, RecursionError):
             return body
         for pointer in self.ignore:  # those of the URL have no slash, and drop nothing
@@ -108,6 +114,15 @@ class Match:
         """
         canonical = self.canonical(body, content_type or _guessed(body))
         return sha256(repr(head).encode() + b"\n" + canonical).digest()
+
+
+class Likeness(IntEnum):
+    """How much the masked values of a recording are those of a request."""
+
+    OTHER = 0
+    OTHER_HEADER = 1
+    OTHER_VALUE = 2
+    SAME = 3
 
 
 class RequestKey:
@@ -138,9 +153,52 @@ class RequestKey:
         body: bytes = self.request.body or b""
         return body
 
+    @cached_property
+    def parameters(self) -> dict[str, list[str]]:
+        """The written values of the parameters whose names suggest a credential, without signatures."""
+        return _parameters(self.request.uri, self._match.ignore) if self._match.url else {}
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """The fingerprints of the masked values, by place, if the cassette has any."""
+        return getattr(self.request, "fingerprints", None) or {}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The values behind the masks of a request that was not read from a file."""
+        return getattr(self.request, "masked_values", None) or {}
+
     def same_bytes(self, other: RequestKey) -> bool:
-        """Tells whether the requests are equal byte for byte."""
-        return self.head == other.head and self.body == other.body
+        """Tells whether the requests are equal byte for byte, and their masked values, too."""
+        return self.head == other.head and self.body == other.body and self.likeness(other) is Likeness.SAME
+
+    def likeness(self, asked: RequestKey) -> Likeness:
+        """Compares the credentials of a recording with those of a request that is equal otherwise.
+
+        A value that was written is compared. A masked value is compared by its fingerprint: if it differs, the
+        program has other credentials than it had when it was recorded.
+        """
+        for name in self.parameters.keys() | asked.parameters.keys():
+            old, new = self.parameters.get(name, []), asked.parameters.get(name, [])
+            if old != new and MASK not in old and (old or {*new} != {MASK}):
+                return Likeness.OTHER
+        differing = [*self.differing_values(asked)]
+        if not differing:
+            return Likeness.SAME
+        return Likeness.OTHER_VALUE if any(map(is_exact, differing)) else Likeness.OTHER_HEADER
+
+    def differing_values(self, asked: RequestKey) -> Iterator[str]:
+        """Yields the places of the masked values that differ from those of the recording."""
+        for place, recorded in self.fingerprints.items():
+            if place != SALT and recorded != fingerprint_of(
+                self.fingerprints[SALT], place, asked.values.get(place, ""), len(recorded)
+            ):
+                yield place
+
+
+def is_exact(place: str) -> bool:
+    """Tells whether a place is a parameter, a body or a URL, and not a header."""
+    return place.startswith("?") or place in ("body", "url")
 
 
 def _guessed(body: bytes) -> str:
@@ -168,6 +226,31 @@ def _url(url: str, ignore: tuple[str, ...] = ()) -> str:
 
 def _name(piece: str) -> str:
     return unquote(piece.partition("=")[0])
+
+
+@lru_cache(maxsize=1024)
+def _parameters(url: str, ignore: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for piece in urlsplit(url).query.split("&"):
+        name = _name(piece)
+        if is_secret_name(name) and not is_signature(name) and f"?{name}" not in ignore:
+            found.setdefault(name, []).append(unquote_plus(piece.partition("=")[2]))
+    return found
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object. Raises `ValueError` for one with duplicate keys, which is compared byte for byte."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _finite(text: str) -> float:
+    """Returns a number. Raises `ValueError` for one that is too large, which is compared byte for byte."""
+    if isinf(number := float(text)):
+        raise ValueError("a number is too large")
+    return number
 
 
 @lru_cache(maxsize=1024)

@@ -97,13 +97,13 @@ def hold_to_account(tape: TapeState) -> None:
             f"the run ended without any request to cassette {tape.name}. {_advice(tape.patchers)}\n"
             + command(tape.rerecord)
         )
-    left = [] if tape.allow_unused or tape.mode == "append" else tape.unused()
+    left = [] if tape.allow_unused or tape.mode in ("append", "update") else tape.unused()
     if left:
         raise Unused(
             f"{len(left)} recorded interactions of {tape.name} were not requested:\n  "
             + "\n  ".join(left[:10])
             + "\nRecord again if the code now sends fewer requests, or pass allow_unused=True.\n"
-            + command(tape.rerecord)
+            + command(tape.rerecord, "update")
         )
     hold_to_date(tape)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from ..errors import CassetteError, HarnessError, Miss
+from ..errors import CassetteError, HarnessError, Miss, NotIntercepted
 from ..exchange.chunking import framed
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
@@ -23,6 +23,7 @@ from ..faults.status_and_connection_faults import override
 from ..interception import client_patching, httpx_transports, network_guard
 from ..interception.request_in_flight import RequestInFlight
 from ..secrets.redaction import masked
+from ..store.concurrent_cassette_merging import writers
 from ..store.local_copies import Shared
 from .request_key import RequestKey
 from .run_verdict import Verdict, hold_to_account, verdict
@@ -48,7 +49,9 @@ class Tape(TapeState):
     Args:
         path: The cassette's file, for example `tests/cassettes/chat.json`. Recordings of other tools (YAML, HAR) are replayed, too.
         mode: `replay` never uses the network. `record` records if there is no cassette, and replays otherwise. `rewrite` records
-            again and replaces the file if the run succeeded. `append` replays recorded requests and records new ones. `verify`
+            again and replaces the file if the run succeeded; with `allow_unused`, it replaces only equal requests, because other tests
+            use the file, too. `update` replays recorded requests, records the changed ones in their place, and drops those
+            that are not sent any more. `append` replays recorded requests and records new ones. `verify`
             replays, sends every request to the real server too, and fails if its answers have other fields. `live` uses no
             cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
         routes: Where requests go while recording: `{"https://api.example.com": "http://127.0.0.1:8123"}`. The client and the
@@ -133,17 +136,20 @@ class Tape(TapeState):
             self.before = self._fetched(self.shared)
         exists = self.mode != "live" and self.file.exists()
         self.absent = self.mode != "live" and not exists
-        self.replays = self.mode in ("replay", "append", "verify") or (self.mode == "record" and exists)
-        self.records = self.mode in ("rewrite", "append") or (self.mode == "record" and not exists)
+        adds = self.mode in ("append", "update") or (
+            self.mode == "record" and exists and self._is_of_this_run()
+        )
+        self.replays = adds or self.mode in ("replay", "verify") or (self.mode == "record" and exists)
+        self.records = adds or self.mode == "rewrite" or (self.mode == "record" and not exists)
         self.live_check = LiveCheck(self.target) if self.mode == "verify" else None
         with ExitStack() as stack:
             if self.mode != "live":
                 self.index = stack.enter_context(self._recording.opened(self))
                 self.masking = self._recording.Masking() if self.mask and self.records else None
             stack.enter_context(self.clock.in_place_of_sleep(self.virtual_sleep))
-            network_guard.watch()
             before = client_patching.open_(self)
             stack.callback(lambda: client_patching.close(self, before))
+            stack.enter_context(network_guard.guarded(self))
             self._stack = stack.pop_all()
         return self
 
@@ -174,11 +180,14 @@ class Tape(TapeState):
         """
         self._stack.close()
         self.failed = error is not None
-        for take, _ in [*self._pending.values()]:
+        pending = [take for take, _ in self._pending.values()]
+        for take in pending:
             take.closed()
         if self.misses and not _within(self.misses[0], error):
             raise self.misses[0] from error
         if self.records and self.index is not None:
+            if error is None:
+                self._check_answers(pending)
             self._recording.save(self, error)
         if self.live_check is not None and error is None:
             self.live_check.close(self.name)
@@ -212,11 +221,26 @@ class Tape(TapeState):
         """
         self._schedule.prefer(override(when, status, body, headers, times))
 
+    def _check_answers(self, pending: list[RequestInFlight]) -> None:
+        """Raises `NotIntercepted` if the answer to a request did not pass through the recorder."""
+        lost = [take.exchange.sent for take in pending if not take.exchange.answered]
+        if lost:
+            raise NotIntercepted(
+                f"{len(lost)} of {len(self.sent)} requests to cassette {self.name} have no recorded answer; nothing was saved:\n  "
+                + "\n  ".join(f"{sent.method} {sent.url}" for sent in lost[:10])
+                + "\nRead each answer before the cassette is closed. If they were read, this version of the client is not supported."
+            )
+
+    def _is_of_this_run(self) -> bool:
+        """Tells whether another test of this run has recorded the cassette; this one then adds to it."""
+        tests = writers(self.file, self.run) if self.run and not self.shared else []
+        return any(not self.writer or test != self.writer for test in tests)
+
     def _fetched(self, shared: Shared) -> bytes | None:
         """Returns the cassette from the store. A recording needs the store."""
         if self.mode == "rewrite":
             return shared.look(self.path)
-        return shared.fetch(self.path, offline=self.mode != "append")
+        return shared.fetch(self.path, offline=self.mode not in ("append", "update"))
 
     # What intercepted clients call for each request.
 
@@ -291,9 +315,13 @@ class Tape(TapeState):
         ask = index.ask(clean)
         if self.replays and self._play(take, ask, index):
             take.exchange.played = True
+            if take.place is not None:
+                self.order.append(take.place)
         elif self.records:
             self.workers.note()
-            self._pending[id(take)] = take, index.place(clean)
+            place = index.place(clean)
+            self.order.append(place)
+            self._pending[id(take)] = take, place
         else:
             raise self.miss(ask, index)
 

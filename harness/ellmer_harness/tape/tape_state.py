@@ -13,12 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from ..errors import CassetteError, Miss
 from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
-from ..interception.virtual_clock import Clock
+from ..interception.network_guard import is_local
+from ..interception.request_in_flight import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
 from ..store.local_copies import shared
@@ -31,17 +33,27 @@ if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
     from .verify_mode import LiveCheck
 
-__all__ = ["MODES", "Concurrency", "Mode", "Options", "TapeState", "chosen_mode", "set_default_mode"]
+__all__ = [
+    "MODES",
+    "Concurrency",
+    "Mode",
+    "Options",
+    "TapeState",
+    "chosen_mode",
+    "set_default_mode",
+    "set_default_run",
+]
 
 
 # --- Options ---------------------------------------------------------------------------------------------
 
 
-Mode = Literal["replay", "record", "rewrite", "append", "verify", "live"]
-MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "append", "verify", "live")
+Mode = Literal["replay", "record", "rewrite", "update", "append", "verify", "live"]
+MODES: tuple[Mode, ...] = ("replay", "record", "rewrite", "update", "append", "verify", "live")
 _OF_VCRPY = {"once": "record", "new_episodes": "append", "none": "replay", "all": "rewrite"}
 Judge = Callable[[list[Sent]], list[str]]
 _default: list[str | None] = [None]
+_run: list[str] = [""]
 
 
 def chosen_mode(mode: str | None) -> Mode:
@@ -60,6 +72,12 @@ def chosen_mode(mode: str | None) -> Mode:
 def set_default_mode(mode: str | None) -> str | None:
     """Sets the default mode, for the pytest plugin; returns the previous value."""
     before, _default[0] = _default[0], mode
+    return before
+
+
+def set_default_run(run: str) -> str:
+    """Sets the id of the run for cassettes that are opened without one, for the pytest plugin; returns the previous value."""
+    before, _run[0] = _run[0], run
     return before
 
 
@@ -161,6 +179,10 @@ class TapeState(Options):
         store = os.environ.get("CASSETTE_STORE") if self.store is None else self.store
         self.shared = shared(store, Path(self.root).absolute()) if store else None
         self.before: bytes | None = None
+        self.writer = "" if self.run else os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        self.run = self.run or _run[0]
+        self.order: list[int] = []
+        """The places of the interactions that this run has played or recorded, in order."""
         self.index: CassetteIndex | None = None
         self.replays = self.records = self.failed = self.absent = False
         self.workers = Concurrency()
@@ -198,19 +220,32 @@ class TapeState(Options):
     @property
     def none(self) -> str:
         """The message for a cassette that does not exist. A run that sends nothing needs none."""
-        return f"there is no cassette {self.name}.\n{command(self.rerecord)}"
+        failed = self.file.with_suffix(".failed.json")
+        hint = f"A run that failed left its answers in {failed.name}.\n" if failed.exists() else ""
+        return f"there is no cassette {self.name}.\n{hint}{command(self.rerecord, 'record')}"
 
     def miss(self, ask: RequestKey, index: CassetteIndex) -> Miss:
         """Returns a miss with the request and the closest recording. It is safe to log."""
         from .cassette_index import masked_request  # noqa: PLC0415 - it imports vcrpy, which an open tape has loaded
 
-        shown = RequestKey(index.match, masked_request(ask.request))
+        shown = RequestKey(index.match, masked_request(index.match, ask.request))
         another = index.find(shown) is not None
         told = _DIFFERS_BY_IT if another else nearest(index, shown, self.file)
         if self.absent:
             return self.missed(self.none)
         asked = f"{shown.request.method} {shown.request.uri}"
-        return self.missed(f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord)}")
+        return self.missed(
+            f"{asked} is not in cassette {self.name}\n{told}\n{command(self.rerecord, 'update')}"
+        )
+
+    def plays_port(self, port: int) -> bool:
+        """Tells whether the cassette has answers of a server on this port of this machine.
+
+        Args:
+            port: The port.
+        """
+        recorded = self.index.data if self.index is not None else ()
+        return any(_is_at(uri, port) for uri in {request.uri for request, _ in recorded})
 
     def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
         """Returns a miss to raise, and stores it to be raised again at the end."""
@@ -221,3 +256,11 @@ class TapeState(Options):
     def allows(self, host: str) -> bool:
         """Tells whether requests to a host bypass the cassette."""
         return host in self.allow_hosts
+
+
+def _is_at(uri: str, port: int) -> bool:
+    with suppress(ValueError):
+        parts = urlsplit(uri)
+        usual = 443 if parts.scheme in ("https", "wss") else 80
+        return (parts.port or usual) == port and is_local(parts.hostname or "")
+    return False

@@ -12,7 +12,7 @@ import yaml
 
 from ellmer_harness import Miss, SecretFound, Unused, use_cassette
 from ellmer_harness.cli import main
-from ellmer_harness.format.files import file_name
+from ellmer_harness.format.blobs import file_name
 
 API = "https://api.example.com"
 IMAGE = b64encode(b"\x89PNG" + bytes(5000)).decode()

@@ -118,7 +118,7 @@ def entry(url, body="{}", content="{}", **response):
 def test_show_of_a_foreign_recording_keeps_keys_to_itself(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("MY_API_KEY", "correct-horse-battery")
     (tmp_path / "a.json").write_text(
-        json.dumps(theirs(entry(f"{API}/?token=x", '{"k": "correct-horse-battery"}')))
+        json.dumps(theirs(entry(f"{API}/?token=k9Xz2Lm7Vb4Ry8NpQ1Tw", '{"k": "correct-horse-battery"}')))
     )
     assert main(["show", str(tmp_path / "a.json")]) == 0
     out = capsys.readouterr().out

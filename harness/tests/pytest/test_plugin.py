@@ -36,10 +36,43 @@ def test_a_missing_cassette_is_a_plain_sentence(suite):
     result.stdout.fnmatch_lines(
         [
             "*Miss: there is no cassette */cassettes/test_it/test_a.json.",
-            "*pytest 'test_it.py::test_a' --cassette-mode=rewrite",
+            "*pytest 'test_it.py::test_a' --cassette-mode=record",
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_test_that_is_expected_to_fail_is_recorded_and_not_green_without_its_cassette(suite, cassettes):
+    code = """
+        import pytest
+
+        @pytest.mark.xfail(strict=True)
+        def test_a(cassette, ask):
+            assert ask()["no such key"]
+        """
+    result = suite(code)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*Miss: there is no cassette */test_a.json.*", "*--cassette-mode=record"])
+
+    suite(None, "--cassette-mode=record").assert_outcomes(xfailed=1)
+    assert cassettes() == ["test_it/test_a.json"]
+    suite(None).assert_outcomes(xfailed=1)
+
+
+def test_a_broken_cassette_of_a_test_that_is_expected_to_fail_is_a_failure(suite, pytester):
+    folder = pytester.path / "cassettes" / "test_it"
+    folder.mkdir(parents=True)
+    (folder / "test_a.json").write_text("{")
+    code = """
+        import pytest
+
+        @pytest.mark.xfail
+        def test_a(cassette, ask):
+            ask()
+        """
+    result = suite(code)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*CassetteError: cassette */test_a.json cannot be used*"])
 
 
 def test_names_survive_parameters_classes_and_odd_characters(suite, cassettes):

@@ -39,7 +39,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         import datetime, httpx, pytest
         from pathlib import Path
         from ellmer_harness import Match
-        from ellmer_harness.interception.virtual_clock import Clock
+        from ellmer_harness.interception.request_in_flight import Clock
         from ellmer_harness.secrets.redaction import Scrub
 
         @pytest.fixture
@@ -262,7 +262,7 @@ def test_the_command_names_the_store_that_was_named(suite, far):
     result.stdout.fnmatch_lines(
         [
             f"*Miss: there is no cassette {far}/cassettes/test_it/test_a.json.",
-            f"*  pytest 'test_it.py::test_a' --cassette-mode=rewrite --cassette-store='{far}'",
+            f"*  pytest 'test_it.py::test_a' --cassette-mode=record --cassette-store='{far}'",
         ]
     )
 
@@ -306,6 +306,6 @@ def test_without_a_test_the_command_is_an_environment_variable(tmp_path, monkeyp
     from ellmer_harness import Miss, use_cassette
 
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
-    told = "CASSETTE_MODE=rewrite <the command of this run>"
+    told = "CASSETTE_MODE=record <the command of this run>"
     with pytest.raises(Miss, match=told), use_cassette(tmp_path / "none.json"):
         httpx.get("https://api.example.com")

@@ -20,7 +20,7 @@ def ask(http, body=CHAT, **options):
 
 class TestModes:
     def test_a_missing_cassette_says_how_to_record_it(self, tmp_path):
-        told = r"no cassette .*never.json(.|\n)*pytest .*--cassette-mode=rewrite"
+        told = r"no cassette .*never.json(.|\n)*pytest .*--cassette-mode=record"
         with pytest.raises(Miss, match=told), use_cassette(tmp_path / "never.json"):
             ask(httpx)
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from ellmer_harness import CassetteError, Match, Stale, use_cassette
-from ellmer_harness.interception.virtual_clock import Clock
+from ellmer_harness.interception.request_in_flight import Clock
 from ellmer_harness.tape.run_verdict import StaleWarning
 from ellmer_harness.tape.stale_policies import Recording, older_than
 

@@ -1,0 +1,119 @@
+"""A cassette is untrusted: it reads no files but its own, waits for nothing, and writes nothing to the terminal but text."""
+
+import gzip
+import json
+import os
+import zlib
+
+import httpx
+import pytest
+
+from ellmer_harness import CassetteError, Miss, use_cassette
+from ellmer_harness.cli import main
+from ellmer_harness.format import compression
+from ellmer_harness.format.blobs import Blobs
+
+URL = "https://api.example.com/x"
+PIXEL = b"\x89PNG" + bytes(range(256)) * 20
+
+
+@pytest.fixture
+def cassette(tmp_path):
+    """Writes a cassette two folders below `tmp_path`, whose answer has a body of this form."""
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+
+    def write(body, uri=URL, **metadata):
+        message = {"headers": {"content-type": ["text/plain"]}, "body": body}
+        interaction = {
+            "request": {"method": "GET", "uri": uri, "headers": {}, "body": None},
+            "response": {"status": {"code": 200, "message": "OK"}, **message},
+        }
+        ours = {"format": 1, "recorded_from": "test", **metadata}
+        value = {"version": 1, "metadata": {"ellmer_harness": ours}, "interactions": [interaction]}
+        (folder / "c.json").write_text(json.dumps(value))
+        return folder / "c.json"
+
+    return write
+
+
+def played(path, **options):
+    with use_cassette(path, **options):
+        return httpx.get(URL).content
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/etc/passwd", "../../secret", "x" * 64 + ".bin", ""])
+def test_a_blob_has_the_name_of_a_hash(cassette, name):
+    with pytest.raises(Miss, match="is not the name of a blob"):
+        played(cassette({"blob": name}))
+
+
+def test_a_blob_that_is_a_pipe_is_not_waited_for(cassette, tmp_path):
+    name = "0" * 64 + ".bin"
+    (tmp_path / "a" / "b" / "blobs").mkdir()
+    os.mkfifo(tmp_path / "a" / "b" / "blobs" / name)
+
+    with pytest.raises(Miss, match="it is a device or a pipe"):
+        played(cassette({"blob": name}))
+
+
+def test_a_cassette_that_is_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "c.json")
+
+    with pytest.raises(CassetteError, match="it is a device or a pipe"):
+        played(tmp_path / "c.json")
+
+
+@pytest.mark.parametrize(
+    "blobs", ["../../outside", "/etc", "../../../..", "blobs/../../../x", "../../outside/blobs"]
+)
+def test_blobs_outside_of_the_folder_are_refused(cassette, blobs):
+    with pytest.raises(CassetteError, match="outside of its own folder"):
+        played(cassette(None, blobs=blobs))
+
+
+@pytest.mark.parametrize("blobs", ["blobs", "../blobs", "../../blobs", "../media", "media/of/mine"])
+def test_blobs_where_recordings_have_them_are_read(cassette, tmp_path, blobs):
+    store = Blobs(tmp_path / "a" / "b" / blobs)
+    name = store.put(PIXEL)
+    store.save()
+
+    assert played(cassette({"blob": name}, blobs=blobs)) == PIXEL
+
+
+def test_blobs_where_the_option_names_them_are_read(cassette, tmp_path):
+    store = Blobs(tmp_path / "elsewhere")
+    name = store.put(PIXEL)
+    store.save()
+
+    assert played(cassette({"blob": name}, blobs="../../elsewhere"), blobs=tmp_path / "elsewhere") == PIXEL
+
+
+@pytest.mark.parametrize("command", ["ls", "show"])
+def test_control_characters_are_shown_and_not_obeyed(cassette, capsys, command):
+    path = cassette({"text": "\x1b]0;title\x07 \x9b31m \u202e"}, uri="https://a\x1bc.example/\r")
+    main([command, str(path)])
+    out = capsys.readouterr().out
+
+    assert not {
+        letter for letter in out if ord(letter) < 32 or 127 <= ord(letter) < 160 or letter == "\u202e"
+    } - {"\n"}
+    assert "\\x1b" in out
+
+
+def test_a_malformed_url_is_listed(cassette, capsys):
+    path = cassette({"text": "x"}, uri="https://a[2J.example/")
+
+    assert [main([command, str(path)]) for command in ("ls", "show")] == [0, 0]
+    assert "a[2J.example" in capsys.readouterr().out
+
+
+def test_decompression_is_bounded(monkeypatch):
+    monkeypatch.setattr(compression, "MAX_PLAIN", 1000)
+    raw = zlib.compressobj(9, zlib.DEFLATED, -15)
+    bombs = {"gzip": gzip.compress(bytes(100_000)), "deflate": raw.compress(bytes(100_000)) + raw.flush()}
+
+    for coding, body in bombs.items():
+        with pytest.raises(ValueError, match="larger than"):
+            compression.undo(body, coding)
+        assert compression.is_coded(body, coding) in {True, False}

@@ -1,0 +1,180 @@
+"""Nothing recorded is lost: tests that share a cassette keep each other's recordings, whatever is recorded again."""
+
+import contextlib
+import json
+import threading
+
+import httpx
+import pytest
+
+from ellmer_harness import NotIntercepted, use_cassette
+
+pytest_plugins = "pytester"
+API = "https://api.example.com"
+SHARED = """
+import pytest
+
+@pytest.mark.cassette("shared", allow_unused=True)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_n(cassette, ask, n):
+    ask(n)
+    ask(n * 10)
+"""
+DIRECT = """
+import httpx, pytest
+from ellmer_harness import use_cassette
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_n(request, cassette_options, n):
+    with use_cassette(request.path.parent / "shared.json", allow_unused=True, **cassette_options):
+        httpx.post("https://api.example.com/x", json={"n": n})
+"""
+
+
+def sent(path):
+    return [each["request"]["body"]["json"]["n"] for each in json.loads(path.read_text())["interactions"]]
+
+
+def answers(path):
+    return [each["response"]["body"]["json"] for each in json.loads(path.read_text())["interactions"]]
+
+
+@pytest.fixture
+def shared(pytester):
+    return pytester.path / "cassettes" / "test_it" / "shared.json"
+
+
+@pytest.fixture
+def ask(server):
+    def ask(client, n, answer=None):
+        if answer is not None:
+            server.whole(answer)
+        return client.post(f"{API}/x", json={"n": n}).json()
+
+    return ask
+
+
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist.plugin", "-n", "2")], ids=["alone", "two workers"])
+@pytest.mark.parametrize("mode", ["record", "rewrite", "append", "update"])
+def test_tests_that_record_into_one_cassette_keep_each_others_parts(suite, shared, mode, workers):
+    suite(SHARED, f"--cassette-mode={mode}", *workers, process=bool(workers)).assert_outcomes(passed=3)
+
+    assert sorted(sent(shared)) == [1, 2, 3, 10, 20, 30]
+    suite(None).assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("mode", ["record", "rewrite", "append", "update"])
+def test_so_do_tests_that_open_it_themselves(suite, pytester, mode):
+    suite(DIRECT, f"--cassette-mode={mode}").assert_outcomes(passed=3)
+
+    assert sorted(sent(pytester.path / "shared.json")) == [1, 2, 3]
+    suite(None).assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("mode", ["rewrite", "update"])
+def test_one_test_is_recorded_again_and_the_others_stay(suite, shared, mode):
+    suite(SHARED, "--cassette-mode=rewrite").assert_outcomes(passed=3)
+    before = sent(shared)
+
+    suite(None, "test_it.py::test_n[2]", f"--cassette-mode={mode}").assert_outcomes(passed=1)
+
+    assert sent(shared) == before
+    suite(None).assert_outcomes(passed=3)
+
+
+def test_the_answers_of_one_test_are_replaced_in_their_place(server, record, tmp_path, ask):
+    path, options = tmp_path / "c.json", {**record, "allow_unused": True}
+    with use_cassette(path, **options), httpx.Client() as client:
+        for n in (1, 2, 3):
+            ask(client, n, answer={"old": n})
+    with use_cassette(path, **options), httpx.Client() as client:
+        ask(client, 2, answer={"new": 2})
+        ask(client, 4, answer={"new": 4})
+
+    assert sent(path) == [1, 2, 4, 3]
+    assert answers(path) == [{"old": 1}, {"new": 2}, {"new": 4}, {"old": 3}]
+
+
+def test_without_allow_unused_a_cassette_belongs_to_one_test_and_is_replaced(record, tmp_path, ask):
+    for numbers in ((1, 2), (3,)):
+        with use_cassette(tmp_path / "c.json", **record), httpx.Client() as client:
+            for n in numbers:
+                ask(client, n)
+
+    assert sent(tmp_path / "c.json") == [3]
+
+
+def test_update_records_a_changed_request_in_its_place(server, record, tmp_path, ask):
+    path = tmp_path / "c.json"
+    with use_cassette(path, **record), httpx.Client() as client:
+        for n in (1, 2, 3):
+            ask(client, n)
+    asked = len(server.requests)
+
+    with use_cassette(path, **record | {"mode": "update"}) as tape, httpx.Client() as client:
+        for n in (1, 20, 3):
+            ask(client, n)
+
+    assert (tape.verdict.played, tape.verdict.recorded) == (2, 1)
+    assert len(server.requests) - asked == 1
+    assert sent(path) == [1, 20, 3]
+
+
+def test_update_drops_what_is_not_sent_any_more(record, tmp_path, ask):
+    path = tmp_path / "c.json"
+    with use_cassette(path, **record), httpx.Client() as client:
+        for n in (1, 2, 3):
+            ask(client, n)
+    with use_cassette(path, **record | {"mode": "update"}), httpx.Client() as client:
+        ask(client, 3)
+
+    assert sent(path) == [3]
+
+
+def test_update_of_an_unchanged_run_leaves_the_file_as_it_is(record, tmp_path, ask):
+    path = tmp_path / "c.json"
+    with use_cassette(path, **record), httpx.Client() as client:
+        ask(client, 1)
+    before = path.stat().st_mtime_ns, path.read_bytes()
+    with use_cassette(path, **record | {"mode": "update"}), httpx.Client() as client:
+        ask(client, 1)
+
+    assert (path.stat().st_mtime_ns, path.read_bytes()) == before
+
+
+def test_a_failed_update_changes_nothing(record, tmp_path, ask):
+    def run(n, fails):
+        with use_cassette(path, **record | {"mode": "update"}), httpx.Client() as client:
+            ask(client, n)
+            assert not fails
+
+    path = tmp_path / "c.json"
+    run(1, fails=False)
+    before = path.read_bytes()
+    with pytest.raises(AssertionError):
+        run(2, fails=True)
+
+    assert path.read_bytes() == before
+
+
+def test_a_request_without_a_recorded_answer_is_an_error(server, record, tmp_path, ask):
+    def slow():
+        with contextlib.suppress(httpx.HTTPError), httpx.Client() as client:
+            client.post(f"{API}/slow", timeout=30)
+
+    def run():
+        with use_cassette(tmp_path / "c.json", **record), httpx.Client() as client:
+            waiting.start()
+            while not server.requests:
+                waiting.join(0.01)
+            ask(client, 1)
+
+    server.replies.append([server.over])  # an answer that does not come before the cassette is closed
+    waiting = threading.Thread(target=slow, daemon=True)
+    with pytest.raises(
+        NotIntercepted, match=r"1 of 2 requests .* have no recorded answer; nothing was saved:\n  P"
+    ):
+        run()
+    server.over.set()
+
+    assert not (tmp_path / "c.json").exists()
