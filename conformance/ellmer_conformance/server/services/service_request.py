@@ -17,6 +17,7 @@ from ...contract.verdict import objection
 from ..chat_apis.base import ChatApi, compact, utf8
 from ..http.messages import LENGTH, HttpRequest, Reply, plain
 from ..http.routes import Route
+from ..model.behaviour import input_tokens
 from ..replies import refuse
 
 __all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
@@ -132,7 +133,7 @@ class ServiceRequest:
     def tokens(self, path: str, body: Json) -> int:
         """Returns the approximate number of tokens of a chat request."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
-        return sum(3 + len(item.text) // 4 for item in readers.read(request))
+        return input_tokens(request)
 
     def ask(self, name: str, path: str, body: Json) -> Asked:
         """Answers one request of a batch like a single request."""
