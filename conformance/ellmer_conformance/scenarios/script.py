@@ -27,6 +27,7 @@ __all__ = [
     "Said",
     "Say",
     "Script",
+    "ScriptError",
     "Search",
     "Sees",
     "Step",
@@ -197,6 +198,10 @@ class Script:
     """
 
     steps: Sequence[Step]
+
+
+class ScriptError(ValueError):
+    """The script of a server is not valid. The message has the place and the reason."""
 
 
 def answers_of(step: Step) -> list[Answer]:

@@ -36,7 +36,7 @@ def curl(line):
 
 def test_what_it_prints_works_and_ctrl_c_ends_it(served):
     process, url = served
-    lines = list(takewhile(lambda line: "The cases:" not in line, process.stdout))
+    lines = list(takewhile(lambda line: "--list-cases" not in line, process.stdout))
     tried = [curl(line) for line in lines if "curl " in line]
     assert len(tried) == 3
     for target, headers, body in tried:

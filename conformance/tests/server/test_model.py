@@ -301,6 +301,24 @@ def test_a_schema_of_itself_ends():
     assert filled({"$ref": "#/$defs/node", "$defs": {"node": node}}, UserWords(""))
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"$ref": "#"}] * 9},
+        {"anyOf": [{"$ref": "#"}]},
+        {
+            "type": "object",
+            "properties": {name: {"$ref": "#"} for name in "abcdefghij"},
+            "required": [*"abcdefghij"],
+        },
+        {"type": "array", "minItems": 10**9, "items": {"$ref": "#"}},
+        {"type": "string", "pattern": "(a+)+$"},
+    ],
+)
+def test_a_schema_that_grows_without_end_takes_no_time(schema):
+    assert len(json.dumps(filled(schema, UserWords("a" * 50 + "!")))) < 1_000_000
+
+
 def leaves():
     limits = st.integers(-50, 50)
     return st.one_of(

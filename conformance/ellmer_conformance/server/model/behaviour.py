@@ -285,10 +285,9 @@ def _reply(question: str) -> str:
         return "Hello! How can I help you?"
     if repeat := _REPEAT.search(question):
         return (repeat["colon"] or repeat["quoted"] or repeat["word"]).strip().strip("\"“”'")
-    if count := _COUNT.search(question):
-        return ", ".join(
-            map(str, range(int(count[1] or 1), min(int(count[2]), int(count[1] or 1) + 999) + 1))
-        )
+    if numbers := _COUNT.search(question):
+        first, last = int(numbers[1] or 1), int(numbers[2])
+        return ", ".join(map(str, range(first, min(last, first + 999) + 1))) or "There is nothing to count."
     if found := _SUM.search(question):
         return _sum(found)
     count = len(question.split())

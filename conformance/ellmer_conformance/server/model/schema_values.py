@@ -20,6 +20,7 @@ from .user_words import UserWords, content_words
 __all__ = ["filled", "takes_names"]
 
 _DEEP = 12  # levels of a schema that refers to itself
+_MOST_VALUES = 10_000  # steps for all data; a schema may grow without end
 _LONGEST = 2000  # characters of a text of the user's that becomes a value
 _PLACE = re.compile(
     r"city|town|place|location|address|country|region|destination|airport|where", re.IGNORECASE
@@ -83,9 +84,12 @@ class _Filling:
 
     def __init__(self, root: Json, words: UserWords) -> None:
         self._root, self._words = root, words
+        self._left = _MOST_VALUES
 
     def value(self, schema: Any, name: str, depth: int) -> Any:
         """Returns a value for a schema. `name` is the name of its property."""
+        if self._left <= 0:
+            return None
         schema = self._resolved(schema, depth)
         if "const" in schema:
             return schema["const"]
@@ -106,16 +110,19 @@ class _Filling:
     def _resolved(self, schema: Any, depth: int) -> Json:
         """Returns a schema with its reference, its parts and its first alternative put together."""
         schema, seen = object_of(schema), 0
+        self._left -= 1
+        if self._left <= 0 or depth > 2 * _DEEP:
+            return {}
         while seen < _DEEP and (reference := text_of(schema.get("$ref"))):
             rest = {key: value for key, value in schema.items() if key != "$ref"}
             schema, seen = {**self._referred(reference), **rest}, seen + 1
         for part in items_of(schema.get("allOf")):
-            schema = _joined(schema, self._resolved(part, depth))
+            schema = _joined(schema, self._resolved(part, depth + 1))
         options = items_of(schema.get("anyOf") or schema.get("oneOf"))
         if options:
             rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
-            schema = _joined(rest, self._resolved(self._option(options, depth), depth))
-        return schema
+            schema = _joined(rest, self._resolved(self._option(options, depth), depth + 1))
+        return object_of(schema)
 
     def _option(self, options: Sequence[Any], depth: int) -> Any:
         """Returns the first alternative, but in the depth of a recursion the simplest one."""
