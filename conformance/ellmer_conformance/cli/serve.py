@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 import signal
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import click
 
-from ..report import report_folder
-from ..report.formats.terminal import console, print_report
-from ..scenarios.cases import scripts
-from ..scenarios.script import ScriptError
+from ..scenarios.script import Script, ScriptError
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
-from ..server.script_recording import write_script
 from ..server.status_page import named
-from ._shared.serve_report import observed
 
 __all__ = ["command"]
 
@@ -91,7 +88,7 @@ def command(
     In proxy mode, requests are forwarded to a real API with their keys, and judged. Keys are not stored.
     """
     if list_cases:
-        click.echo("\n".join(named(scripts())))
+        click.echo("\n".join(named(CaseScripts())))
         return
     if record and (upstream or script is None):
         raise click.UsageError("--record URL needs --script FILE, and no --upstream.")
@@ -104,14 +101,14 @@ def command(
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # `kill` is Ctrl-C, too
     server.engine.watch = log
     try:
-        server.serve_forever(
-            lambda: click.echo(greeting(server.origin, server.engine.mode, server.engine.scripts))
-        )
+        server.serve_forever(lambda: click.echo(greeting(server.origin, server.engine.mode)))
     except PortInUse as error:
         raise click.UsageError(f"{error.strerror}, with --port.") from error
     except OSError as error:
         raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     if record and script:
+        from ..server.script_recording import write_script  # noqa: PLC0415 - only a recording needs it
+
         count = write_script(server.requests, script)
         click.echo(f"wrote {count} answers to {script}")
     if report:
@@ -123,12 +120,31 @@ def command(
         write(seen, server.engine.mode, report)
 
 
+class CaseScripts(Mapping[str, Script]):
+    """The scripts of all cases. They are loaded when the first one is looked up, and many servers need none."""
+
+    @cached_property
+    def _all(self) -> Mapping[str, Script]:
+        from ..scenarios.cases import scripts  # noqa: PLC0415
+
+        return scripts()
+
+    def __getitem__(self, name: str) -> Script:
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
 def started(mode: Mode, upstream: str, option: str, options: dict[str, Any]) -> StrictServer:
     """Returns the server. `option` names the option that has the URL of the upstream."""
     if upstream and not re.match(r"https?://[^/]", upstream):
         raise click.BadParameter(f"{upstream!r} is not an http or https URL", param_hint=option)
     try:
-        return StrictServer(scripts(), mode=mode, upstream=upstream, **options)
+        return StrictServer(CaseScripts(), mode=mode, upstream=upstream, **options)
     except ScriptError as error:
         raise click.UsageError(str(error)) from error
     except ValueError as error:
@@ -137,6 +153,10 @@ def started(mode: Mode, upstream: str, option: str, options: dict[str, Any]) -> 
 
 def write(seen: list[Entry], mode: str, folder: Path) -> None:
     """Writes the report of the requests to the folder and prints it."""
+    from ..report import report_folder  # noqa: PLC0415 - a report takes longer to import than the server
+    from ..report.formats.terminal import console, print_report  # noqa: PLC0415
+    from ._shared.serve_report import observed  # noqa: PLC0415
+
     way: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
     found = observed(seen, way)
     if not found.rows:

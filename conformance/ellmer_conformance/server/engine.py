@@ -9,6 +9,7 @@ pages.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -61,7 +62,11 @@ class Engine:
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.scripts = {OPEN_CASE: Script((ANY,))} | dict(self.scripts)
+        anything = {OPEN_CASE: Script((ANY,))}
+        loaded = isinstance(
+            self.scripts, dict
+        )  # other mappings may load their scripts when they are asked for one
+        self.scripts = anything | dict(self.scripts) if loaded else ChainMap(anything, self.scripts)  # type: ignore[arg-type]  # it is only read
         self._services = Services(self.answer)
 
     def answer(self, request: HttpRequest) -> Reply:
@@ -99,7 +104,7 @@ class Engine:
         if not self._called_by_name(request):
             return plain(403, [("content-type", "text/plain; charset=utf-8")], _REBOUND)
         if route.page == "home":
-            return status_page.page(request.headers, self.mode, self.scripts)
+            return status_page.page(request.headers, self.mode)
         last = query.get("last", "")
         count = int(last[:9]) if last.isascii() and last.isdecimal() else 0
         if route.page == "index":

@@ -14,7 +14,6 @@ from ..contract.exchange import Json, Media, Request
 from ..contract.rule import Refusal
 from ..contract.rules import book
 from ..scenarios.script import Answer, AskModel, Call, Cut, Delivery, Failure, Fills, Hears, Say, Sees, Step
-from ..scenarios.variations import VariedAnswer, variation
 from .chat_apis.base import ChatApi, Frame, arguments_text, compact
 from .http.messages import Headers, Reply, deliver, plain
 from .model import answer_of
@@ -145,6 +144,8 @@ def _varied(reply: Reply, wire: str, name: str) -> Reply:
     """Returns the reply under the variation of that name, or unchanged if the name is empty."""
     if not name:
         return reply
+    from ..scenarios.variations import VariedAnswer, variation  # noqa: PLC0415 - they import the harness
+
     before = VariedAnswer(wire, reply.status, dict(reply.headers), tuple(reply.writes), reply.ending)
     after = variation(name).change(before)
     return replace(

@@ -45,16 +45,15 @@ def named(cases: Iterable[str]) -> list[str]:
     return sorted(case for case in cases if "~" not in case)
 
 
-def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
+def greeting(base: str, mode: str) -> str:
     """Returns the text at the start, of at most twenty lines: variables for the SDKs, and requests to try.
 
     Args:
         base: The address of the server.
         mode: The mode of the server.
-        cases: Names of the cases.
 
     Examples:
-        >>> greeting("http://127.0.0.1:8080", "reject", ["hello"]).splitlines()[0]
+        >>> greeting("http://127.0.0.1:8080", "reject").splitlines()[0]
         'The strict server, in reject mode, on http://127.0.0.1:8080'
     """
     return "\n".join(
@@ -68,16 +67,16 @@ def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
             "",
             *(f"  {_curl(base + path, headers, body)}" for path, headers, body in _PROVIDERS),
             "",
-            f"{len(named(cases))} cases (--list-cases) have a script: {base}/c/<case>/<nonce> and the provider's own path, such as /v1.",
+            f"Cases have a script (--list-cases): {base}/c/<case>/<nonce> and the provider's own path, such as /v1.",
             f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused with the provider's own errors.",
             "",
         ]
     )
 
 
-def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
+def page(headers: Mapping[str, str], mode: str) -> Reply:
     """Returns the start text for curl. For a browser, it is the page that shows conversations as they arrive."""
-    text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
+    text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode)
     if "text/html" not in headers.get("accept", ""):
         return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())
     kind, policy = ("content-type", "text/html; charset=utf-8"), ("content-security-policy", _POLICY)

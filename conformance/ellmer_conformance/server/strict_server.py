@@ -20,10 +20,10 @@ from .engine import Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler
 from .http.messages import KnownRequests
 from .journal import Entry
-from .proxy import Proxy
 
 if TYPE_CHECKING:
     from ..scenarios.answer_script import AnswerScript
+    from .proxy import Proxy
     from .script_player import ScriptPlayer
 
 __all__ = ["PortInUse", "StrictServer"]
@@ -74,7 +74,7 @@ class StrictServer:
             raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
         player = None if script is None else _player(script, strict=strict_script)
         self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}), player=player)
-        self._proxy = Proxy(self.engine, upstream) if upstream else None
+        self._proxy = _proxy(self.engine, upstream) if upstream else None
         self._handler: Handler = handler or self._proxy or self.engine
         self.host, self.port = host, port
         self._loop: asyncio.AbstractEventLoop
@@ -191,6 +191,13 @@ def _player(
 
     place = Path(script) if isinstance(script, str) else script
     return ScriptPlayer(place if isinstance(place, Path) else script_of(place), strict=strict)
+
+
+def _proxy(engine: Engine, upstream: str) -> Proxy:
+    """Returns the way to the upstream. Its client takes a while to import, and most servers have none."""
+    from .proxy import Proxy  # noqa: PLC0415
+
+    return Proxy(engine, upstream)
 
 
 @asynccontextmanager

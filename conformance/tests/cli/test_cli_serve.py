@@ -11,6 +11,8 @@ from itertools import takewhile
 import httpx
 import pytest
 
+from ellmer_conformance.server import greeting
+
 SERVE = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", "serve"]
 
 
@@ -67,3 +69,57 @@ def test_a_port_in_use_exits_2_and_says_what_to_do():
     assert f"port {port} on 127.0.0.1 is in use" in ended.stderr
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def ran(*arguments):
+    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_start_is_at_most_twenty_lines():
+    assert len(greeting("http://127.0.0.1:8087", "reject").splitlines()) <= 20
+
+
+def test_the_cases_are_listed():
+    names = ran("--list-cases").stdout.split()
+    assert {"plain_text", "two_parallel_tools"} <= {*names}
+    assert not [name for name in names if "~" in name]
+
+
+def test_an_unknown_case_gets_a_suggestion(served):
+    _, url = served
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+    keys = {"authorization": "Bearer any-key"}
+    reply = httpx.post(f"{url}/c/two_paralel_tools/1/v1/chat/completions", json=body, headers=keys)
+    assert reply.status_code == 404
+    assert "Did you mean 'two_parallel_tools'?" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--script", "no-such.yaml"], "cannot read no-such.yaml"),
+        (["--record", "https://api.openai.com"], "--record URL needs --script FILE"),
+        (["--record", "ftp://x", "--script", "a.yaml"], "is not an http or https URL"),
+    ],
+)
+def test_a_wrong_option_exits_2(arguments, fault):
+    ended = ran(*arguments)
+    assert (ended.returncode, fault in ended.stderr) == (2, True), ended.stderr
+
+
+def test_the_start_imports_no_client_report_or_case():
+    code = "import sys, ellmer_conformance.cli.serve; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    slow = {
+        "httpx",
+        "rich",
+        "vcr",
+        "yaml",
+        "pydantic",
+        "PIL",
+        "ellmer_harness",
+        "ellmer_conformance.scenarios.cases",
+    }
+    assert not slow & {*loaded}
