@@ -143,11 +143,24 @@ class Engine:
 
     def _chat(self, http: HttpRequest, route: Route) -> Reply:
         found = self._no_case(http, route) or check_request(http, observe=self.mode == "observe")
-        reply, matched = (found.reply, "") if self._is_open(route) else self._next(found, route, http.headers)
+        full = self._continued(found, route)
+        reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
+        if found.request.wire == "openai-responses" and reply.status == 200:
+            reply = self._services.stored(full.request, reply, route, len(http.body))
         reply = reply.noting(found.noted) if found.noted else reply
         entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts, matched=matched)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
+
+    def _continued(self, found: CheckedRequest, route: Route) -> CheckedRequest:
+        """Returns a request with the stored items that it refers to. An unknown id is refused."""
+        request = found.request
+        if found.refusal or not {"previous_response_id", "conversation"} & request.body.keys():
+            return found
+        full = self._services.continued(request, route)
+        if isinstance(full, Request):
+            return found if full is request else replace(found, request=full)
+        return found if self.mode == "observe" else replace(found, refusal=full)
 
     def _no_case(self, http: HttpRequest, route: Route) -> CheckedRequest | None:
         if route.case in self.scripts or not route.wire or http.method != "POST":

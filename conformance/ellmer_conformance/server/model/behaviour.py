@@ -245,19 +245,27 @@ def _from_history(talk: _Talk) -> str:
 
 
 def _recalled(talk: _Talk) -> str:
-    """Returns the earlier sentence that has most words of the question."""
-    asked, best, most = content_words(talk.question), "", 0
-    for item in reversed(talk.before):
-        if item.kind not in {"text", "result"} or _TAG.fullmatch(item.text):
-            continue
-        for sentence in _SENTENCE.findall(item.text[:5000]):
-            common = len(asked & content_words(sentence))
-            if common > most and not sentence.strip().endswith("?"):
-                who = {"user": "You said", "assistant": "I said"}.get(item.role, "The result said")
-                best, most = f"{who}: “{sentence.strip()}”", common
-    return best
+    """Returns the earlier sentence that has most words of the question, of the user and the tools before the model."""
+    asked = content_words(talk.question)
+    items = [
+        item
+        for item in reversed(talk.before)
+        if item.kind in {"text", "result"} and not _TAG.fullmatch(item.text)
+    ]
+    for speakers in ({"user", "tool"}, {"assistant"}):
+        best, most = "", 0
+        for item in items:
+            for sentence in _SENTENCE.findall(item.text[:5000]) if item.role in speakers else ():
+                common = len(asked & content_words(sentence))
+                if common > most and not sentence.strip().endswith("?"):
+                    who = "The result said" if item.kind == "result" else _SPEAKERS[item.role]
+                    best, most = f"{who}: “{sentence.strip()}”", common
+        if best:
+            return best
+    return ""
 
 
+_SPEAKERS = {"user": "You said", "tool": "The result said", "assistant": "I said"}
 _GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|day|evening))\b[^?]{0,40}", re.IGNORECASE)
 _REPEAT = re.compile(
     r"\b(?:say|reply|respond|answer|repeat|echo|write|output|print)\b(?: (?:with|only|exactly|just|back|the|words?|text|after me|single))*"
