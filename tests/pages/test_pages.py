@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from contextlib import redirect_stdout
 from fnmatch import fnmatchcase
-from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 
@@ -22,30 +21,11 @@ from code_blocks import PAGES, blocks
 from conformance_command import run_in
 
 from ellmer_conformance.scenarios.cases._media_and_tools import RED
-from ellmer_conformance.scenarios.script import Answer, Call, Failure, Say, Script, Sees, Usage
+from ellmer_conformance.scenarios.script import Answer, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
 
-#: What the model says, by name.
-SCRIPTS = {
-    "weather": Script(
-        (Answer((Call("get_weather", {"city": "Paris"}),)), Answer((Say("It is 21 °C in Paris."),)))
-    ),
-    "draws": Script(
-        (
-            Answer((Call("draw"),), usage=Usage(30, 10)),
-            Sees((sha256(RED.data).hexdigest(),), Answer((Say("A red square."),), usage=Usage(210, 6))),
-            Answer((Say("Still red."),), usage=Usage(225, 5)),
-        )
-    ),
-    "temperatures": Script(
-        (
-            Answer((Call("temperatures", {"city": "Oslo"}),)),
-            Answer((Say("It warmed from -3 to 2 °C."),)),
-        )
-    ),
-    "ada": Script((Answer((Say('{"name": "Ada Lovelace", "born": 1815}'),)),)),
-    "busy": Script((Failure("rate-limit"), Answer((Say("Hello!"),)))),
-}
+#: Scripts of pages that show what a client makes of an error. On all other pages, the server's own model answers.
+SCRIPTS = {"busy": Script((Failure("rate-limit"), Answer((Say("Hello!"),))))}
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 #: The page whose commands all are processes of their own; those of the suite on other pages run in this one.
@@ -72,12 +52,14 @@ class Reader:
         elif "prints" in said:
             assert fits(self.printed, block.text), self.printed
         else:
-            self.talk_to(said.get("model", "any"))
+            self.talk_to(said.get("model"))
             getattr(self, block.language or "text")(block)
 
     def talk_to(self, model):
         self.talks[model] += 1
-        url = self.server.url(model, f"{Path(self.page).stem}-{self.talks[model]}")
+        url = self.server.origin  # as a reader starts it
+        if model:
+            url = self.server.url(model, f"{Path(self.page).stem}-{self.talks[model]}")
         self.monkeypatch.setenv("OPENAI_BASE_URL", f"{url}/v1")
         self.monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
 

@@ -1,7 +1,8 @@
 """The code blocks of the README and of the pages, and the comments before them:
 
 - `<!-- not run: why -->`;
-- `<!-- model: NAME -->`: what the model says (`SCRIPTS` in `tests/pages/test_pages.py`; without it, it says hello);
+- `<!-- model: NAME -->`: a script that fails first (`SCRIPTS` in `tests/pages/test_pages.py`; without it, the strict
+  server's own model answers);
 - `<!-- file: PATH -->`: the block is written to this file, for the commands that follow;
 - `<!-- prints -->`: this is what the block before it printed;
 - `<!-- exits: 1 -->`: the exit code of the last command.

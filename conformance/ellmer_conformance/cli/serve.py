@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import signal
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import click
 
-from ..report import report_folder
-from ..report.formats.terminal import console, print_report
-from ..scenarios.cases import scripts
+from ..scenarios.script import Script, ScriptError
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
-from ._serve_report import observed
+from ..server.status_page import named
 
 __all__ = ["command"]
 
@@ -45,49 +45,118 @@ __all__ = ["command"]
     help="The base URL for --mode proxy, such as https://api.openai.com.",
 )
 @click.option(
+    "--script",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Answers for requests that name no case, in YAML or JSON. The file is read again when it changes.",
+)
+@click.option(
+    "--strict-script",
+    is_flag=True,
+    help="Refuse requests that no entry of the script fits. Default: the server's own model answers.",
+)
+@click.option("--list-cases", is_flag=True, help="List the cases and stop.")
+@click.option(
+    "--record",
+    default="",
+    metavar="URL",
+    help="Forward requests to this URL, judge them, and write the answers to --script FILE at the end.",
+)
+@click.option(
     "--report",
     type=click.Path(path_type=Path),
     help="Folder for report.json and its other forms, written when the server stops.",
 )
 def command(
-    *, port: int, host: str, mode: str, names: tuple[str, ...], upstream: str, report: Path | None
+    *,
+    port: int,
+    host: str,
+    mode: str,
+    names: tuple[str, ...],
+    upstream: str,
+    script: Path | None,
+    strict_script: bool,
+    list_cases: bool,
+    record: str,
+    report: Path | None,
 ) -> None:
-    """Start the strict server, which refuses what the real APIs refuse and answers everything else from a
-    script.
+    """Start the strict server, which refuses what the real APIs refuse and answers everything else.
 
-    If the URL names no case, a valid request gets a short text as its answer. Each request is logged in one
+    If the URL names no case, the script answers, or else a model of rules. Each request is logged in one
     line with the rules that it breaks. Open / in a browser to see the requests. Ctrl-C stops the server.
 
     In proxy mode, requests are forwarded to a real API with their keys, and judged. Keys are not stored.
     """
-    if upstream and not re.match(r"https?://[^/]", upstream):
-        raise click.BadParameter(f"{upstream!r} is not an http or https URL", param_hint="--upstream")
-    try:
-        server = StrictServer(
-            scripts(), mode=cast("Mode", mode), port=port, host=host, upstream=upstream, names=names
-        )
-    except ValueError as error:
-        raise click.UsageError(f"{error}: --mode proxy --upstream https://api.openai.com") from error
+    if list_cases:
+        click.echo("\n".join(named(CaseScripts())))
+        return
+    if record and (upstream or script is None):
+        raise click.UsageError("--record URL needs --script FILE, and no --upstream.")
+    options = {"port": port, "host": host, "names": names, "strict_script": strict_script}
+    if record:
+        server = started("proxy", record, "--record", options)
+    else:
+        server = started(cast("Mode", mode), upstream, "--upstream", options | {"script": script})
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job starts without
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # `kill` is Ctrl-C, too
     server.engine.watch = log
     try:
-        server.serve_forever(lambda: click.echo(greeting(server.origin, mode, server.engine.scripts)))
+        server.serve_forever(lambda: click.echo(greeting(server.origin, server.engine.mode)))
     except PortInUse as error:
         raise click.UsageError(f"{error.strerror}, with --port.") from error
     except OSError as error:
         raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    if record and script:
+        from ..server.script_recording import write_script  # noqa: PLC0415 - only a recording needs it
+
+        count = write_script(server.requests, script)
+        click.echo(f"wrote {count} answers to {script}")
     if report:
         seen, count = server.engine.journal.all()
         if count > len(seen):
             click.echo(
                 f"The report covers only the last {len(seen):,} of {count:,} requests; earlier ones are not stored."
             )
-        write(seen, mode, report)
+        write(seen, server.engine.mode, report)
+
+
+class CaseScripts(Mapping[str, Script]):
+    """The scripts of all cases. They are loaded when the first one is looked up, and many servers need none."""
+
+    @cached_property
+    def _all(self) -> Mapping[str, Script]:
+        from ..scenarios.cases import scripts  # noqa: PLC0415
+
+        return scripts()
+
+    def __getitem__(self, name: str) -> Script:
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def started(mode: Mode, upstream: str, option: str, options: dict[str, Any]) -> StrictServer:
+    """Returns the server. `option` names the option that has the URL of the upstream."""
+    if upstream and not re.match(r"https?://[^/]", upstream):
+        raise click.BadParameter(f"{upstream!r} is not an http or https URL", param_hint=option)
+    try:
+        return StrictServer(CaseScripts(), mode=mode, upstream=upstream, **options)
+    except ScriptError as error:
+        raise click.UsageError(str(error)) from error
+    except ValueError as error:
+        raise click.UsageError(f"{error}: --mode proxy --upstream https://api.openai.com") from error
 
 
 def write(seen: list[Entry], mode: str, folder: Path) -> None:
     """Writes the report of the requests to the folder and prints it."""
+    from ..report import report_folder  # noqa: PLC0415 - a report takes longer to import than the server
+    from ..report.formats.terminal import console, print_report  # noqa: PLC0415
+    from ._serve_report import observed  # noqa: PLC0415
+
     way: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
     found = observed(seen, way)
     if not found.rows:

@@ -11,7 +11,7 @@ from .messages import Source
 
 __all__ = ["Answer", "Call", "Said", "Say", "Search", "Stop", "Think", "Usage"]
 
-Stop = Literal["stop", "tool", "length", "filter", "pause"]
+Stop = Literal["stop", "tool", "length", "filter", "pause", "sequence"]
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,7 @@ class Answer:
         parts: What it consists of: `Say`, `Think`, `Call`, `Search`.
         stop: The stop reason. Default: `"tool"` if the answer calls tools, else `"stop"`.
         usage: The token counts.
+        stop_sequence: The sequence that ended the answer, if the stop reason is `"sequence"`; empty by default.
 
     Examples:
         >>> Answer((Say("Hello"), Say("!"))).text
@@ -134,6 +135,7 @@ class Answer:
     parts: tuple[Said, ...]
     stop: Stop | None = None
     usage: Usage = Usage()
+    stop_sequence: str = ""
 
     @cached_property
     def text(self) -> str:

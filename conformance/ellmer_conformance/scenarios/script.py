@@ -15,6 +15,7 @@ from .answer import Answer, Call, Said, Say, Search, Stop, Think, Usage
 
 __all__ = [
     "Answer",
+    "AskModel",
     "Call",
     "Cut",
     "Delivery",
@@ -26,6 +27,7 @@ __all__ = [
     "Said",
     "Say",
     "Script",
+    "ScriptError",
     "Search",
     "Sees",
     "Step",
@@ -146,6 +148,16 @@ class Hears:
 
 
 @dataclass(frozen=True)
+class AskModel:
+    """The answer of the server's own model, which follows rules and looks at the request (`server/model/`).
+
+    Examples:
+        >>> AskModel() == AskModel()
+        True
+    """
+
+
+@dataclass(frozen=True)
 class Delivery:
     """The way in which the bytes of a step are sent.
 
@@ -162,7 +174,7 @@ class Delivery:
         'end'
     """
 
-    step: Answer | Cut | Failure | Fills | Hears | Sees
+    step: Answer | Cut | Failure | Fills | Hears | Sees | AskModel
     slices: tuple[int, ...] = ()
     delay: float = 0.0
     after: int | None = None
@@ -170,7 +182,7 @@ class Delivery:
     variation: str = ""
 
 
-Step = Answer | Cut | Failure | Fills | Hears | Sees | Delivery
+Step = Answer | Cut | Failure | Fills | Hears | Sees | AskModel | Delivery
 
 
 @dataclass(frozen=True)
@@ -186,6 +198,10 @@ class Script:
     """
 
     steps: Sequence[Step]
+
+
+class ScriptError(ValueError):
+    """The script of a server is not valid. The message has the place and the reason."""
 
 
 def answers_of(step: Step) -> list[Answer]:

@@ -9,11 +9,13 @@ pages.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import partial
 from ipaddress import ip_address
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from ..contract.exchange import Request
@@ -29,6 +31,9 @@ from .judging.request_check import ANY, CheckedRequest, check_request
 from .replies import refuse, render
 from .services import Services
 
+if TYPE_CHECKING:
+    from .script_player import ScriptPlayer
+
 __all__ = ["Engine", "Mode"]
 
 Mode = Literal["reject", "observe", "proxy"]
@@ -41,6 +46,7 @@ _ENDLESS = Refusal(
     "The script of this case ended a hundred requests ago. The client may be in an endless loop.", 400
 )
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
+_SESSION = 200  # characters of a session's name
 
 
 @dataclass
@@ -52,10 +58,15 @@ class Engine:
     journal: Journal = field(default_factory=Journal)
     watch: Callable[[Entry], None] | None = None  # is called for every chat request
     names: frozenset[str] = frozenset()  # that the server is called by, besides addresses and localhost
+    player: ScriptPlayer | None = None  # of the script for requests that name no case
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.scripts = {OPEN_CASE: Script((ANY,))} | dict(self.scripts)
+        anything = {OPEN_CASE: Script((ANY,))}
+        loaded = isinstance(
+            self.scripts, dict
+        )  # other mappings may load their scripts when they are asked for one
+        self.scripts = anything | dict(self.scripts) if loaded else ChainMap(anything, self.scripts)  # type: ignore[arg-type]  # it is only read
         self._services = Services(self.answer)
 
     def answer(self, request: HttpRequest) -> Reply:
@@ -93,15 +104,15 @@ class Engine:
         if not self._called_by_name(request):
             return plain(403, [("content-type", "text/plain; charset=utf-8")], _REBOUND)
         if route.page == "home":
-            return status_page.page(request.headers, self.mode, self.scripts)
+            return status_page.page(request.headers, self.mode)
         last = query.get("last", "")
-        body = (
-            self.journal.index()
-            if route.page == "index"
-            else self.journal.report(
-                route.case, route.nonce, int(last[:9]) if last.isascii() and last.isdecimal() else 0
-            )
-        )
+        count = int(last[:9]) if last.isascii() and last.isdecimal() else 0
+        if route.page == "index":
+            body = self.journal.index()
+        elif route.page == "journal":
+            body = self.journal.everything(count)
+        else:
+            body = self.journal.report(route.case, route.nonce, count)
         return plain(200, [("content-type", "application/json"), ("cache-control", "no-store")], body)
 
     def enter(self, entry: Entry, size: int) -> None:
@@ -132,39 +143,58 @@ class Engine:
 
     def _chat(self, http: HttpRequest, route: Route) -> Reply:
         found = self._no_case(http, route) or check_request(http, observe=self.mode == "observe")
-        reply = found.reply if self._is_open(route) else self._next(found, route)
+        full = self._continued(found, route)
+        reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
+        if found.request.wire == "openai-responses" and reply.status == 200:
+            reply = self._services.stored(full.request, reply, route, len(http.body))
         reply = reply.noting(found.noted) if found.noted else reply
-        entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts)
+        entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts, matched=matched)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
+
+    def _continued(self, found: CheckedRequest, route: Route) -> CheckedRequest:
+        """Returns a request with the stored items that it refers to. An unknown id is refused."""
+        request = found.request
+        if found.refusal or not {"previous_response_id", "conversation"} & request.body.keys():
+            return found
+        full = self._services.continued(request, route)
+        if isinstance(full, Request):
+            return found if full is request else replace(found, request=full)
+        return found if self.mode == "observe" else replace(found, refusal=full)
 
     def _no_case(self, http: HttpRequest, route: Route) -> CheckedRequest | None:
         if route.case in self.scripts or not route.wire or http.method != "POST":
             return None
-        cases = ", ".join(status_page.named(self.scripts))
+        cases = status_page.named(self.scripts)
+        near = get_close_matches(route.case, cases, 1)
         request = Request(
             route.wire, route.provider, {}, route.url, http.method, without_secrets(http.headers)
         )
-        sentence = f"There is no case {route.case!r} here. The cases are: {cases}."
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        sentence = f"There is no case {route.case!r} here.{meant} The cases are: {', '.join(cases)}."
         return CheckedRequest(request, refusal=Refusal(sentence, 404))
 
     def _is_open(self, route: Route) -> bool:
         """Tells whether the path names no conversation, so that every client gets the same answer."""
-        return route.case == OPEN_CASE and not route.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
+        is_any = route.case == OPEN_CASE and not route.nonce and self.scripts[OPEN_CASE].steps == (ANY,)
+        return is_any and self.player is None
 
-    def _next(self, found: CheckedRequest, route: Route) -> Reply:
-        """Returns the next reply of a conversation."""
-        api = self._api(route, found.request)
+    def _next(self, found: CheckedRequest, route: Route, headers: Mapping[str, str]) -> tuple[Reply, str]:
+        """Returns the next reply of a conversation, and the entry of the script that it comes from."""
+        session = route.nonce or (headers.get("x-session-id", "")[:_SESSION] if self.player else "")
+        api = self._api(route, found.request, session)
         if found.refusal:
-            return refuse(api, found.refusal)
+            return refuse(api, found.refusal), ""
         steps, number = self.scripts[route.case].steps, api.ticket.number
         if number >= len(steps) + _PATIENCE and route.case != OPEN_CASE:
-            return refuse(api, _ENDLESS)
-        self._answered[route.case, route.nonce or ""] = number + 1
+            return refuse(api, _ENDLESS), ""
+        self._answered[route.case, session] = number + 1
         if len(self._answered) > _CONVERSATIONS:
             del self._answered[next(iter(self._answered))]
-        return render(api, steps[min(number, len(steps) - 1)])
+        if self.player and route.case == OPEN_CASE:
+            return self.player.reply(api, number + 1, session, headers)
+        return render(api, steps[min(number, len(steps) - 1)]), ""
 
-    def _api(self, route: Route, request: Request) -> ChatApi:
-        number = self._answered.get((route.case, route.nonce or ""), 0)
+    def _api(self, route: Route, request: Request, session: str | None = None) -> ChatApi:
+        number = self._answered.get((route.case, route.nonce or "" if session is None else session), 0)
         return chat_api_of(Ticket(request, route.case, number))

@@ -47,6 +47,7 @@ class Entry:
         left: Number of bytes that were written when the client disconnected early; `None` (default) if it stayed.
         number: Number of the entry, from 1. The journal sets it.
         at: Unix time of the entry. The journal sets it.
+        matched: The entry of the server's script that answered, such as `answers.0`; empty (default) if none did.
 
     Examples:
         >>> Entry("hello", "1", Request("openai-chat", "openai", {})).violations
@@ -61,6 +62,7 @@ class Entry:
     left: int | None = None
     number: int = 0
     at: float = 0.0
+    matched: str = ""
 
     @property
     def exchange(self) -> Exchange:
@@ -92,6 +94,7 @@ class Entry:
             "response": _response(response),
             "client_left_after": self.left,
             "violations": [_violation(v) for v in self.violations],
+            "matched": self.matched,
         }
 
 
@@ -179,6 +182,12 @@ class Journal:
             "exchanges": [{"nonce": entry.nonce, **entry.report()} for entry in found[-last:]],
         }
         return _json(report)
+
+    def everything(self, last: int = 0) -> bytes:
+        """Returns all stored entries as JSON text, or only the `last` ones unless 0."""
+        entries, count = self.all()
+        rows = [{"case": entry.case, "nonce": entry.nonce, **entry.report()} for entry in entries[-last:]]
+        return _json({"entries": count, "requests": rows})
 
     def index(self) -> bytes:
         """Returns the conversations as JSON text, the latest first."""

@@ -13,10 +13,10 @@ from ..contract import readers
 from ..contract.exchange import Json, Media, Request
 from ..contract.rule import Refusal
 from ..contract.rules import book
-from ..scenarios.script import Answer, Call, Cut, Delivery, Failure, Fills, Hears, Say, Sees, Step
-from ..scenarios.variations import VariedAnswer, variation
+from ..scenarios.script import Answer, AskModel, Call, Cut, Delivery, Failure, Fills, Hears, Say, Sees, Step
 from .chat_apis.base import ChatApi, Frame, arguments_text, compact
 from .http.messages import Headers, Reply, deliver, plain
+from .model import answer_of
 
 __all__ = ["chosen", "refuse", "render", "visible"]
 
@@ -28,7 +28,7 @@ _DEAF = Answer((Say("I did not understand."),))
 _TOOL_NAME = re.compile(r'"name": "([^"]+)"')
 
 
-def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
+def chosen(step: Answer | AskModel | Fills | Hears | Sees, request: Request) -> Answer:
     """Chooses the answer to a request by its content, by the last message of the user, or by what it requires."""
     match step:
         case Answer():
@@ -37,6 +37,8 @@ def chosen(step: Answer | Fills | Hears | Sees, request: Request) -> Answer:
             return then if tuple(seen.sha256 for seen in visible(request)) == media else otherwise
         case Hears(answers):
             return answers.get(_heard(request), _DEAF)
+        case AskModel():
+            return answer_of(request)
         case Fills(value, usage):
             return Answer((_filled(request.body, value),), usage=usage)
     assert_never(step)
@@ -142,6 +144,8 @@ def _varied(reply: Reply, wire: str, name: str) -> Reply:
     """Returns the reply under the variation of that name, or unchanged if the name is empty."""
     if not name:
         return reply
+    from ..scenarios.variations import VariedAnswer, variation  # noqa: PLC0415 - they import the harness
+
     before = VariedAnswer(wire, reply.status, dict(reply.headers), tuple(reply.writes), reply.ending)
     after = variation(name).change(before)
     return replace(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
-from textwrap import fill
 
 from .chat_apis.base import WRONG_KEY, WRONG_MODEL
 from .http.messages import Reply, plain
@@ -18,32 +17,27 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inl
 _MESSAGES = {"messages": [{"role": "user", "content": "Hello"}]}
 _CONTENTS = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 
-#: Per provider: what its SDK takes as a base URL (after ours), then a request: path, headers, body.
+#: Per provider: a request to try, with its path, headers and body.
 _PROVIDERS = (
+    ("/v1/chat/completions", ("authorization: Bearer any-key",), {"model": "gpt-4.1", **_MESSAGES}),
     (
-        "OpenAI",
-        "/v1",
-        "/v1/chat/completions",
-        ("authorization: Bearer any-key",),
-        {"model": "gpt-4.1", **_MESSAGES},
-    ),
-    (
-        "Anthropic",
-        "",
         "/v1/messages",
         ("x-api-key: any-key", "anthropic-version: 2023-06-01"),
         {"model": "claude-sonnet-5", "max_tokens": 99, **_MESSAGES},
     ),
-    (
-        "Gemini",
-        "",
-        "/v1beta/models/gemini-3.5-flash:generateContent",
-        ("x-goog-api-key: any-key",),
-        _CONTENTS,
-    ),
+    ("/v1beta/models/gemini-3.5-flash:generateContent", ("x-goog-api-key: any-key",), _CONTENTS),
 )
 
-_OTHERS = (("Mistral", "/c/any/1@mistral"), ("Cohere", ""), ("Ollama", ""), ("Bedrock", ""))
+#: The variables from which each SDK takes its base URL.
+_VARIABLES = (
+    ("OpenAI", "export OPENAI_API_KEY=any-key OPENAI_BASE_URL={base}/v1"),
+    ("Anthropic", "export ANTHROPIC_API_KEY=any-key ANTHROPIC_BASE_URL={base}"),
+    ("Gemini", "export GEMINI_API_KEY=any-key GOOGLE_GEMINI_BASE_URL={base}"),
+    ("Bedrock", "export AWS_BEARER_TOKEN_BEDROCK=any-key AWS_ENDPOINT_URL_BEDROCK_RUNTIME={base}"),
+    ("Cohere", "export CO_API_KEY=any-key CO_API_URL={base}"),
+    ("Ollama", "export OLLAMA_HOST={base}"),
+    ("others", "name the provider or its host: {base}/c/any/1@mistral, {base}/c/any/1@api.deepseek.com/v1"),
+)
 
 
 def named(cases: Iterable[str]) -> list[str]:
@@ -51,52 +45,38 @@ def named(cases: Iterable[str]) -> list[str]:
     return sorted(case for case in cases if "~" not in case)
 
 
-def greeting(base: str, mode: str, cases: Iterable[str]) -> str:
-    """Returns the text at the start: base URLs, requests to try, and the cases.
+def greeting(base: str, mode: str) -> str:
+    """Returns the text at the start, of at most twenty lines: variables for the SDKs, and requests to try.
 
     Args:
         base: The address of the server.
         mode: The mode of the server.
-        cases: Names of the cases.
 
     Examples:
-        >>> greeting("http://127.0.0.1:8080", "reject", ["hello"]).splitlines()[0]
+        >>> greeting("http://127.0.0.1:8080", "reject").splitlines()[0]
         'The strict server, in reject mode, on http://127.0.0.1:8080'
     """
     return "\n".join(
         [
             f"The strict server, in {mode} mode, on {base}",
+            f"It refuses what the real APIs refuse, and takes any key. Open {base} in a browser to see the requests.",
             "",
-            "It answers as the real APIs do, and refuses what they refuse, with their error texts. Any key is accepted.",
-            "Base URLs for the providers' own SDKs:",
-            "",
-            *(f"  {name:10} {base}{root}" for name, root, *_ in (*_PROVIDERS, *_OTHERS)),
-            "",
-            "Some providers share OpenAI's paths. Add @ and the provider's name or host:",
-            f"{base}/c/any/1@api.deepseek.com/v1",
-            "",
-            "Settings for ellmer_core and for OpenAI's SDK:",
-            "",
-            f"  export OPENAI_API_KEY=any-key OPENAI_BASE_URL={base}/v1",
+            *(f"  {name:10} {text.format(base=base)}" for name, text in _VARIABLES),
             "",
             "Requests to try:",
             "",
-            *(f"  {_curl(base + path, headers, body)}" for _, _, path, headers, body in _PROVIDERS),
+            *(f"  {_curl(base + path, headers, body)}" for path, headers, body in _PROVIDERS),
             "",
-            f"The base URL of a scripted case is {base}/c/<case>/<nonce> and the provider's own path, such as /v1.",
-            f"Each nonce is a separate conversation, whose report is at {base}/c/<case>/<nonce>/report. The cases:",
-            "",
-            fill(", ".join(named(cases)), 110, initial_indent="  ", subsequent_indent="  "),
-            "",
+            f"Cases have a script (--list-cases): {base}/c/<case>/<nonce> and the provider's own path, such as /v1.",
             f"The key {WRONG_KEY!r} and the model {WRONG_MODEL!r} are refused with the provider's own errors.",
             "",
         ]
     )
 
 
-def page(headers: Mapping[str, str], mode: str, cases: Iterable[str]) -> Reply:
+def page(headers: Mapping[str, str], mode: str) -> Reply:
     """Returns the start text for curl. For a browser, it is the page that shows conversations as they arrive."""
-    text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode, cases)
+    text = greeting(f"http://{headers.get('host') or '127.0.0.1'}", mode)
     if "text/html" not in headers.get("accept", ""):
         return plain(200, [("content-type", "text/plain; charset=utf-8")], text.encode())
     kind, policy = ("content-type", "text/html; charset=utf-8"), ("content-security-policy", _POLICY)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from ..contract.exchange import Exchange
@@ -18,7 +19,12 @@ from ..scenarios.script import Script
 from .engine import Engine, Mode
 from .http.connection import PATIENCE, Connection, Handler
 from .http.messages import KnownRequests
-from .proxy import Proxy
+from .journal import Entry
+
+if TYPE_CHECKING:
+    from ..scenarios.answer_script import AnswerScript
+    from .proxy import Proxy
+    from .script_player import ScriptPlayer
 
 __all__ = ["PortInUse", "StrictServer"]
 
@@ -41,6 +47,9 @@ class StrictServer:
         upstream: The URL of the API in the mode `"proxy"`.
         names: Host names under which the pages (`/`, `/reports`) may be opened, besides addresses and `localhost`.
         handler: Answers requests instead of the server's engine.
+        script: The answers to requests that name no case: the entries of a script, an `AnswerScript`, or the path of a file of
+            YAML or JSON, which is read again when it changes. Default: the server's own model answers.
+        strict_script: Whether a request that no entry of the script fits is an error.
 
     Examples:
         >>> with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
@@ -58,11 +67,14 @@ class StrictServer:
         upstream: str = "",
         names: Iterable[str] = (),
         handler: Handler | None = None,
+        script: AnswerScript | Path | str | Mapping[str, Any] | Sequence[Any] | None = None,
+        strict_script: bool = False,
     ) -> None:
         if (mode == "proxy") != bool(upstream):
             raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
-        self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}))
-        self._proxy = Proxy(self.engine, upstream) if upstream else None
+        player = None if script is None else _player(script, strict=strict_script)
+        self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}), player=player)
+        self._proxy = _proxy(self.engine, upstream) if upstream else None
         self._handler: Handler = handler or self._proxy or self.engine
         self.host, self.port = host, port
         self._loop: asyncio.AbstractEventLoop
@@ -98,6 +110,17 @@ class StrictServer:
             nonce: Any text; it separates conversations with the same case.
         """
         return f"{self.origin}/c/{quote(case, safe='')}/{quote(nonce, safe='')}"
+
+    @property
+    def requests(self) -> list[Entry]:
+        """The requests to all conversations, oldest first, with their answers and their violations.
+
+        Examples:
+            >>> with StrictServer() as server:
+            ...     server.requests
+            []
+        """
+        return self.engine.journal.all()[0]
 
     def exchanges(self, case: str, nonce: str) -> list[Exchange]:
         """Returns the requests and answers of a conversation, including refused ones.
@@ -157,6 +180,24 @@ async def _sweep(connections: set[Connection]) -> None:
         now = asyncio.get_running_loop().time()
         for connection in list(connections):
             connection.weary(now)
+
+
+def _player(
+    script: AnswerScript | Path | str | Mapping[str, Any] | Sequence[Any], *, strict: bool
+) -> ScriptPlayer:
+    """Returns the player of a script. Its modules take a while to import, and most servers have none."""
+    from ..scenarios.answer_script import script_of  # noqa: PLC0415
+    from .script_player import ScriptPlayer  # noqa: PLC0415
+
+    place = Path(script) if isinstance(script, str) else script
+    return ScriptPlayer(place if isinstance(place, Path) else script_of(place), strict=strict)
+
+
+def _proxy(engine: Engine, upstream: str) -> Proxy:
+    """Returns the way to the upstream. Its client takes a while to import, and most servers have none."""
+    from .proxy import Proxy  # noqa: PLC0415
+
+    return Proxy(engine, upstream)
 
 
 @asynccontextmanager

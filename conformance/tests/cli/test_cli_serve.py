@@ -11,6 +11,8 @@ from itertools import takewhile
 import httpx
 import pytest
 
+from ellmer_conformance.server import greeting
+
 SERVE = [sys.executable, "-c", "from ellmer_conformance.cli import main; main()", "serve"]
 
 
@@ -36,13 +38,13 @@ def curl(line):
 
 def test_what_it_prints_works_and_ctrl_c_ends_it(served):
     process, url = served
-    lines = list(takewhile(lambda line: "The cases:" not in line, process.stdout))
+    lines = list(takewhile(lambda line: "--list-cases" not in line, process.stdout))
     tried = [curl(line) for line in lines if "curl " in line]
     assert len(tried) == 3
     for target, headers, body in tried:
         assert target.startswith(url)
         reply = httpx.post(target, headers=headers, json=body)
-        assert (reply.status_code, "Your request is legal" in reply.text) == (200, True)
+        assert (reply.status_code, "How can I help you?" in reply.text) == (200, True)
     _, headers, body = tried[0]
     orphan = {"role": "tool", "tool_call_id": "call_1", "content": "5"}
     refused = httpx.post(f"{url}/v1/chat/completions", headers=headers, json=body | {"messages": [orphan]})
@@ -67,3 +69,57 @@ def test_a_port_in_use_exits_2_and_says_what_to_do():
     assert f"port {port} on 127.0.0.1 is in use" in ended.stderr
     assert "--port" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def ran(*arguments):
+    return subprocess.run([*SERVE, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_the_start_is_at_most_twenty_lines():
+    assert len(greeting("http://127.0.0.1:8087", "reject").splitlines()) <= 20
+
+
+def test_the_cases_are_listed():
+    names = ran("--list-cases").stdout.split()
+    assert {"plain_text", "two_parallel_tools"} <= {*names}
+    assert not [name for name in names if "~" in name]
+
+
+def test_an_unknown_case_gets_a_suggestion(served):
+    _, url = served
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+    keys = {"authorization": "Bearer any-key"}
+    reply = httpx.post(f"{url}/c/two_paralel_tools/1/v1/chat/completions", json=body, headers=keys)
+    assert reply.status_code == 404
+    assert "Did you mean 'two_parallel_tools'?" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["--script", "no-such.yaml"], "cannot read no-such.yaml"),
+        (["--record", "https://api.openai.com"], "--record URL needs --script FILE"),
+        (["--record", "ftp://x", "--script", "a.yaml"], "is not an http or https URL"),
+    ],
+)
+def test_a_wrong_option_exits_2(arguments, fault):
+    ended = ran(*arguments)
+    assert (ended.returncode, fault in ended.stderr) == (2, True), ended.stderr
+
+
+def test_the_start_imports_no_client_report_or_case():
+    code = "import sys, ellmer_conformance.cli.serve; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    slow = {
+        "httpx",
+        "rich",
+        "vcr",
+        "yaml",
+        "pydantic",
+        "PIL",
+        "ellmer_harness",
+        "ellmer_conformance.scenarios.cases",
+    }
+    assert not slow & {*loaded}

@@ -68,7 +68,7 @@ def test_a_wrong_key_is_refused(server, sdk, status, name):
 def test_an_unknown_case_is_not_found(server, sdk):
     error, found = raised(sdk, server.url("tetx", next(server.nonces)))
     assert found == 404
-    assert "There is no case 'tetx' here. The cases are: any, call," in str(error)
+    assert "There is no case 'tetx' here. Did you mean 'text'? The cases are: any, call," in str(error)
 
 
 USER = {"role": "user", "content": "Hello"}

@@ -65,7 +65,7 @@ def test_a_wrong_key_is_refused(server, sdk, status, name):
 def test_an_unknown_case_is_not_found(server, sdk):
     (status, _), text = raised(sdk, server.url("tetx", next(server.nonces)))
     assert status == 404
-    assert "There is no case 'tetx' here. The cases are: any, broken," in text
+    assert "There is no case 'tetx' here. Did you mean 'text'? The cases are: any, broken," in text
 
 
 def test_botocore_raises_an_exception_in_the_stream(server):

@@ -8,7 +8,9 @@ from recorded_traffic import absent, by_family, interactions, judge
 
 from ellmer_conformance.contract.readers import provider_of
 from ellmer_conformance.server.engine import Engine
-from ellmer_conformance.server.http.messages import HttpRequest
+from ellmer_conformance.server.http.messages import HttpRequest, plain
+from ellmer_conformance.server.http.routes import route_of
+from ellmer_conformance.server.services.stored_responses import Conversation, StoredResponse
 
 KEYS = {
     "authorization": "Bearer k",
@@ -39,12 +41,23 @@ def test_recorded_requests_are_answered(requests):
     judge(requests, is_answered)
 
 
+def remember(engine, route, body):
+    """Stores what a request refers to, since the API had it from an earlier request."""
+    shelf = engine._services._shelf(route)
+    conversation = body.get("conversation")
+    id = conversation.get("id") if isinstance(conversation, dict) else conversation
+    shelf.responses[body.get("previous_response_id")] = StoredResponse([], plain(200, [], b"{}"))
+    shelf.conversations[id] = Conversation(id)
+
+
 def is_answered(interaction):
     url, body = urlsplit(interaction["request"]["url"]), interaction["request"]["body"]
     target = f"{url.path}?{url.query}" if url.query else url.path
     headers = {"host": url.netloc, **KEYS, **interaction["request"]["headers"]}
     if "beta=true" in url.query:
         headers["anthropic-beta"] = "files-api-2025-04-14"  # the recorder dropped which
-    reply = Engine({}).answer(HttpRequest("POST", target, headers, json.dumps(body).encode()))
+    engine = Engine({})
+    remember(engine, route_of(target, url.netloc), body)
+    reply = engine.answer(HttpRequest("POST", target, headers, json.dumps(body).encode()))
     assert reply.status == 200, reply.body.decode()
     assert (reply.length is None) == (body.get("stream") is True or ":streamGenerateContent" in target)

@@ -60,6 +60,7 @@ class Anthropic(ChatApi):
         "length": "max_tokens",
         "filter": "refusal",
         "pause": "pause_turn",
+        "sequence": "stop_sequence",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal("Overloaded", 529, "overloaded_error"),
@@ -91,6 +92,7 @@ class Anthropic(ChatApi):
         message = self.message(answer.usage, output_usage(answer.usage) | searches(answer))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
         message["stop_reason"] = self.stops[answer.reason]
+        message["stop_sequence"] = answer.stop_sequence or None
         return utf8(compact(message))
 
     @cached_property
@@ -211,7 +213,8 @@ class Anthropic(ChatApi):
 
     def ending(self, answer: Answer) -> Iterator[Frame]:
         """Yields the stop reason, the token counts of the whole answer, and the end marker."""
-        stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": None, "stop_details": None}
+        stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": answer.stop_sequence or None}
+        stop |= {"stop_details": None}
         usage = input_usage(answer.usage) | output_usage(answer.usage) | searches(answer)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
         yield Frame("end", event({"type": "message_stop"}))

@@ -65,6 +65,7 @@ class Bedrock(ChatApi):
         "tool": "tool_use",
         "length": "max_tokens",
         "filter": "content_filtered",
+        "sequence": "stop_sequence",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal(

@@ -47,6 +47,7 @@ class Cohere(ChatApi):
         "tool": "TOOL_CALL",
         "length": "MAX_TOKENS",
         "filter": "ERROR",
+        "sequence": "STOP_SEQUENCE",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {  # the first three from memory
         "overloaded": Refusal("the service is unavailable, please try again later", 503),

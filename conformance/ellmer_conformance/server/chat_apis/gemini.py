@@ -90,6 +90,7 @@ class Gemini(ChatApi):
         "tool": "STOP",
         "length": "MAX_TOKENS",
         "filter": "SAFETY",
+        "sequence": "STOP",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal("The model is overloaded. Please try again later.", 503, "UNAVAILABLE"),

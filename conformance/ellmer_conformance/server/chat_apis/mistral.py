@@ -46,6 +46,7 @@ class Mistral(ChatApi):
         "tool": "tool_calls",
         "length": "length",
         "filter": "error",
+        "sequence": "stop",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal("Service unavailable.", 503, "internal_server_error", "1000"),

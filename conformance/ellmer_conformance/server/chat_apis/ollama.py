@@ -32,6 +32,7 @@ class Ollama(ChatApi):
         "tool": "stop",
         "length": "length",
         "filter": "stop",
+        "sequence": "stop",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal("server busy, please try again.  maximum pending requests exceeded", 503),

@@ -53,6 +53,7 @@ class OpenAIChat(OpenAI):
         "tool": "tool_calls",
         "length": "length",
         "filter": "content_filter",
+        "sequence": "stop",
     }
     unknown_model: ClassVar[Refusal] = Refusal(
         "The model `{model}` does not exist or you do not have access to it.",

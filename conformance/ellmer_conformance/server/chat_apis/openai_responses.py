@@ -61,6 +61,7 @@ class OpenAIResponses(OpenAI):
         "tool": "completed",
         "length": "max_output_tokens",
         "filter": "content_filter",
+        "sequence": "completed",
     }
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         **FAILURES,

@@ -366,8 +366,9 @@ async def pieces(reply: Reply) -> AsyncGenerator[bytes, None]:
             async for data in chunks:
                 yield data
     for number, data in enumerate(reply.writes):
-        if number and reply.delay:
-            await asyncio.sleep(reply.delay)
+        pause = reply.delay if number else reply.first
+        if pause:
+            await asyncio.sleep(pause)
         yield data
 
 

@@ -139,6 +139,7 @@ class Reply:
     length: int | None = None
     delay: float = 0.0
     ending: Ending = "end"
+    first: float = 0.0  # seconds before the first write
     left: Callable[[int], None] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -177,7 +178,7 @@ class Relayed(Reply):
 
 def is_short(reply: Reply) -> bool:
     """Tells whether the reply is a single write."""
-    short = reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end"
+    short = reply.length is not None and len(reply.writes) <= 1 and reply.ending == "end" and not reply.first
     return short and not isinstance(reply, Relayed)
 
 

@@ -49,7 +49,7 @@ class Route:
     without a key. `wire` and `provider` are empty if no provider has such a path, or if its format has no rules.
     """
 
-    page: Literal["home", "index", "report", "chat"]
+    page: Literal["home", "index", "journal", "report", "chat"]
     case: str
     nonce: str | None
     path: str = ""
@@ -79,6 +79,8 @@ def parse_route(target: str, host: str) -> Route:
     query = tuple(parse_qsl(query_text, keep_blank_values=True))
     if match and (rest == "/report" or (nonce == "report" and not rest)):
         return Route("report", case, None if nonce == "report" else nonce, query=query)
+    if path == "/journal":
+        return Route("journal", case, nonce, query=query)
     if path == "/reports" or rest in {"", "/"}:
         return Route("index" if path == "/reports" else "home", case, nonce)
     url = _url(case, nonce, rest, query)

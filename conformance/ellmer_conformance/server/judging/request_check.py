@@ -21,7 +21,7 @@ from ...contract.exchange import Request
 from ...contract.rule import Kind, Level, Refusal, Rule
 from ...contract.rules import book
 from ...contract.verdict import Verdict, Violation, objection, verdict
-from ...scenarios.script import Answer, Say
+from ...scenarios.script import AskModel
 from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import Ticket
 from ..http.messages import LENGTH, HttpRequest, Reply
@@ -214,7 +214,7 @@ def _with(facts: _History, new: Request, name: str, text: bytes) -> _History | N
 
 
 #: The reply to a valid request without a conversation.
-ANY = Answer((Say("Hello! Your request is legal, and this is the answer to it."),))
+ANY = AskModel()
 
 #: Bytes in the body of a request with signed thoughts. An escape may hide them.
 _SIGNED = (b"ignature", b"hinking", b"encrypted", b"reasoning", b"\\u")

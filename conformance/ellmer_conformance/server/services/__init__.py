@@ -1,4 +1,6 @@
-"""The other endpoints of providers: lists of models, token counts, files, batches. Each provider has one module.
+"""The other endpoints of providers: lists of models, token counts, embeddings, files, batches, stored answers.
+
+Each provider has one module with `ROUTES`, and `NOT_SERVED` for the endpoints that are answered with 501.
 
 They are as simple as possible: every model exists unless its name says otherwise, a token is four characters, and
 files live as long as the conversation. The requests of a batch are judged and answered from the script when it is
@@ -7,25 +9,30 @@ submitted. It is done after two polls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import ModuleType
 
 from ...contract import readers
 from ...contract.exchange import Request
-from ..chat_api_lookup import chat_api_of
+from ...contract.rule import Refusal
+from ..chat_api_lookup import CHAT_APIS, chat_api_of
 from ..chat_apis.base import ChatApi, Ticket
 from ..http.messages import HttpRequest, Reply
 from ..http.routes import Route
 from ..replies import refuse
-from . import anthropic, gemini, mistral, ollama, openai
+from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai, stored_responses
 from .service_request import ServiceRequest, StoredObjects
 
-__all__ = ["Services"]
+__all__ = ["Services", "endpoints"]
 
 
 _SHELVES = 1024  # conversations whose files and batches are kept
 _MODULES: Mapping[str, ModuleType] = {
     "anthropic": anthropic,
+    "bedrock": bedrock,
+    "cohere": cohere,
     "gemini": gemini,
     "mistral": mistral,
     "ollama": ollama,
@@ -53,7 +60,19 @@ class Services:
                 service = ServiceRequest(http, route, api, match.groupdict(), self._shelf(route), self._chat)
                 reply: Reply = serve(service)
                 return reply
+        if _is_not_served(wire, route.path):
+            return ServiceRequest(
+                http, route, api_at(http, route, wire), {}, self._shelf(route), self._chat
+            ).not_served()
         return None
+
+    def continued(self, request: Request, route: Route) -> Request | Refusal:
+        """Returns a request to Responses with the items that it refers to, or the error for an unknown id."""
+        return stored_responses.continued(request, self._shelf(route))
+
+    def stored(self, request: Request, reply: Reply, route: Route, size: int) -> Reply:
+        """Stores an answer of Responses, and returns it in its first state."""
+        return stored_responses.stored(request, reply, self._shelf(route), size)
 
     def _shelf(self, route: Route) -> StoredObjects:
         stored = self._shelves.setdefault((route.case, route.nonce or ""), StoredObjects())
@@ -62,21 +81,65 @@ class Services:
         return stored
 
 
+def endpoints() -> Iterator[tuple[str, str, str, bool]]:
+    """Yields the wire format, the method and the path of each endpoint besides chat, and whether it is served."""
+    for wire, module in _MODULES.items():
+        for method, pattern, _ in module.ROUTES:
+            yield wire, method, _shown(pattern.pattern), True
+        for path in module.NOT_SERVED:
+            yield wire, "", path.removesuffix("$"), False
+
+
+def _shown(pattern: str) -> str:
+    """Returns a path as documentation writes it: `/models/{id}`."""
+    path = re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", pattern)
+    path = path.replace("(^|/v1)", "/v1").replace("/v1(?:alpha|beta)?", "/v1beta").replace("/v[12]", "/v2")
+    return re.sub(r"[$^]|/\?$|\\", "", path.replace("/?$", ""))
+
+
+@cache
+def _not_served(wire: str) -> re.Pattern[str]:
+    paths = (
+        re.escape(path).replace(r"\{id\}", "[^/]+").replace(r"\$", "/?$")
+        for path in _MODULES[wire].NOT_SERVED
+    )
+    return re.compile(rf"({'|'.join(paths)})(?:[/:]|$)")
+
+
+def _is_not_served(wire: str, path: str) -> bool:
+    return _not_served(wire).search(path) is not None
+
+
 def provider_of(http: HttpRequest, route: Route) -> str:
-    """Returns the provider of a path. Some providers have the same paths, so the headers or the provider's name
-    decide.
+    """Returns the wire format whose endpoint a path is. Some providers have the same paths, so the headers or the
+    provider's name decide.
     """
-    if any(pattern.search(route.path) for _, pattern, _ in ollama.ROUTES):
-        return "ollama"
-    if readers.provider_of((route.nonce or "").partition("@")[2] or http.host) == "mistral":
-        return "mistral" if "/models" in route.path else "openai-chat"
+    for wire in ("ollama", "bedrock"):
+        if any(pattern.search(route.path) for _, pattern, _ in _MODULES[wire].ROUTES) or _is_not_served(
+            wire, route.path
+        ):
+            return wire
+    named = named_provider(http, route)
+    if named in {"mistral", "cohere"}:
+        return named
+    if re.search(r"/v[12]/(embed|tokenize)$", route.path) or _is_not_served("cohere", route.path):
+        return "cohere"
     if "/v1beta/" in route.path or "x-goog-api-key" in http.headers:
         return "gemini"
-    named = {"anthropic-version", "x-api-key"} & http.headers.keys()
-    return "anthropic" if named or "/messages" in route.path else "openai-chat"
+    keys = {"anthropic-version", "x-api-key"} & http.headers.keys()
+    return "anthropic" if keys or "/messages" in route.path else "openai-chat"
+
+
+def named_provider(http: HttpRequest, route: Route) -> str:
+    """Returns the provider that a nonce, a host, or the SDK's name in `user-agent` names, or an empty text."""
+    name = (route.nonce or "").partition("@")[2] or http.host
+    agent = http.headers.get("user-agent", "").lower()
+    return "cohere" if agent.startswith("cohere") else readers.provider_of(name) or ""
 
 
 def api_at(http: HttpRequest, route: Route, wire: str) -> ChatApi:
     """Returns the provider's api, outside of a chat."""
-    provider = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
+    own = {"gemini": "google", "openai-chat": "openai"}.get(wire, wire)
+    provider = named_provider(http, route) if wire == "openai-chat" else own
+    provider = provider if (wire, provider) in CHAT_APIS else own
     return chat_api_of(Ticket(Request(wire, provider, {}, route.url, http.method), route.case, 0))

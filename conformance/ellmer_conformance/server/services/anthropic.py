@@ -13,7 +13,7 @@ from ..chat_apis.base import ALNUM
 from ..http.messages import Reply
 from .service_request import Asked, Batch, File, ServiceRequest
 
-__all__ = ["ROUTES"]
+__all__ = ["NOT_SERVED", "ROUTES"]
 
 
 _MODELS = {
@@ -130,6 +130,32 @@ def poll(service: ServiceRequest) -> Reply:
     return service.reply(_batch(service, batch)) if batch else service.refuse(_MISSING)
 
 
+def batches(service: ServiceRequest) -> Reply:
+    """Returns the list of batches, the latest first."""
+    return service.reply(
+        _listed([_batch(service, batch) for batch in reversed(service.stored.batches.values())])
+    )
+
+
+def cancel(service: ServiceRequest) -> Reply:
+    """Cancels a batch that is not done."""
+    batch = service.stored.batches.get(service.names["id"])
+    if batch is None:
+        return service.refuse(_MISSING)
+    batch.cancelled = not batch.done
+    return service.reply(_batch(service, batch))
+
+
+def delete_batch(service: ServiceRequest) -> Reply:
+    """Deletes a batch."""
+    batch = service.stored.batches.pop(service.names["id"], None)
+    return (
+        service.reply({"id": batch.id, "type": "message_batch_deleted"})
+        if batch
+        else service.refuse(_MISSING)
+    )
+
+
 def results(service: ServiceRequest) -> Reply:
     """Returns the answers, one on each line."""
     batch = service.stored.batches.get(service.names["id"])
@@ -159,13 +185,13 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
     return {
         "id": batch.id,
         "type": "message_batch",
-        "processing_status": "ended" if batch.done else "in_progress",
+        "processing_status": "canceling" if batch.cancelled else "ended" if batch.done else "in_progress",
         "request_counts": counts,
         "ended_at": service.moment() if batch.done else None,
         "created_at": service.moment(),
         "expires_at": service.moment(24),
         "archived_at": None,
-        "cancel_initiated_at": None,
+        "cancel_initiated_at": service.moment() if batch.cancelled else None,
         "results_url": f"http://{host}{place}/v1/messages/batches/{batch.id}/results" if batch.done else None,
     }
 
@@ -182,7 +208,18 @@ ROUTES = tuple(
         ("GET", "/files/(?P<id>[^/]+)/content", content),
         ("DELETE", "/files/(?P<id>[^/]+)", delete),
         ("POST", "/messages/batches", submit),
+        ("GET", "/messages/batches", batches),
+        ("POST", "/messages/batches/(?P<id>[^/]+)/cancel", cancel),
+        ("DELETE", "/messages/batches/(?P<id>[^/]+)", delete_batch),
         ("GET", "/messages/batches/(?P<id>[^/]+)", poll),
         ("GET", "/messages/batches/(?P<id>[^/]+)/results", results),
     )
+)
+NOT_SERVED = (
+    "/v1/complete",
+    "/v1/organizations",
+    "/v1/skills",
+    "/v1/agents",
+    "/v1/sessions",
+    "/v1/environments",
 )

@@ -12,12 +12,15 @@ from dataclasses import replace
 from hashlib import sha256
 
 from ...contract.exchange import Json
+from ...contract.readers.gemini import get
+from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import HEX, compact, pretty
 from ..http.messages import Reply, plain
 from .service_request import Asked, Batch, File, ServiceRequest
+from .vectors import vector
 
-__all__ = ["ROUTES"]
+__all__ = ["NOT_SERVED", "ROUTES"]
 
 
 _MODELS = {
@@ -67,6 +70,45 @@ def count(service: ServiceRequest) -> Reply:
 def reply(service: ServiceRequest, value: Json) -> Reply:
     """Returns indented JSON."""
     return plain(200, service.api.headers(stream=False), pretty(value))
+
+
+# embeddings: https://ai.google.dev/gemini-api/docs/embeddings ----------------------------------------------
+
+_SIZE = 3072  # of the vectors, unless the request says otherwise
+
+
+def embed(service: ServiceRequest) -> Reply:
+    """Returns the vector of a content."""
+    if missing := service.api.no_model(service.names["id"], "embedContent"):
+        return service.refuse(missing)
+    values = _values(service.body)
+    if values is None:
+        return service.refuse(
+            Refusal("* EmbedContentRequest.content: contents is not specified", 400, "INVALID_ARGUMENT")
+        )
+    return reply(service, {"embedding": {"values": values}})
+
+
+def embed_batch(service: ServiceRequest) -> Reply:
+    """Returns the vectors of several contents."""
+    if missing := service.api.no_model(service.names["id"], "embedContent"):
+        return service.refuse(missing)
+    found = [_values(object_of(each)) for each in items_of(service.body.get("requests"))]
+    if not found or None in found:
+        return service.refuse(
+            Refusal(
+                "* BatchEmbedContentsRequest.requests: requests is not specified", 400, "INVALID_ARGUMENT"
+            )
+        )
+    return reply(service, {"embeddings": [{"values": values} for values in found]})
+
+
+def _values(body: Json) -> list[float] | None:
+    content, config = get(body, "content"), object_of(get(body, "embedContentConfig"))
+    parts = items_of(get(content, "parts"))
+    text = " ".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
+    asked = get(body, "outputDimensionality") or get(config, "outputDimensionality")
+    return vector(text, asked if isinstance(asked, int) else _SIZE) if parts else None
 
 
 # files: https://ai.google.dev/gemini-api/docs/files --------------------------------------------------------
@@ -238,6 +280,8 @@ ROUTES = tuple(
         ("GET", "/models/(?P<id>[^/:]+)", model),
         ("POST", "/models/(?P<id>[^/:]+):countTokens", count),
         ("POST", "/models/(?P<id>[^/:]+):batchGenerateContent", submit),
+        ("POST", "/models/(?P<id>[^/:]+):embedContent", embed),
+        ("POST", "/models/(?P<id>[^/:]+):batchEmbedContents", embed_batch),
         ("GET", "/batches/(?P<id>[^/]+)", poll),
         ("POST", "/files", upload),
         ("PUT", "/files", upload),
@@ -246,3 +290,7 @@ ROUTES = tuple(
         ("DELETE", "/files/(?P<id>[^/:]+)", delete),
     )
 )
+NOT_SERVED = (
+    "/cachedContents", "/corpora", "/dynamic", "/fileSearchStores", "/interactions", "/tunedModels",
+    "/models/{id}:asyncBatchEmbedContent", "/models/{id}:predict", "/models/{id}:predictLongRunning",
+)  # fmt: skip

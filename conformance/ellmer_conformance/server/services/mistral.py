@@ -10,9 +10,10 @@ import re
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ..http.messages import Reply
+from . import openai
 from .service_request import ServiceRequest
 
-__all__ = ["ROUTES"]
+__all__ = ["NOT_SERVED", "ROUTES"]
 
 
 _MODELS = ("mistral-small-latest", "mistral-medium-latest", "mistral-large-latest", "codestral-latest")
@@ -52,4 +53,9 @@ def _model(name: str) -> Json:
 ROUTES = (
     ("GET", re.compile(r"/v1/models/?$"), models),
     ("GET", re.compile(r"/v1/models/(?P<id>[^/]+)$"), model),
+    *(route for route in openai.ROUTES if re.search("embeddings|moderations|files", route[1].pattern)),
 )
+NOT_SERVED = (
+    "/v1/agents", "/v1/audio", "/v1/batch", "/v1/chat/classifications", "/v1/chat/moderations", "/v1/classifications",
+    "/v1/conversations", "/v1/fim", "/v1/fine_tuning", "/v1/libraries", "/v1/ocr",
+)  # fmt: skip

@@ -10,10 +10,13 @@ from typing import Any
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
+from ...scenarios.script import Say
+from ..chat_apis.base import compact, utf8, words
 from ..http.messages import Reply
 from .service_request import ServiceRequest
+from .vectors import texts_of, token_count, vector
 
-__all__ = ["ROUTES"]
+__all__ = ["NOT_SERVED", "ROUTES"]
 
 
 _MODELS = ("qwen3-vl:4b", "gpt-oss:20b", "llama3.2:latest")
@@ -55,6 +58,62 @@ def show(service: ServiceRequest) -> Reply:
     )
 
 
+def running(service: ServiceRequest) -> Reply:
+    """Returns the loaded models."""
+    loaded = {"expires_at": service.moment(1), "size_vram": 3_295_648_256, "context_length": 4096}
+    return service.reply({"models": [_model(_MODELS[0], service) | loaded]})
+
+
+_SIZE = 768  # of the vectors
+
+
+def embed(service: ServiceRequest) -> Reply:
+    """Returns a vector for each text."""
+    body, texts = service.body, texts_of(service.body.get("input"))
+    name = str(body.get("model") or "")
+    if not name or service.api.no_model(name):
+        return service.refuse(Refusal(f"model '{name}' not found", 404))
+    asked = body.get("dimensions")
+    size = asked if isinstance(asked, int) else _SIZE
+    vectors = [vector(text, size) for text in texts or []]
+    counts = {
+        "total_duration": 14_143_917,
+        "load_duration": 1_019_500,
+        "prompt_eval_count": token_count(texts or []),
+    }
+    return service.reply({"model": name, "embeddings": vectors, **counts})
+
+
+def embedding(service: ServiceRequest) -> Reply:
+    """Returns the vector of a prompt, in the older form."""
+    name = str(service.body.get("model") or "")
+    if not name or service.api.no_model(name):
+        return service.refuse(Refusal(f"model '{name}' not found", 404))
+    return service.reply({"embedding": vector(str(service.body.get("prompt") or ""), _SIZE)})
+
+
+def generate(service: ServiceRequest) -> Reply:
+    """Answers a prompt as a chat with one message, in lines unless the request says otherwise."""
+    body = service.body
+    system = [{"role": "system", "content": body["system"]}] if body.get("system") else []
+    images = {"images": body["images"]} if body.get("images") else {}
+    message = {"role": "user", "content": body.get("prompt") or "", **images}
+    more: Json = {key: body[key] for key in ("format", "options", "think", "keep_alive") if key in body}
+    chat: Json = {"model": body.get("model"), "messages": [*system, message], "stream": False, **more}
+    found = service.ask("generate", "/api/chat", chat)
+    if found.status >= 400:
+        return service.refuse(Refusal(str(found.body.get("error")), found.status))
+    answer = {key: value for key, value in found.body.items() if key != "message"}
+    spoken = found.body["message"]
+    thinking = {"thinking": spoken["thinking"]} if "thinking" in spoken else {}
+    if body.get("stream") is False:
+        return service.reply({**answer, "response": spoken["content"], **thinking, "context": []})
+    head = {key: answer[key] for key in ("model", "created_at")}
+    pieces = [{**head, "response": piece, "done": False} for piece in words(Say(spoken["content"]))]
+    lines = [utf8(f"{compact(line)}\n") for line in [*pieces, {**answer, "response": "", "context": []}]]
+    return Reply(200, (("content-type", "application/x-ndjson"),), lines)
+
+
 def _model(name: str, service: ServiceRequest) -> Json:
     there = {"modified_at": service.moment(), "size": 3_295_648_256, "digest": "1343d82ebee3" + "0" * 52}
     return {"name": name, "model": name, **there, "details": _DETAILS}
@@ -64,4 +123,9 @@ ROUTES = (
     ("GET", re.compile(r"/api/version$"), version),
     ("GET", re.compile(r"/api/tags$"), tags),
     ("POST", re.compile(r"/api/show$"), show),
+    ("GET", re.compile(r"/api/ps$"), running),
+    ("POST", re.compile(r"/api/embed$"), embed),
+    ("POST", re.compile(r"/api/embeddings$"), embedding),
+    ("POST", re.compile(r"/api/generate$"), generate),
 )
+NOT_SERVED = ("/api/blobs", "/api/copy", "/api/create", "/api/delete", "/api/pull", "/api/push")

@@ -1,4 +1,4 @@
-"""OpenAI's models, token counts, files and batches.
+"""OpenAI's models, token counts, embeddings, moderations, files and batches.
 
 https://developers.openai.com/api/reference/resources/batches
 """
@@ -10,21 +10,41 @@ import re
 from collections.abc import Mapping
 
 from ...contract.exchange import Json
+from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import ALNUM, HEX, compact, utf8
 from ..http.messages import Reply
+from . import stored_responses
 from .service_request import Asked, Batch, File, ServiceRequest
+from .vectors import as_base64, texts_of, token_count, vector
 
-__all__ = ["ROUTES", "lifetime"]
+__all__ = ["NOT_SERVED", "ROUTES", "lifetime"]
 
 
 _BAD = "invalid_request_error"
-_MODELS = ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-embedding-3-small")
+#: The models of each provider with these paths; OpenAI's for any other one.
+_MODELS = {
+    "openai": ("gpt-4.1", "gpt-4.1-mini", "gpt-5.6-terra", "gpt-5.4-mini", "text-embedding-3-small"),
+    "azure": ("gpt-4.1", "gpt-5.6-terra", "text-embedding-3-small"),
+    "cerebras": ("gpt-oss-120b",),
+    "deepseek": ("deepseek-v4-flash", "deepseek-v4-pro"),
+    "fireworks": ("accounts/fireworks/models/gpt-oss-120b",),
+    "groq": ("openai/gpt-oss-120b", "openai/gpt-oss-20b", "llama-3.3-70b-versatile"),
+    "huggingface": ("openai/gpt-oss-120b",),
+    "moonshot": ("kimi-k2.5",),
+    "openrouter": ("openai/gpt-5.6-terra", "anthropic/claude-sonnet-5", "google/gemini-3.5-flash"),
+    "perplexity": ("sonar", "sonar-pro"),
+    "together": ("openai/gpt-oss-120b",),
+    "xai": ("grok-4.3",),
+}
+_OWNERS = {"openai": "system", "groq": "Groq", "deepseek": "deepseek", "xai": "xai"}
 
 
 def models(service: ServiceRequest) -> Reply:
-    """Returns the list of models."""
-    return service.reply({"object": "list", "data": [_model(name) for name in _MODELS]})
+    """Returns the list of the provider's models."""
+    provider = service.provider
+    names = _MODELS.get(provider, _MODELS["openai"])
+    return service.reply({"object": "list", "data": [_model(name, provider) for name in names]})
 
 
 def model(service: ServiceRequest) -> Reply:
@@ -33,11 +53,12 @@ def model(service: ServiceRequest) -> Reply:
     if service.api.no_model(name):
         sentence = f"The model '{name}' does not exist"
         return service.refuse(Refusal(sentence, 404, _BAD, "model_not_found", "model"))
-    return service.reply(_model(name))
+    return service.reply(_model(name, service.provider))
 
 
-def _model(name: str) -> Json:
-    return {"id": name, "object": "model", "created": 1_744_316_542, "owned_by": "system"}
+def _model(name: str, provider: str) -> Json:
+    owner = _OWNERS.get(provider, provider or "system")
+    return {"id": name, "object": "model", "created": 1_744_316_542, "owned_by": owner}
 
 
 def count(service: ServiceRequest) -> Reply:
@@ -50,12 +71,78 @@ def count(service: ServiceRequest) -> Reply:
     )
 
 
+# embeddings and moderations ---------------------------------------------------------------------------------
+
+_SIZES = {"text-embedding-3-large": 3072, "mistral-embed": 1024, "codestral-embed": 1536}
+_SIZE = 1536  # of the vectors of other models
+
+
+def embeddings(service: ServiceRequest) -> Reply:
+    """Returns a vector for each text. https://developers.openai.com/api/reference/resources/embeddings"""
+    body = service.body
+    texts = texts_of(body.get("input"))
+    name = str(body.get("model") or "")
+    if texts is None or not name:
+        missing = "model" if texts is not None else "input"
+        sentence = f"Missing required parameter: '{missing}'."
+        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing))
+    if absent := service.api.no_model(name):
+        return service.refuse(absent)
+    asked = body.get("dimensions", body.get("output_dimension"))
+    size = asked if isinstance(asked, int) and asked > 0 else _SIZES.get(name, _SIZE)
+    encode = as_base64 if body.get("encoding_format") == "base64" else list
+    data = [
+        {"object": "embedding", "index": index, "embedding": encode(vector(text, size))}
+        for index, text in enumerate(texts)
+    ]
+    count = token_count(texts)
+    usage = {"prompt_tokens": count, "total_tokens": count}
+    return service.reply({"object": "list", "data": data, "model": name, "usage": usage})
+
+
+#: Words for which a category is flagged. It is a list for tests, and no judgement of texts.
+_FLAGGED = {
+    "harassment": ("idiot", "moron"),
+    "hate": ("hate",),
+    "illicit": ("counterfeit",),
+    "self-harm": ("suicide",),
+    "sexual": ("porn",),
+    "violence": ("kill", "murder", "stab"),
+}
+
+
+def moderations(service: ServiceRequest) -> Reply:
+    """Returns the categories of each text. https://developers.openai.com/api/reference/resources/moderations"""
+    given = service.body.get("input")
+    items = given if isinstance(given, list) else [given]
+    texts = [text_of(object_of(each).get("text") or each) for each in items]
+    if not any(texts):
+        sentence = "Missing required parameter: 'input'."
+        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", "input"))
+    id = f"modr-{service.fresh('moderation', 24, ALNUM)}"
+    name = str(service.body.get("model") or "omni-moderation-latest")
+    return service.reply({"id": id, "model": name, "results": [_moderated(text) for text in texts]})
+
+
+def _moderated(text: str) -> Json:
+    words = set(re.findall(r"[a-z]+", text.lower()))
+    found = {category: not words.isdisjoint(flags) for category, flags in _FLAGGED.items()}
+    return {
+        "flagged": any(found.values()),
+        "categories": found,
+        "category_scores": {category: 0.98 if flag else 0.0001 for category, flag in found.items()},
+        "category_applied_input_types": {category: ["text"] for category in found},
+    }
+
+
 # files ----------------------------------------------------------------------------------------------------
 
 
 def upload(service: ServiceRequest) -> Reply:
     """Stores a file."""
     fields, file = service.form()
+    if service.provider == "mistral":
+        fields = {"purpose": "fine-tune", **fields}
     missing = "file" if file is None else "purpose" if not fields.get("purpose") else ""
     if missing or file is None:
         return service.refuse(Refusal(f"'{missing}' is a required property", 400, _BAD))
@@ -96,7 +183,9 @@ def _file(service: ServiceRequest, file: File) -> Json:
     created = service.api.ticket.created
     facts = {"purpose": file.purpose, "filename": file.name, "bytes": len(file.data), "created_at": created}
     expires = {"expires_at": None if file.lifetime is None else created + file.lifetime}
-    state = {"status": "processed", "status_details": None}
+    state: Json = {"status": "processed", "status_details": None}
+    if service.provider == "mistral":
+        state = {"sample_type": "batch_request", "source": "upload", "num_lines": None}
     return {"object": "file", "id": file.id, **facts, **expires, **state}
 
 
@@ -134,6 +223,25 @@ def poll(service: ServiceRequest) -> Reply:
     return service.reply(_batch(service, batch))
 
 
+def batches(service: ServiceRequest) -> Reply:
+    """Returns the list of batches, the latest first."""
+    data = [_batch(service, batch) for batch in reversed(service.stored.batches.values())]
+    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
+    return service.reply({"object": "list", "data": data, "has_more": False, **ends})
+
+
+def cancel(service: ServiceRequest) -> Reply:
+    """Cancels a batch that is not done."""
+    batch = service.stored.batches.get(service.names["id"])
+    if batch is None:
+        return service.refuse(Refusal(f"No batch found with id '{service.names['id']}'.", 404, _BAD))
+    if batch.done:
+        sentence = f"Cannot cancel a batch with status '{_batch(service, batch)['status']}'."
+        return service.refuse(Refusal(sentence, 409, _BAD))
+    batch.cancelled = True
+    return service.reply(_batch(service, batch))
+
+
 def _keep_answers(service: ServiceRequest, batch: Batch) -> None:
     for failed in (False, True):
         if lines := [_line(a) for a in batch.requests if (a.status >= 400) is failed]:
@@ -151,7 +259,8 @@ def _output(batch: Batch, *, failed: bool) -> str:
 
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
-    created, done = service.api.ticket.created, batch.done
+    created, done = service.api.ticket.created, batch.done and not batch.cancelled
+    status = "completed" if done else "in_progress" if batch.looks else "validating"
     failed = sum(requests.status >= 400 for requests in batch.requests)
     succeeded = len(batch.requests) - failed
     return {
@@ -162,7 +271,7 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
         "errors": None,
         "input_file_id": batch.settings.get("input_file_id"),
         "completion_window": batch.settings.get("completion_window"),
-        "status": "completed" if done else "in_progress" if batch.looks else "validating",
+        "status": "cancelled" if batch.cancelled else status,
         "output_file_id": _output(batch, failed=False) if done and succeeded else None,
         "error_file_id": _output(batch, failed=True) if done and failed else None,
         "created_at": created,
@@ -172,8 +281,8 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
         "completed_at": created + 121 if done else None,
         "failed_at": None,
         "expired_at": None,
-        "cancelling_at": None,
-        "cancelled_at": None,
+        "cancelling_at": created + 60 if batch.cancelled else None,
+        "cancelled_at": created + 61 if batch.cancelled else None,
         "request_counts": {
             "total": len(batch.requests) if batch.looks else 0,
             "completed": succeeded if done else 0,
@@ -189,13 +298,18 @@ ROUTES = tuple(
         ("GET", "/models", models),
         ("GET", "/models/(?P<id>[^/]+)", model),
         ("POST", "/responses/input_tokens", count),
+        ("POST", "/embeddings", embeddings),
+        ("POST", "/moderations", moderations),
         ("POST", "/files", upload),
         ("GET", "/files", files),
         ("GET", "/files/(?P<id>[^/]+)", file),
         ("GET", "/files/(?P<id>[^/]+)/content", content),
         ("DELETE", "/files/(?P<id>[^/]+)", delete),
         ("POST", "/batches", submit),
+        ("GET", "/batches", batches),
+        ("POST", "/batches/(?P<id>[^/]+)/cancel", cancel),
         ("GET", "/batches/(?P<id>[^/]+)", poll),
+        *stored_responses.ROUTES,
     )
 )
 
@@ -239,3 +353,10 @@ def _out_of_range(seconds: int) -> Refusal | None:
 
 def _refusal(message: str, code: str, param: str) -> Refusal:
     return Refusal(message, 400, "invalid_request_error", code, param)
+
+
+NOT_SERVED = (
+    "/assistants", "/audio", "/chat/completions/{id}", "/chatkit", "/v1/completions", "/containers", "/conversations/{id}/items/{id}", "/evals", "/fine_tuning",
+    "/images", "/organization", "/realtime", "/responses/compact", "/skills", "/threads", "/uploads", "/vector_stores",
+    "/videos",
+)  # fmt: skip

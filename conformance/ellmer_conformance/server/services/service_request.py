@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from ...contract import readers
@@ -17,7 +17,11 @@ from ...contract.verdict import objection
 from ..chat_apis.base import ChatApi, compact, utf8
 from ..http.messages import LENGTH, HttpRequest, Reply, plain
 from ..http.routes import Route
+from ..model.behaviour import input_tokens
 from ..replies import refuse
+
+if TYPE_CHECKING:
+    from .stored_responses import Conversation, StoredResponse
 
 __all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
 
@@ -55,24 +59,27 @@ class Batch:
     requests: list[Asked]
     settings: Json
     looks: int = 0
+    cancelled: bool = False
 
     @property
     def done(self) -> bool:
         """Whether the answers are available."""
-        return self.looks >= _PROMISED
+        return self.looks >= _PROMISED and not self.cancelled
 
     @property
     def just_done(self) -> bool:
         """Whether the last poll was the first that found the answers."""
-        return self.looks == _PROMISED
+        return self.looks == _PROMISED and not self.cancelled
 
 
 @dataclass
 class StoredObjects:
-    """The files and batches of a conversation."""
+    """The files, batches and answers of a conversation."""
 
     files: dict[str, File] = field(default_factory=dict)
     batches: dict[str, Batch] = field(default_factory=dict)
+    responses: dict[str, StoredResponse] = field(default_factory=dict)
+    conversations: dict[str, Conversation] = field(default_factory=dict)
     count: int = 0
 
 
@@ -86,6 +93,11 @@ class ServiceRequest:
     names: Mapping[str, str]
     stored: StoredObjects
     chat: Callable[[HttpRequest], Reply]
+
+    @property
+    def provider(self) -> str:
+        """The provider that the request is for."""
+        return self.api.ticket.request.provider
 
     # in ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +144,7 @@ class ServiceRequest:
     def tokens(self, path: str, body: Json) -> int:
         """Returns the approximate number of tokens of a chat request."""
         request = readers.request("POST", f"http://127.0.0.1/c/-/-{path}", {}, utf8(compact(body)))
-        return sum(3 + len(item.text) // 4 for item in readers.read(request))
+        return input_tokens(request)
 
     def ask(self, name: str, path: str, body: Json) -> Asked:
         """Answers one request of a batch like a single request."""
@@ -172,6 +184,14 @@ class ServiceRequest:
     def refuse(self, refusal: Refusal) -> Reply:
         """Returns a reply with an error in the provider's form."""
         return refuse(self.api, refusal)
+
+    def not_served(self) -> Reply:
+        """Returns the reply for an endpoint that the provider has and this server has not."""
+        sentence = (
+            f"{self.http.method} {self.route.path} is an endpoint of the provider that the strict server does not serve. "
+            "The page “Endpoints” of its documentation has the list."
+        )
+        return refuse(self.api, Refusal(sentence, 501, "not_implemented"))
 
     def data(self, data: bytes, type: str) -> Reply:
         """Returns a reply with bytes."""

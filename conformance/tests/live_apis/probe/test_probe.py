@@ -18,28 +18,19 @@ from ellmer_conformance.contract.provider_answers.joined_streams import folded
 from ellmer_conformance.contract.provider_answers.whole_answers import read
 from ellmer_conformance.contract.readers import MODULES
 from ellmer_conformance.contract.verdict import verdict
-from ellmer_conformance.live_apis.probe import QUESTIONS, Target, book, probed
+from ellmer_conformance.live_apis.probe import Target, book, probed
 from ellmer_conformance.live_apis.probe import server_rules as answer_rules
 from ellmer_conformance.live_apis.probe.answers import Heard
 from ellmer_conformance.live_apis.probe.questions import Question
 from ellmer_conformance.report.report_json import read as read_report
 from ellmer_conformance.report.report_json import schema
 from ellmer_conformance.report.repro_scripts import as_curl, as_python
-from ellmer_conformance.scenarios.script import Answer, Call, Say, Script, Usage
 from ellmer_conformance.server import StrictServer
-
-HELLO = Answer((Say("Bonjour, and good day to you!"),), usage=Usage(12, 8))
-CALLS = Answer((Call("get_weather", {"city": "Paris"}),), usage=Usage(40, 18))
-SAYS = Answer((Say("It is 21C in Paris."),), usage=Usage(70, 8))
-PARIS = Answer((Say('{"city": "Paris"}'),), usage=Usage(40, 8))
-BY_NAME = {"tool_call": CALLS, "tool_result": SAYS, "structured": PARIS}
 
 
 @pytest.fixture(scope="module")
 def server():
-    answers = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS]
-    blind = [BY_NAME.get(question.name, HELLO) for question in QUESTIONS if not question.image]
-    with StrictServer({"probe": Script(answers), "blind": Script(blind)}) as started:
+    with StrictServer() as started:
         yield started
 
 
@@ -51,8 +42,7 @@ def reports(server):
         if wire not in found:
             provider = MODULES[wire].PROVIDER
             place = WHERE[wire, provider]
-            case = "blind" if wire == "cohere" else "probe"  # its model refuses images, which takes no step
-            base = server.url(case, f"{wire}@{provider}") + place.path
+            base = server.url("any", f"{wire}@{provider}") + place.path
             found[wire] = probed(
                 Target(base, wire, place.model, provider=provider, name="strict", checks_keys=False)
             )

@@ -1,0 +1,402 @@
+"""The rules of the server's model, in the order in which they are tried.
+
+1. A demanded tool is called. An offered tool is called if its name or description fits the question, once for each thing
+   that the question names.
+2. A demanded schema is filled.
+3. Results of tools, images and documents are described.
+4. A question about the conversation is answered from it.
+5. A few kinds of text have an answer of their own: greetings, sums, counting, words to repeat. Any other text is quoted.
+
+Then the answer gets reasoning if it was asked for, ends at a stop sequence or at the limit of tokens, and is counted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from operator import add, mul, sub, truediv
+from typing import Any
+
+from ...contract import readers
+from ...contract.exchange import Item, Request
+from ...scenarios.script import Answer, Call, Said, Say, Think, Usage
+from .media_description import colour_of, described
+from .request_options import Options, Tool, options_of
+from .schema_values import filled, takes_names
+from .user_words import UserWords, content_words
+
+__all__ = ["answer_of", "input_tokens", "question_of", "results_of"]
+
+_MOST_CALLS = 8
+_MEDIA_TOKENS = 85  # of an image or a document; https://developers.openai.com/api/docs/guides/images-vision
+_TAG = re.compile(r"\s*</?content\b[^>]*>\s*")  # around media of a result that a format cannot hold
+_FAILED = re.compile(r"\s*(?:\W*error\b|tool calling failed|exception|traceback)", re.IGNORECASE)
+_USE_A_TOOL = re.compile(r"\b(?:use|call|run|invoke|try)\b.{0,40}\btools?\b", re.IGNORECASE | re.DOTALL)
+_QUESTION = re.compile(
+    r"\?\s*$|^\s*(?:what|which|who|where|when|why|how|do you remember|remind)\b", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+
+
+def answer_of(request: Request) -> Answer:
+    """Returns the model's answer to a request. It depends on the request alone.
+
+    Args:
+        request: A request that was judged.
+
+    Examples:
+        >>> said = {"messages": [{"role": "user", "content": "What is 6 * 7?"}]}
+        >>> answer_of(Request("openai-chat", "openai", said)).text
+        '42'
+    """
+    options, items = options_of(request), readers.read(request)
+    talk = _Talk(items)
+    parts = _calls(talk, options) or (Say(_text(talk, options)),)
+    if options.thinks:
+        parts = (Think(_thought(talk, parts)), *parts)
+    return _counted(_limited(parts, options), input_tokens(request))
+
+
+def question_of(request: Request) -> str:
+    """Returns the user's last text, which the results of tools may follow.
+
+    Args:
+        request: A request in any wire format.
+    """
+    return _Talk(readers.read(request)).question
+
+
+def results_of(request: Request) -> list[Item]:
+    """Returns the results of tools after the model's last message.
+
+    Args:
+        request: A request in any wire format.
+    """
+    return _Talk(readers.read(request)).results
+
+
+class _Talk:
+    """A conversation: its items before the model's last message, the new items after it, and the question."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        new = list(takewhile(lambda item: item.role != "assistant", reversed(items)))[::-1]
+        self.items = items
+        self.new = [item for item in new if item.role != "system"]
+        self.before = items[: len(items) - len(new)]
+        self.results = [item for item in self.new if item.kind == "result"]
+        self.media = [item.media for item in self.new if item.media]
+        asked = _said(self.before) if self.results else _said(self.new) or _said(self.before)
+        self.question = "\n".join(asked).strip()
+
+    def call_of(self, result: Item) -> Item | None:
+        """Returns the call that a result answers."""
+        calls = [item for item in self.before if item.kind == "call"]
+        same = [call for call in calls if result.id and call.id == result.id]
+        return next(iter(same or [call for call in reversed(calls) if call.name == result.name]), None)
+
+
+def _said(items: Sequence[Item]) -> list[str]:
+    """Returns the texts of the user's last message."""
+    texts = [item for item in items if item.kind == "text" and item.role == "user" and item.within is None]
+    texts = [item for item in texts if not _TAG.fullmatch(item.text) and item.text.strip()]
+    return [item.text for item in texts if item.turn == texts[-1].turn]
+
+
+# tools --------------------------------------------------------------------------------------------------
+
+
+def _calls(talk: _Talk, options: Options) -> tuple[Said, ...]:
+    """Returns the calls that the request demands or that the question asks for."""
+    if talk.results and not options.forced:
+        return ()
+    tools = _fitting(options.tools, talk.question)
+    if not tools and (options.forced or (options.tools and _USE_A_TOOL.search(talk.question))):
+        tools = [options.tools[0]]
+    calls = [call for tool in tools for call in _calls_of(tool, talk.question)]
+    return tuple(calls[: _MOST_CALLS if options.parallel else 1])
+
+
+def _fitting(tools: Sequence[Tool], question: str) -> list[Tool]:
+    """Returns the tools that fit a question: first the best one, then each one for words that the others do not fit."""
+    asked = content_words(question)
+    scores = [(*_score(tool, asked, question), tool) for tool in tools]
+    found, covered = [], frozenset[str]()
+    for score, words, tool in sorted(scores, key=lambda each: -each[0]):
+        if score and not words <= covered:
+            found.append(tool)
+            covered |= words
+    return [tool for tool in tools if tool in found]
+
+
+def _score(tool: Tool, asked: frozenset[str], question: str) -> tuple[int, frozenset[str]]:
+    """Returns how well a tool fits, and the words of the question that it fits. A name counts twice."""
+    named, described = content_words(tool.name) & asked, content_words(tool.description)
+    if len(tool.name) > 3 and re.search(rf"\b{re.escape(tool.name)}\b", question):
+        return 100, frozenset([tool.name])
+    if named:
+        return 2 * len(named) + len(described & asked), named
+    common = described & asked
+    return (len(common), common) if len(common) > len(described) // 12 else (0, frozenset())
+
+
+def _calls_of(tool: Tool, question: str) -> list[Call]:
+    """Returns a call, or one for each of the things that the question names."""
+    words = UserWords(question, ignored=re.split(r"[_\W]+", tool.name))
+    slots = takes_names(tool.schema)
+    names = len(words.names)
+    count = names // slots if slots and names % slots == 0 else 1
+    arguments: list[Any] = []
+    for _ in range(max(1, min(count, _MOST_CALLS))):
+        made = filled({"type": "object", **tool.schema}, words)
+        if made not in arguments:
+            arguments.append(made if isinstance(made, dict) else {})
+    return [Call(tool.name, made) for made in arguments]
+
+
+# texts --------------------------------------------------------------------------------------------------
+
+
+def _text(talk: _Talk, options: Options) -> str:
+    if options.schema is not None:
+        told = [talk.question, *(item.text for item in talk.results), *map(described, talk.media)]
+        return json.dumps(filled(options.schema, UserWords("\n".join(told))), ensure_ascii=False)
+    if talk.results:
+        return _about_results(talk)
+    if talk.media:
+        return _about_media(talk)
+    return _from_history(talk) or _reply(talk.question)
+
+
+def _about_results(talk: _Talk) -> str:
+    seen = [f"It is {described(media)}." for media in talk.media]
+    results = [item for item in talk.results if not (seen and len(item.text) < 60 and not _fails(item))]
+    if len(results) == 1 and not seen:
+        return _about_result(results[0], talk)
+    labelled = [f"{_label(item, talk)}: {_value(item.text)}." for item in results if not _fails(item)]
+    failed = [_about_result(item, talk) for item in results if _fails(item)]
+    return " ".join([*labelled, *failed, *seen]) or "The tool gave no result."
+
+
+def _about_result(result: Item, talk: _Talk) -> str:
+    text = result.text.strip()
+    if _fails(result):
+        call = talk.call_of(result)
+        return f"The tool {(call.name if call else result.name) or 'call'} failed: {text[:300]}"
+    if not text:
+        return "The tool gave no result."
+    if text[-1] in ".!?" and " " in text:
+        return text
+    value = _value(text)
+    return (
+        f"The result is {value}."
+        if "\n" in value or len(value) > 200 or value.startswith("{")
+        else f"It is {value}."
+    )
+
+
+def _fails(result: Item) -> bool:
+    return result.error or _FAILED.match(result.text) is not None
+
+
+def _label(result: Item, talk: _Talk) -> str:
+    """Returns the values of the call that a result answers, or the name of its tool."""
+    call = talk.call_of(result)
+    arguments = call.arguments if call and isinstance(call.arguments, dict) else {}
+    values = [str(value) for value in arguments.values() if isinstance(value, str | int | float)]
+    return ", ".join(values)[:100] or (call.name if call else result.name) or "Result"
+
+
+def _value(text: str) -> str:
+    """Returns a result as words. JSON becomes a list of its values."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text.strip()
+    match value:
+        case dict() if value and all(not isinstance(each, dict | list) for each in value.values()):
+            return _listed([f"{key} {each}" for key, each in value.items()])
+        case list() if value and all(not isinstance(each, dict | list) for each in value):
+            return _listed([str(each) for each in value])
+        case str():
+            return value
+    return text.strip()
+
+
+def _about_media(talk: _Talk) -> str:
+    colours = [colour_of(media) for media in talk.media if media.data and media.type.startswith("image/")]
+    if colours and re.search(r"one word|single word|only the colou?r", talk.question, re.IGNORECASE):
+        return f"{(colours[0] or 'unknown').capitalize()}."
+    return f"I see {_listed([described(media) for media in talk.media])}."
+
+
+def _from_history(talk: _Talk) -> str:
+    """Returns the answer to a question about the conversation, or an empty text."""
+    if not talk.before or not _QUESTION.search(talk.question):
+        return ""
+    images = [item.media for item in talk.before if item.kind == "image" and item.media]
+    if images and re.search(r"\bcolou?rs?\b", talk.question, re.IGNORECASE):
+        return f"It was {colour_of(images[-1]) or 'a colour that I cannot read'}."
+    if images and re.search(r"\b(size|large|big|wide|pixels)\b", talk.question, re.IGNORECASE):
+        return f"It was {described(images[-1])}."
+    return _recalled(talk)
+
+
+def _recalled(talk: _Talk) -> str:
+    """Returns the earlier sentence that has most words of the question, of the user and the tools before the model."""
+    asked = content_words(talk.question)
+    items = [
+        item
+        for item in reversed(talk.before)
+        if item.kind in {"text", "result"} and not _TAG.fullmatch(item.text)
+    ]
+    for speakers in ({"user", "tool"}, {"assistant"}):
+        best, most = "", 0
+        for item in items:
+            for sentence in _SENTENCE.findall(item.text[:5000]) if item.role in speakers else ():
+                common = len(asked & content_words(sentence))
+                if common > most and not sentence.strip().endswith("?"):
+                    who = "The result said" if item.kind == "result" else _SPEAKERS[item.role]
+                    best, most = f"{who}: “{sentence.strip()}”", common
+        if best:
+            return best
+    return ""
+
+
+_SPEAKERS = {"user": "You said", "tool": "The result said", "assistant": "I said"}
+_GREETING = re.compile(r"(?:hi|hello|hey|good (?:morning|day|evening))\b[^?]{0,40}", re.IGNORECASE)
+_REPEAT = re.compile(
+    r"\b(?:say|reply|respond|answer|repeat|echo|write|output|print)\b(?: (?:with|only|exactly|just|back|the|words?|text|after me|single))*"
+    r"(?::\s*(?P<colon>[^\n]+)|\s+[\"“'](?P<quoted>[^\"”']+)[\"”']| (?P<word>[A-Z]{2,}|pong|yes|no|ok|hello|hi)(?=\s*(?:[.!?]|$)))",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\bcount\b(?:.{0,20}?\bfrom (\d{1,4}))?.{0,20}?\bto (\d{1,4})\b", re.IGNORECASE)
+_SUM = re.compile(
+    r"(-?\d{1,9}(?:\.\d{1,6})?)\s*(\+|-|−|\*|×|x|/|÷|plus|minus|times|multiplied by|divided by)\s*(-?\d{1,9}(?:\.\d{1,6})?)",
+    re.IGNORECASE,
+)
+_OPERATIONS = {
+    **dict.fromkeys(("+", "plus"), add),
+    **dict.fromkeys(("-", "−", "minus"), sub),
+    **dict.fromkeys(("*", "×", "x", "times", "multiplied by"), mul),
+    **dict.fromkeys(("/", "÷", "divided by"), truediv),
+}
+_LONG = re.compile(r"\b(?:story|essay|poem|article|long|detailed|paragraphs?)\b", re.IGNORECASE)
+_QUOTED_WORDS, _QUOTED_CHARACTERS = 40, 300
+
+
+def _reply(question: str) -> str:
+    """Returns the answer to a text without tools, media or history."""
+    if not question or _GREETING.fullmatch(question.strip()):
+        return "Hello! How can I help you?"
+    if repeat := _REPEAT.search(question):
+        return (repeat["colon"] or repeat["quoted"] or repeat["word"]).strip().strip("\"“”'")
+    if numbers := _COUNT.search(question):
+        first, last = int(numbers[1] or 1), int(numbers[2])
+        return ", ".join(map(str, range(first, min(last, first + 999) + 1))) or "There is nothing to count."
+    if found := _SUM.search(question):
+        return _sum(found)
+    count = len(question.split())
+    answer = f"I read your message of {count:,} {'word' if count == 1 else 'words'}: “{_quoted(question)}”"
+    if _LONG.search(question):
+        return " ".join(
+            [answer, *(f"This is sentence {number} of a long answer." for number in range(2, 61))]
+        )
+    return answer
+
+
+def _quoted(text: str) -> str:
+    """Returns the beginning of a text."""
+    words = text.split()
+    beginning = " ".join(words[:_QUOTED_WORDS])[:_QUOTED_CHARACTERS]
+    return beginning + (" …" if len(beginning) < len(" ".join(words)) else "")
+
+
+def _sum(found: re.Match[str]) -> str:
+    left, right = float(found[1]), float(found[3])
+    operation = _OPERATIONS[found[2].lower()]
+    if operation is truediv and not right:
+        return "A division by zero has no result."
+    return f"{operation(left, right):.10g}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
+
+
+# reasoning, limits and counts ---------------------------------------------------------------------------
+
+
+def _thought(talk: _Talk, parts: Sequence[Said]) -> str:
+    names = dict.fromkeys(part.name for part in parts if isinstance(part, Call))
+    step = f"I need {_listed(list(names))} for it." if names else "I can answer it now."
+    return f"The user asks: “{_quoted(talk.question)}” {step}"
+
+
+def _limited(parts: Sequence[Said], options: Options) -> Answer:
+    """Returns an answer that ends at a stop sequence or at the limit of tokens."""
+    left = None if options.limit is None else options.limit * 4
+    kept: list[Said] = []
+    for part in parts:
+        text = _written(part)
+        stop = _first_stop(text, options.stops) if isinstance(part, Say) else None
+        if stop and (left is None or stop[0] <= left) and isinstance(part, Say):
+            return Answer((*kept, Say(text[: stop[0]])), "sequence", stop_sequence=stop[1])
+        if left is not None and len(text) > left:
+            return Answer((*kept, *_shortened(part, left)), "length")
+        left = None if left is None else left - len(text)
+        kept.append(part)
+    return Answer(tuple(kept))
+
+
+def _first_stop(text: str, stops: Sequence[str]) -> tuple[int, str] | None:
+    places = [(text.index(stop), stop) for stop in stops if stop in text]
+    return min(places) if places else None
+
+
+def _shortened(part: Said, length: int) -> tuple[Said, ...]:
+    if length <= 0:
+        return ()
+    if isinstance(part, Call):
+        return (replace(part, text=_written(part)[:length]),)
+    return (replace(part, text=part.text[:length]),) if isinstance(part, Say | Think) else ()
+
+
+def _written(part: Said) -> str:
+    """Returns the text that a part consists of."""
+    if isinstance(part, Call):
+        return json.dumps(part.arguments, ensure_ascii=False) if part.text is None else part.text
+    return part.text if isinstance(part, Say | Think) else ""
+
+
+def _tokens(text: str) -> int:
+    """Returns the approximate number of tokens of a text: one for four characters."""
+    return -(-len(text) // 4)
+
+
+def _counted(answer: Answer, asked: int) -> Answer:
+    reasoning = _tokens(answer.thinking)
+    written = sum(_tokens(_written(part)) for part in answer.parts if not isinstance(part, Think))
+    names = sum(_tokens(call.name) for call in answer.calls) if answer.reason == "tool" else 0
+    return replace(answer, usage=Usage(asked, max(1, reasoning + written + names), 0, reasoning))
+
+
+def input_tokens(request: Request) -> int:
+    """Returns the approximate number of tokens of a request: its texts, its calls, its media, and its tools.
+
+    Args:
+        request: A request in any wire format.
+    """
+    items = readers.read(request)
+    tools = sum(
+        _tokens(tool.name + tool.description + json.dumps(tool.schema)) for tool in options_of(request).tools
+    )
+    return max(1, tools + sum(map(_item_tokens, items)))
+
+
+def _item_tokens(item: Item) -> int:
+    media = _MEDIA_TOKENS if item.media else 0
+    call = _tokens(json.dumps(item.arguments, default=str)) if item.kind == "call" else 0
+    return 3 + len(item.text) // 4 + media + call

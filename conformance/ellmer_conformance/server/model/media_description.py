@@ -1,0 +1,122 @@
+"""Describes images by their size and main colour, and PDFs by their pages and words."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from functools import lru_cache
+from io import BytesIO
+
+from ...contract.exchange import Media
+
+__all__ = ["colour_of", "described", "document_words"]
+
+_COLOURS = {
+    "black": (0, 0, 0),
+    "white": (255, 255, 255),
+    "grey": (128, 128, 128),
+    "red": (220, 20, 30),
+    "green": (20, 150, 50),
+    "blue": (30, 60, 220),
+    "yellow": (250, 220, 30),
+    "orange": (250, 130, 20),
+    "purple": (130, 30, 150),
+    "pink": (250, 130, 190),
+    "brown": (120, 70, 30),
+    "cyan": (30, 210, 230),
+}
+_PIXELS = 16_000_000  # of an image whose colours are read
+_PAGE = re.compile(rb"/Type\s*/Page\b")
+_STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
+_SHOWN = re.compile(rb"\(((?:[^()\\]|\\.)*)\)")
+_SHOWS = re.compile(rb"T[jJ]|'")
+_WORDS = 12  # of a document that a description quotes
+_STREAM_SIZE = 4_000_000  # bytes of a decompressed stream
+
+
+def described(media: Media) -> str:
+    """Returns a description of an image or a document: `a red image of 8 by 8 pixels`."""
+    main = media.type.partition("/")[0].lower()
+    if not media.data:
+        return f"{'an image' if main == 'image' else 'a file'} at {media.url[:200]}"
+    if main == "image":
+        return _image(media.data)
+    if media.data.startswith(b"%PDF"):
+        return _pdf(media.data)
+    if main in {"audio", "video"}:
+        return f"{'an' if main == 'audio' else 'a'} {main} file of {len(media.data):,} bytes"
+    words = media.data.decode("utf-8", "replace").split()
+    return f"a file of {_count(len(words), 'word')}{_beginning(words)}"
+
+
+def colour_of(media: Media) -> str:
+    """Returns the main colour of an image, or an empty text if it cannot be read."""
+    return _size_and_colour(media.data)[1]
+
+
+@lru_cache(64)
+def _size_and_colour(data: bytes) -> tuple[tuple[int, int] | None, str]:
+    """Returns the size of an image in pixels, and the name of the colour that most of it has."""
+    from PIL import Image  # noqa: PLC0415 - it takes long to import, and few requests have images
+
+    try:
+        with Image.open(BytesIO(data)) as image:
+            size = image.size
+            if size[0] * size[1] > _PIXELS:
+                return size, ""
+            pixels = image.convert("RGBA").resize((16, 16), Image.Resampling.NEAREST)
+            backed = Image.alpha_composite(Image.new("RGBA", pixels.size, "white"), pixels).convert("RGB")
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None, ""
+    names = Counter(_nearest(colour) for count, colour in backed.getcolors(256) or () for _ in range(count))
+    return size, names.most_common(1)[0][0]
+
+
+@lru_cache(4096)
+def _nearest(colour: tuple[int, int, int]) -> str:
+    return min(
+        _COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(_COLOURS[name], colour, strict=True))
+    )
+
+
+def _image(data: bytes) -> str:
+    size, colour = _size_and_colour(data)
+    if size is None:
+        return f"an image that cannot be read, of {len(data):,} bytes"
+    article = "an" if not colour or colour[0] in "aeiou" else "a"
+    return f"{article} {f'{colour} image'.strip()} of {size[0]} by {size[1]} pixels"
+
+
+def _pdf(data: bytes) -> str:
+    words = document_words(data)
+    pages = len(_PAGE.findall(data)) or 1
+    return f"a PDF of {_count(pages, 'page')} and {_count(len(words), 'word')}{_beginning(words)}"
+
+
+@lru_cache(64)
+def document_words(data: bytes) -> list[str]:
+    """Returns the words that the content streams of a PDF show as plain strings."""
+    words: list[str] = []
+    for match in _STREAM.finditer(data):
+        content = _inflated(match[1])
+        if _SHOWS.search(content):
+            shown = b" ".join(text.replace(b"\\", b"") for text in _SHOWN.findall(content))
+            words += shown.decode("latin-1").split()
+    return words
+
+
+def _inflated(stream: bytes) -> bytes:
+    try:
+        return zlib.decompressobj().decompress(stream, _STREAM_SIZE)
+    except zlib.error:
+        return stream
+
+
+def _beginning(words: list[str]) -> str:
+    quoted = " ".join(words[:_WORDS])
+    return f": “{quoted}{' …' if len(words) > _WORDS else ''}”" if words else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,300 @@
+"""Makes data that satisfy a JSON Schema, from the user's words where they fit.
+
+Else a value comes from `default`, `examples`, `enum`, or the limits of the schema. Schemas of Gemini, with types in
+capital letters, are read as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Any
+
+from ...contract.exchange import Json
+from ...contract.readers.gemini import get
+from ...contract.readers.json_access import items_of, object_of, text_of
+from .pattern_text import matching
+from .user_words import UserWords, content_words
+
+__all__ = ["filled", "takes_names"]
+
+_DEEP = 12  # levels of a schema that refers to itself
+_MOST_VALUES = 10_000  # steps for all data; a schema may grow without end
+_LONGEST = 2000  # characters of a text of the user's that becomes a value
+_PLACE = re.compile(
+    r"city|town|place|location|address|country|region|destination|airport|where", re.IGNORECASE
+)
+_FREE = re.compile(
+    r"query|question|text|prompt|message|scene|description|input|content|expression|topic|request|body|task|note"
+    r"|summary|answer|response|reply|reason|thought|explanation|^q$|^sentence",
+    re.IGNORECASE,
+)
+_FORMATS: Mapping[str, str] = {
+    "date": "2026-01-01",
+    "date-time": "2026-01-01T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "PT1H",
+    "email": "user@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com/",
+    "url": "https://example.com/",
+    "uuid": "123e4567-e89b-42d3-a456-426614174000",
+}
+_ABSENT = object()
+
+
+def filled(schema: Json, words: UserWords) -> Any:
+    """Returns data that satisfy a schema.
+
+    Args:
+        schema: The schema; references are within it.
+        words: The values of the user's text. They are used up.
+    """
+    return _Filling(schema, words).value(schema, "", 0)
+
+
+def takes_names(schema: Json) -> int:
+    """Returns the number of required texts of an object that names of the user's text can fill."""
+    properties = object_of(schema.get("properties"))
+    return sum(
+        _type(object_of(properties.get(name))) == "string"
+        and not {"enum", "const", "format"} & object_of(properties.get(name)).keys()
+        and not _FREE.search(str(name))
+        for name in items_of(schema.get("required"))
+    )
+
+
+def _type(schema: Json) -> str:
+    """Returns the type of a schema in JSON Schema's words, or the one that its other fields tell."""
+    kind = schema.get("type")
+    kinds = [each for each in kind if each != "null"] if isinstance(kind, list) else [kind]
+    named = text_of(kinds[0] if kinds else "null").lower()
+    if named:
+        return named
+    if "properties" in schema or "additionalProperties" in schema:
+        return "object"
+    return "array" if "items" in schema or "prefixItems" in schema else "string"
+
+
+class _Filling:
+    """One value in the making: the schema with its definitions, and the words that are left."""
+
+    def __init__(self, root: Json, words: UserWords) -> None:
+        self._root, self._words = root, words
+        self._left = _MOST_VALUES
+
+    def value(self, schema: Any, name: str, depth: int) -> Any:
+        """Returns a value for a schema. `name` is the name of its property."""
+        if self._left <= 0:
+            return None
+        schema = self._resolved(schema, depth)
+        if "const" in schema:
+            return schema["const"]
+        return self._choice(schema) if items_of(schema.get("enum")) else self._of_type(schema, name, depth)
+
+    def _of_type(self, schema: Json, name: str, depth: int) -> Any:
+        match _type(schema):
+            case "object":
+                return self._object(schema, depth)
+            case "array":
+                return self._array(schema, name, depth)
+            case "integer" | "number" as kind:
+                return self._number(schema, whole=kind == "integer")
+            case "boolean":
+                return schema.get("default", True)
+        return None if _type(schema) == "null" else self._text(schema, name)
+
+    def _resolved(self, schema: Any, depth: int) -> Json:
+        """Returns a schema with its reference, its parts and its first alternative put together."""
+        schema, seen = object_of(schema), 0
+        self._left -= 1
+        if self._left <= 0 or depth > 2 * _DEEP:
+            return {}
+        while seen < _DEEP and (reference := text_of(schema.get("$ref"))):
+            rest = {key: value for key, value in schema.items() if key != "$ref"}
+            schema, seen = {**self._referred(reference), **rest}, seen + 1
+        for part in items_of(schema.get("allOf")):
+            schema = _joined(schema, self._resolved(part, depth + 1))
+        options = items_of(schema.get("anyOf") or schema.get("oneOf"))
+        if options:
+            rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
+            schema = _joined(rest, self._resolved(self._option(options, depth), depth + 1))
+        return object_of(schema)
+
+    def _option(self, options: Sequence[Any], depth: int) -> Any:
+        """Returns the first alternative, but in the depth of a recursion the simplest one."""
+        some = [option for option in options if object_of(option).get("type") != "null"] or options
+        if depth >= _DEEP // 2:
+            return next((option for option in options if object_of(option).get("type") == "null"), some[-1])
+        return some[0]
+
+    def _referred(self, reference: str) -> Json:
+        found: Any = self._root
+        for key in reference.removeprefix("#").strip("/").split("/"):
+            found = object_of(found).get(key.replace("~1", "/").replace("~0", "~")) if key else found
+        return object_of(found)
+
+    def _choice(self, schema: Json) -> Any:
+        """Returns the value of an `enum` that the text names, the default one, or the first one."""
+        said = content_words(self._words.text)
+        for option in schema["enum"]:
+            if isinstance(option, str) and (names := content_words(option)) and names <= said:
+                return option
+        default = schema.get("default", _ABSENT)
+        return default if default in schema["enum"] else schema["enum"][0]
+
+    def _object(self, schema: Json, depth: int) -> Json:
+        properties = object_of(schema.get("properties"))
+        required = [name for name in items_of(schema.get("required")) if isinstance(name, str)]
+        if not required and properties and depth == 0 and "required" not in schema:
+            required = list(properties)[:1] if len(properties) > 1 else list(properties)
+        ordered = [name for name in properties if name in required]
+        ordered += [name for name in required if name not in properties]
+        found = (
+            {name: self.value(properties.get(name, {}), name, depth + 1) for name in ordered}
+            if depth < _DEEP
+            else {}
+        )
+        for name in properties:
+            if name not in found and self._is_named(object_of(properties[name])):
+                found[name] = self._choice(self._resolved(properties[name], depth))
+        return {name: found[name] for name in [*properties, *ordered] if name in found}
+
+    def _is_named(self, schema: Json) -> bool:
+        """Tells whether the text names a value of an optional property's `enum`."""
+        said = content_words(self._words.text)
+        options = [option for option in items_of(schema.get("enum")) if isinstance(option, str)]
+        return any((names := content_words(option)) and names <= said for option in options)
+
+    def _array(self, schema: Json, name: str, depth: int) -> list[Any]:
+        first = [self.value(each, name, depth + 1) for each in items_of(schema.get("prefixItems"))]
+        items = self._resolved(schema.get("items"), depth)
+        least = max(_whole(get(schema, "minItems"), 0), 0)
+        most = _whole(get(schema, "maxItems"), 20)
+        if depth >= _DEEP:
+            return first
+        found = list(first)
+        if schema.get("items") is not None or not first:
+            wanted = max(
+                least - len(first),
+                min(self._available(items), most - len(first)),
+                0 if first else min(1, most),
+            )
+            found += [self.value(items, name, depth + 1) for _ in range(wanted)]
+        if schema.get("uniqueItems") is True:
+            found = _distinct(found, _type(items))
+        return found
+
+    def _available(self, items: Json) -> int:
+        """Returns the number of elements that the text has values for."""
+        match _type(items):
+            case "string" if "enum" not in items:
+                return len(self._words.names)
+            case "integer" | "number":
+                return len(self._words.numbers)
+            case "object":
+                names = takes_names(items)
+                return len(self._words.names) // names if names else 0
+        return 0
+
+    def _number(self, schema: Json, *, whole: bool) -> float:
+        least, most = _limits(schema, whole=whole)
+        step = schema.get("multipleOf")
+        found = self._words.number(whole=whole, accepts=(least, most))
+        if found is None:
+            examples = [schema.get("default"), *items_of(schema.get("examples")), schema.get("example")]
+            found = next(
+                (each for each in examples if isinstance(each, int | float) and not isinstance(each, bool)),
+                None,
+            )
+        if found is None:
+            found = least if least is not None else min(1, most) if most is not None else 1
+        if isinstance(step, int | float) and step > 0:
+            found = ceil(found / step) * step
+        return int(found) if whole else found
+
+    def _text(self, schema: Json, name: str) -> str:
+        least, most = _whole(get(schema, "minLength"), 0), _whole(get(schema, "maxLength"), _LONGEST)
+        found = self._said(schema, name)
+        pattern = text_of(schema.get("pattern"))
+        if pattern:
+            return matching(pattern, [found, *self._words.text.split()])
+        found = found[:most].strip() or found[:most]
+        return found if len(found) >= least else (found or "x").ljust(min(least, _LONGEST), "x")
+
+    def _said(self, schema: Json, name: str) -> str:
+        """Returns the words of the user that fit a text best, or else a value of the schema's own."""
+        words, form = self._words, text_of(schema.get("format")).lower()
+        hints = f"{name} {form}"
+        found: str | None = None
+        if form == "date" or (not form and re.search(r"date|day$", name, re.IGNORECASE)):
+            found = words.take(words.dates) or _FORMATS["date"]
+        elif re.search(r"mail", hints, re.IGNORECASE) and (form or words.emails):
+            found = words.take(words.emails)
+        elif re.search(r"ur[il]|link", hints, re.IGNORECASE) and (form or words.urls):
+            found = words.take(words.urls)
+        elif re.search(r"^from|origin|departure|source", name, re.IGNORECASE):
+            found = words.name_after("from") or words.take(words.names)
+        elif re.search(r"^to$|destination|arrival|target", name, re.IGNORECASE):
+            found = words.name_after("to", "into") or words.take(words.names)
+        elif _PLACE.search(name):
+            found = words.name_after("in", "at", "for", "near", "of", "to") or words.take(words.names)
+        elif _FREE.search(name):
+            found = words.take(words.quotes) or words.text[:_LONGEST]
+        elif not form:
+            found = words.take(words.quotes) or words.take(words.names)
+        return found or self._own_value(schema, name, form)
+
+    def _own_value(self, schema: Json, name: str, form: str) -> str:
+        examples = [schema.get("default"), *items_of(schema.get("examples")), schema.get("example")]
+        given = next((each for each in examples if isinstance(each, str)), None)
+        return given if given is not None else _FORMATS.get(form) or self._words.text[:100] or name or "text"
+
+
+def _joined(first: Json, second: Json) -> Json:
+    """Returns two schemas as one, with the properties and the requirements of both."""
+    both = {**second, **first}
+    for key in ("properties", "$defs"):
+        if key in first or key in second:
+            both[key] = {**object_of(second.get(key)), **object_of(first.get(key))}
+    if "required" in first or "required" in second:
+        both["required"] = list(
+            dict.fromkeys([*items_of(second.get("required")), *items_of(first.get("required"))])
+        )
+    return both
+
+
+def _limits(schema: Json, *, whole: bool) -> tuple[float | None, float | None]:
+    """Returns the smallest and the greatest number that a schema accepts."""
+    step = 1 if whole else 0.5
+    least, most = _real(schema.get("minimum")), _real(schema.get("maximum"))
+    over, under = _real(schema.get("exclusiveMinimum")), _real(schema.get("exclusiveMaximum"))
+    if over is not None and (least is None or over >= least):
+        least = over + (step if under is None or over + step < under else (under - over) / 2)
+    if under is not None and (most is None or under <= most):
+        most = under - (step if over is None or under - step > over else (under - over) / 2)
+    return least, most
+
+
+def _real(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _whole(value: Any, default: int) -> int:
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 10 else value
+    return min(number, _LONGEST) if isinstance(number, int) and not isinstance(number, bool) else default
+
+
+def _distinct(values: list[Any], kind: str) -> list[Any]:
+    """Returns values that differ: a repeated text gets a number, and a repeated number the next one."""
+    found: list[Any] = []
+    for value in values:
+        new, number = value, 2
+        while new in found and kind in {"string", "integer", "number"}:
+            new = f"{value} {number}" if kind == "string" else new + 1
+            number += 1
+        found.append(new)
+    return found

@@ -1,0 +1,151 @@
+"""The values in a text of the user: names, numbers, dates, quoted passages. Each is used once."""
+
+# ruff: noqa: SIM905 - the words are easier to read in lines
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+__all__ = ["UserWords", "content_words"]
+
+_TOKEN = re.compile(r"\w[\w'’-]*")
+_STATE = re.compile(r", (?=[A-Z]{2}\b)")  # Duluth, MN
+_QUOTED = re.compile(r"[\"“«]([^\"”»]{1,400})[\"”»]|(?<!\w)'([^']{1,400})'(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*(?![\w])")
+_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
+_EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
+_URL = re.compile(r"https?://[^\s\"'<>)]+")
+_SENTENCE_END = re.compile(r"[.!?:;\n]\s*$")
+_AFTER = r"\b(?:{})\s+(?:the\s+)?(\w[\w'’-]*)"
+_MOST = 20_000  # characters that are read
+
+#: Words that begin a sentence with a capital letter and are no names.
+_STARTERS = frozenset(
+    "a about add all also am an and any are as ask at be book buy calculate call can cancel check choose compare compute "
+    "convert copy could count create current delete describe did do does draw each email explain extract fetch fill "
+    "find first for from generate get give go good has have hello help her hey hi his how i i'm if in invite is it its just "
+    "let list look make may me multiply my name next no not now of ok on one open or order our paint pick please plot print "
+    "put read remove repeat reply return roll run say schedule search select send set she should show solve some start sum "
+    "summarise summarize take tell thanks that the their them then there these they this to today tomorrow translate "
+    "try turn update use was we were what what's when where which who whose why will with would write yes you your".split()
+)
+#: Words that do something, and so tell which tool is meant.
+_VERBS = frozenset(
+    "add book buy calculate compare compute convert copy count create delete describe draw email extract generate list "
+    "multiply name paint plot print read remove roll search select send solve sum summarise summarize translate update".split()
+)
+#: Words without a meaning of their own, in questions and in the names of tools.
+_EMPTY = (_STARTERS - _VERBS) | frozenset(
+    "been being but by colour color had into know like more most much need out over so something than tool tools up "
+    "user using value values very want wants function result results given returns gets looks into".split()
+)
+_SAME = {
+    word: words.split()[0]
+    for words in (
+        "weather forecast temperature warm cold hot rain raining rainy sunny snow degree",
+        "time clock hour oclock",
+        "date day calendar",
+        "draw paint picture image sketch photo illustration",
+        "sum add plus total addition",
+        "multiply times product",
+        "calculate compute calculator math arithmetic",
+        "search lookup google",
+        "mail email message",
+        "price cost",
+        "flight fly plane",
+        "chart plot graph bar",
+        "summary summarise summarize",
+    )
+    for word in words.split()
+}
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Returns the words of a text that carry its meaning, without endings, and with one word for several of a kind."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text[:_MOST]).replace("_", " ").replace("-", " ").lower()
+    stems = {_stem(word) for word in _TOKEN.findall(spaced) if word not in _EMPTY and len(word) > 1}
+    return frozenset(_SAME.get(stem, stem) for stem in stems)
+
+
+def _stem(word: str) -> str:
+    """Returns a word without an ending, in a form of the groups above if one has it."""
+    word = word.removesuffix("'s").removesuffix("’s")
+    stems = [word.removesuffix(ending) for ending in ("s", "es", "ed", "ing") if word.endswith(ending)]
+    for stem in stems:
+        if stem in _SAME:
+            return stem
+    if word in _SAME or not stems or word.endswith("ss") or len(stems[-1]) < 3:
+        return word
+    return stems[0] if word.endswith("s") and not re.search("(?:[sxz]|ch|sh)es$", word) else stems[-1]
+
+
+class UserWords:
+    """The values of a text, in their order. A value that was taken is not offered again."""
+
+    def __init__(self, text: str, ignored: Iterable[str] = ()) -> None:
+        self.text = text[:_MOST].strip()
+        self._ignored = {word.lower() for word in ignored}
+        self.names = self._found_names()
+        self.numbers = [_number(match[0]) for match in _NUMBER.finditer(_DATE.sub(" ", self.text))]
+        self.quotes = [first or second for first, second in _QUOTED.findall(self.text)]
+        self.dates = _DATE.findall(self.text)
+        self.emails = _EMAIL.findall(self.text)
+        self.urls = [url.rstrip(".,;") for url in _URL.findall(self.text)]
+
+    def name_after(self, *words: str) -> str | None:
+        """Takes the name after one of the words, as in `from Paris`, or else a small word there, as in `in paris`."""
+        places = [match[1] for match in re.finditer(_AFTER.format("|".join(words)), self.text, re.IGNORECASE)]
+        for name in self.names:
+            if any(name.split(" ")[0].rstrip(",") == place for place in places):
+                self.names.remove(name)
+                return name
+        small = [place for place in places if place.islower() and place not in _EMPTY]
+        return small[0] if small and not self.names else None
+
+    def take(self, values: list[str]) -> str | None:
+        """Takes the first of the values."""
+        return values.pop(0) if values else None
+
+    def number(self, *, whole: bool, accepts: Sequence[float | None]) -> float | None:
+        """Takes the first number that is in the range and, if asked for, whole."""
+        least, most = accepts
+        for number in self.numbers:
+            fits = (least is None or number >= least) and (most is None or number <= most)
+            if fits and (not whole or number == int(number)):
+                self.numbers.remove(number)
+                return number
+        return None
+
+    def _found_names(self) -> list[str]:
+        """Returns the groups of words with capital letters, without the words that only begin a sentence."""
+        tokens = list(_TOKEN.finditer(_URL.sub(lambda url: " " * len(url[0]), self.text)))
+        capital = [token for token in tokens if self._is_name(token)]
+        groups: list[list[re.Match[str]]] = []
+        for token in capital:
+            gap = self.text[groups[-1][-1].end() : token.start()] if groups else None
+            if gap == " " or (gap == ", " and _STATE.match(self.text, token.start() - 2)):
+                groups[-1].append(token)
+            else:
+                groups.append([token])
+        return [self.text[group[0].start() : group[-1].end()].removesuffix("'s") for group in groups]
+
+    def _is_name(self, token: re.Match[str]) -> bool:
+        word = token[0]
+        low = word.lower()
+        if not word[0].isupper() or low in _STARTERS or low in self._ignored:
+            return False
+        before = self.text[: token.start()]
+        starts = not before.strip() or _SENTENCE_END.search(before) is not None
+        return not starts or _stem(low) not in _SAME
+
+
+def _number(text: str) -> float:
+    plain = text.replace("−", "-")
+    if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", plain):
+        plain = plain.replace(",", "")
+    plain = plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain.replace(",", "")
+    try:
+        number = float(plain)
+    except ValueError:  # 1.2.3
+        return 0.0
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number

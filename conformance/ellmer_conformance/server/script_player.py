@@ -1,0 +1,200 @@
+"""Answers requests from a script in a file: finds the first entry that fits, and makes its reply."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from random import Random
+
+from ..contract import readers
+from ..contract.exchange import Item, Request
+from ..contract.rule import Refusal
+from ..scenarios.answer_script import (
+    AnswerEntry,
+    AnswerScript,
+    Condition,
+    RawReply,
+    ScriptError,
+    TextCondition,
+    load,
+)
+from ..scenarios.script import AskModel, Delivery
+from .chat_apis.base import ChatApi, compact, utf8
+from .http.messages import Reply, deliver, plain
+from .model.behaviour import question_of, results_of
+from .model.request_options import options_of
+from .replies import refuse, render
+
+__all__ = ["ScriptPlayer"]
+
+_GARBAGE = b"\x00\xff{]garbage"
+
+
+class ScriptPlayer:
+    """The script of one server with the number of uses of each entry. A script in a file is read again when it changes.
+
+    Args:
+        script: The script, or the path of its file.
+        strict: Whether a request that no entry fits is an error. Default: as the script says.
+    """
+
+    def __init__(self, script: AnswerScript | Path, *, strict: bool = False) -> None:
+        self._path = script if isinstance(script, Path) else None
+        self._strict = strict
+        self._stamp = self._stamp_now()
+        self._script = load(script) if isinstance(script, Path) else script
+        self._uses: Counter[int] = Counter()
+        self._chances: Counter[int] = Counter()
+
+    def reply(self, api: ChatApi, number: int, session: str, headers: Mapping[str, str]) -> tuple[Reply, str]:
+        """Returns the reply to the `number`-th request of a session, and the name of the entry, such as `answers.0`."""
+        self._reload()
+        facts = _Facts(api.ticket.request, number, session, headers)
+        for index, entry in enumerate(self._script.answers):
+            if self._spent(index, entry) or not _fits(entry.when, facts) or not self._chance(index, entry):
+                continue
+            self._uses[index] += 1
+            step = entry.steps[min(self._uses[index], len(entry.steps)) - 1] if entry.steps else entry
+            return _reply(api, step), f"answers.{index}"
+        if self._strict or self._script.strict:
+            return refuse(api, _unmatched(facts, len(self._script.answers))), "no entry"
+        return render(api, AskModel()), ""
+
+    def _spent(self, index: int, entry: AnswerEntry) -> bool:
+        return entry.times is not None and self._uses[index] >= entry.times
+
+    def _chance(self, index: int, entry: AnswerEntry) -> bool:
+        """Throws the dice of an entry. The same seed gives the same sequence."""
+        if entry.probability >= 1:
+            return True
+        self._chances[index] += 1
+        return Random(f"{entry.seed}/{self._chances[index]}").random() < entry.probability  # noqa: S311 - a test's dice
+
+    def _reload(self) -> None:
+        """Reads the file again if it changed. A script that is not valid is told, and the earlier one stays."""
+        if self._path is None or (stamp := self._stamp_now()) == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            self._script = load(self._path)
+        except ScriptError as error:
+            sys.stderr.write(f"{error}; the earlier script stays\n")
+            return
+        self._uses.clear()
+        self._chances.clear()
+
+    def _stamp_now(self) -> tuple[int, int]:
+        if self._path is None:
+            return 0, 0
+        try:
+            found = self._path.stat()
+        except OSError:  # an editor may be replacing it
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
+
+class _Facts:
+    """The facts about a request that conditions look at. Each is read once, when a condition needs it."""
+
+    def __init__(self, request: Request, number: int, session: str, headers: Mapping[str, str]) -> None:
+        self.request, self.number, self.session, self.headers = request, number, session, headers
+
+    @cached_property
+    def user(self) -> str:
+        return question_of(self.request)
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        return frozenset(tool.name for tool in options_of(self.request).tools)
+
+    @cached_property
+    def results(self) -> list[str]:
+        """The names of the tools whose results the request adds. A result without a name has that of its call."""
+        return [_tool_of(result, readers.read(self.request)) for result in results_of(self.request)]
+
+
+def _tool_of(result: Item, items: list[Item]) -> str:
+    same = (item.name for item in items if item.kind == "call" and item.id == result.id)
+    return result.name or next(same, "")
+
+
+def _fits(when: Condition, facts: _Facts) -> bool:
+    request = facts.request
+    return (
+        when.nth in {None, facts.number}
+        and when.wire in {None, request.wire}
+        and when.stream in {None, request.stream}
+        and _text_fits(when.model, request.model)
+        and _text_fits(when.session, facts.session)
+        and all(_text_fits(value, facts.headers.get(name.lower(), "")) for name, value in when.header.items())
+        and (when.user is None or _text_fits(when.user, facts.user))
+        and (when.tool is None or when.tool in facts.tools)
+        and _result_fits(when.result, facts)
+    )
+
+
+def _text_fits(condition: TextCondition | None, text: str) -> bool:
+    if condition is None:
+        return True
+    return condition == text if isinstance(condition, str) else condition.fits(text)
+
+
+def _result_fits(condition: str | bool | None, facts: _Facts) -> bool:
+    if condition is None:
+        return True
+    return condition in facts.results if isinstance(condition, str) else bool(facts.results) == condition
+
+
+def _unmatched(facts: _Facts, count: int) -> Refusal:
+    sentence = (
+        f"None of the {count} entries of the script fits this request: wire {facts.request.wire}, model "
+        f"{facts.request.model!r}, request {facts.number} of the session {facts.session!r}, user {facts.user[:200]!r}, tools "
+        f"{sorted(facts.tools)}, results of {facts.results}. Add an entry, or start without --strict-script."
+    )
+    return Refusal(sentence, 404, "invalid_request_error")
+
+
+# replies ------------------------------------------------------------------------------------------------
+
+
+def _reply(api: ChatApi, entry: AnswerEntry) -> Reply:
+    reply = _at_once(api, entry)
+    pace = entry.pace
+    if pace.garbage:
+        reply = replace(reply, writes=(*reply.writes, _GARBAGE), length=None)
+    return replace(reply, first=pace.first) if pace.first else reply
+
+
+def _at_once(api: ChatApi, entry: AnswerEntry) -> Reply:
+    error = entry.error
+    if error and not error.kind:
+        refusal = Refusal(error.message, error.status, error.type, error.code)
+        return refuse(api, refusal, tuple(error.headers.items()))
+    if entry.ask_model:
+        return render(api, AskModel())
+    if entry.raw:
+        return _raw(entry.raw, _pace_of(entry))
+    reply = render(api, entry.step())
+    more = error.headers if error else {}
+    return replace(reply, headers=tuple((dict(reply.headers) | dict(more)).items())) if more else reply
+
+
+def _pace_of(entry: AnswerEntry) -> Delivery:
+    pace = entry.pace
+    return Delivery(entry.answer(), tuple(pace.slices), pace.each, pace.after, pace.ending)
+
+
+def _raw(raw: RawReply, delivery: Delivery) -> Reply:
+    kind = "text/event-stream" if raw.events is not None else "application/json"
+    headers: Mapping[str, str] = {"content-type": kind} | {
+        name.lower(): value for name, value in raw.headers.items()
+    }
+    if raw.events is None:
+        body = utf8(raw.body if isinstance(raw.body, str) else compact(raw.body))
+        return deliver(plain(raw.status, tuple(headers.items()), body), delivery)
+    writes = [utf8(each if isinstance(each, str) else f"data: {compact(each)}\n\n") for each in raw.events]
+    return deliver(Reply(raw.status, tuple(headers.items()), writes), delivery)

@@ -1,0 +1,284 @@
+"""Stored answers of OpenAI's Responses API, background answers, and conversations.
+
+https://developers.openai.com/api/reference/resources/responses, https://developers.openai.com/api/reference/resources/conversations
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ...contract.exchange import Json, Request
+from ...contract.readers.json_access import items_of, object_of, text_of
+from ...contract.rule import Refusal
+from ..chat_apis.base import HEX, pretty
+from ..http.messages import Reply
+from .service_request import ServiceRequest, StoredObjects
+
+__all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "stored"]
+
+_BAD = "invalid_request_error"
+_MOST, _BYTES = 1024, 64 * 1024 * 1024  # answers of a conversation that are stored, and their size
+_DONE_AFTER = 2  # looks at a background answer until it is complete
+
+
+@dataclass
+class StoredResponse:
+    """A stored answer. A background answer is queued, then in progress, then complete.
+
+    Args:
+        input: The items of the request and of the answers before it.
+        reply: The whole answer as it was sent or will be.
+        background: Whether the request asked for an answer in the background.
+        looks: Number of times that it was retrieved.
+        cancelled: Whether it was cancelled.
+        size: The size of the request and the answer in bytes.
+    """
+
+    input: list[Json]
+    reply: Reply
+    background: bool = False
+    looks: int = 0
+    cancelled: bool = False
+    size: int = 0
+
+    @cached_property
+    def value(self) -> Json:
+        """The answer as JSON. Of a stream, it is in the last event."""
+        body = self.reply.body
+        if body.startswith(b"event:"):
+            last = body.rstrip().rpartition(b"\ndata: ")[2]
+            return object_of(json.loads(last).get("response"))
+        return object_of(json.loads(body))
+
+    @property
+    def shown(self) -> Json:
+        """The answer in its present state."""
+        if not self.background or (self.looks >= _DONE_AFTER and not self.cancelled):
+            return self.value
+        status = "cancelled" if self.cancelled else "in_progress" if self.looks else "queued"
+        return self.value | {
+            "status": status,
+            "output": [],
+            "usage": None,
+            "completed_at": None,
+            "background": True,
+        }
+
+    @property
+    def items(self) -> list[Json]:
+        """The items of the conversation up to this answer."""
+        return [*self.input, *items_of(self.value.get("output"))]
+
+
+@dataclass
+class Conversation:
+    """A conversation that the server keeps.
+
+    Args:
+        id: Its id.
+        metadata: What the client noted about it.
+        items: Its items, oldest first.
+    """
+
+    id: str
+    metadata: Json = field(default_factory=dict)
+    items: list[Json] = field(default_factory=list)
+
+
+def continued(request: Request, shelf: StoredObjects) -> Request | Refusal:
+    """Returns the request with the items that it refers to, or the provider's error for an unknown id.
+
+    Args:
+        request: A request to Responses.
+        shelf: The stored objects of its conversation.
+    """
+    previous, conversation = request.body.get("previous_response_id"), _conversation_id(request.body)
+    items: list[Json] = []
+    if isinstance(previous, str) and previous:
+        if previous not in shelf.responses:
+            sentence = f"Previous response with id '{previous}' not found."
+            return Refusal(sentence, 400, _BAD, "previous_response_not_found", "previous_response_id")
+        items = shelf.responses[previous].items
+    elif conversation:
+        if conversation not in shelf.conversations:
+            return Refusal(f"Conversation with id '{conversation}' not found.", 404, _BAD)
+        items = shelf.conversations[conversation].items
+    if not items:
+        return request
+    return replace(request, body={**request.body, "input": [*items, *_items(request.body.get("input"))]})
+
+
+def stored(request: Request, reply: Reply, shelf: StoredObjects, size: int) -> Reply:
+    """Stores an answer unless the request says otherwise, and returns it in its first state.
+
+    Args:
+        request: The request with the items that it refers to.
+        reply: The whole answer.
+        shelf: The stored objects of its conversation.
+        size: The size of the request's body in bytes.
+    """
+    background = request.body.get("background") is True and not request.stream
+    found = StoredResponse(_items(request.body.get("input")), reply, background, size=size + reply.size)
+    if request.body.get("store") is not False and reply.ending == "end":
+        _keep(found, _id_in(reply), shelf.responses)
+    if conversation := shelf.conversations.get(_conversation_id(request.body)):
+        conversation.items = _numbered(found.items)
+    if not background:
+        return reply
+    body = pretty(found.shown)
+    return replace(reply, writes=(body,), length=len(body))
+
+
+def _keep(found: StoredResponse, id: str, responses: dict[str, StoredResponse]) -> None:
+    """Stores an answer. The oldest ones are dropped."""
+    responses[id] = found
+    size = sum(each.size for each in responses.values())
+    while len(responses) > 1 and (len(responses) > _MOST or size > _BYTES):
+        size -= responses.pop(next(iter(responses))).size
+
+
+def _id_in(reply: Reply) -> str:
+    start = reply.writes[0][:2000] if reply.writes else b""
+    return start.partition(b"resp_")[2].partition(b'"')[0].decode("latin-1").join(["resp_", ""])
+
+
+def _conversation_id(body: Json) -> str:
+    value = body.get("conversation")
+    return text_of(value) or text_of(object_of(value).get("id"))
+
+
+def _items(value: object) -> list[Json]:
+    """Returns an input as items. A text is a message of the user."""
+    if isinstance(value, str):
+        return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": value}]}]
+    return [item for item in items_of(value) if isinstance(item, dict)]
+
+
+def _numbered(items: Iterable[Json]) -> list[Json]:
+    """Returns items with ids; those of the model have one."""
+    return [
+        {"id": f"msg_{number:048x}", "type": "message", "status": "completed"} | item
+        for number, item in enumerate(items)
+    ]
+
+
+# endpoints: answers -------------------------------------------------------------------------------------
+
+
+def _found(service: ServiceRequest) -> StoredResponse | None:
+    return service.stored.responses.get(service.names["id"])
+
+
+def _missing(service: ServiceRequest) -> Reply:
+    """Returns the error for an unknown answer. Its sentence is that of servers that copy OpenAI's:
+    https://github.com/vllm-project/vllm/pull/22137
+    """
+    return service.refuse(Refusal(f"Response with id '{service.names['id']}' not found.", 404, _BAD))
+
+
+def retrieve(service: ServiceRequest) -> Reply:
+    """Returns a stored answer. Each look at a background answer lets it go on."""
+    found = _found(service)
+    if found is None:
+        return _missing(service)
+    found.looks += 1
+    return service.reply(found.shown)
+
+
+def delete(service: ServiceRequest) -> Reply:
+    """Deletes a stored answer."""
+    if service.stored.responses.pop(service.names["id"], None) is None:
+        return _missing(service)
+    return service.reply({"id": service.names["id"], "object": "response", "deleted": True})
+
+
+def cancel(service: ServiceRequest) -> Reply:
+    """Cancels a background answer. The error for another one is UNVERIFIED."""
+    found = _found(service)
+    if found is None:
+        return _missing(service)
+    if not found.background:
+        return service.refuse(Refusal("Cannot cancel a synchronous response.", 400, _BAD))
+    found.cancelled = found.looks < _DONE_AFTER
+    return service.reply(found.shown)
+
+
+def input_items(service: ServiceRequest) -> Reply:
+    """Returns the items of the request, the latest first unless the query says otherwise."""
+    found = _found(service)
+    return service.reply(_listed(service, found.input)) if found else _missing(service)
+
+
+def _listed(service: ServiceRequest, items: Iterable[Json]) -> Json:
+    data = _numbered(items)
+    if dict(service.route.query).get("order") != "asc":
+        data.reverse()
+    ends = {"first_id": data[0]["id"] if data else None, "last_id": data[-1]["id"] if data else None}
+    return {"object": "list", "data": data, "has_more": False, **ends}
+
+
+# endpoints: conversations -------------------------------------------------------------------------------
+
+
+def create(service: ServiceRequest) -> Reply:
+    """Creates a conversation."""
+    body = service.body
+    id = f"conv_{service.fresh('conversation', 48, HEX)}"
+    found = Conversation(id, object_of(body.get("metadata")), _numbered(_items(body.get("items"))))
+    service.stored.conversations[id] = found
+    return service.reply(_shown(service, found))
+
+
+def conversation(service: ServiceRequest) -> Reply:
+    """Returns a conversation; with POST, after its metadata changed."""
+    found = service.stored.conversations.get(service.names["id"])
+    if found is None:
+        return _no_conversation(service)
+    if service.http.method == "POST":
+        found.metadata = object_of(service.body.get("metadata"))
+    return service.reply(_shown(service, found))
+
+
+def delete_conversation(service: ServiceRequest) -> Reply:
+    """Deletes a conversation."""
+    if service.stored.conversations.pop(service.names["id"], None) is None:
+        return _no_conversation(service)
+    return service.reply({"id": service.names["id"], "object": "conversation.deleted", "deleted": True})
+
+
+def items(service: ServiceRequest) -> Reply:
+    """Returns the items of a conversation; with POST, the added ones."""
+    found = service.stored.conversations.get(service.names["id"])
+    if found is None:
+        return _no_conversation(service)
+    if service.http.method == "GET":
+        return service.reply(_listed(service, found.items))
+    added = _items(service.body.get("items"))
+    found.items = _numbered([*found.items, *added])
+    return service.reply(_listed(service, found.items[len(found.items) - len(added) :]))
+
+
+def _shown(service: ServiceRequest, found: Conversation) -> Mapping[str, object]:
+    created = service.api.ticket.created
+    return {"id": found.id, "object": "conversation", "created_at": created, "metadata": found.metadata}
+
+
+def _no_conversation(service: ServiceRequest) -> Reply:
+    return service.refuse(Refusal(f"Conversation with id '{service.names['id']}' not found.", 404, _BAD))
+
+
+ROUTES = (
+    ("GET", "/responses/(?P<id>[^/]+)", retrieve),
+    ("DELETE", "/responses/(?P<id>[^/]+)", delete),
+    ("POST", "/responses/(?P<id>[^/]+)/cancel", cancel),
+    ("GET", "/responses/(?P<id>[^/]+)/input_items", input_items),
+    ("POST", "/conversations", create),
+    ("GET", "/conversations/(?P<id>[^/]+)", conversation),
+    ("POST", "/conversations/(?P<id>[^/]+)", conversation),
+    ("DELETE", "/conversations/(?P<id>[^/]+)", delete_conversation),
+    ("GET", "/conversations/(?P<id>[^/]+)/items", items),
+    ("POST", "/conversations/(?P<id>[^/]+)/items", items),
+)

@@ -1,0 +1,289 @@
+"""The endpoints besides chat: embeddings, moderations, models, stored answers, conversations, counts."""
+
+import json
+import re
+from base64 import b64decode
+from math import isclose, sqrt
+from pathlib import Path
+from struct import unpack
+
+import httpx
+import pytest
+
+from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.services import endpoints
+
+KEYS = {"authorization": "Bearer any-key"}
+CLAUDE = {"x-api-key": "any-key", "anthropic-version": "2023-06-01"}
+GOOGLE = {"x-goog-api-key": "any-key"}
+PAGE = Path(__file__).parents[3] / "docs" / "endpoints.md"
+
+
+@pytest.fixture
+def server():
+    with StrictServer() as started:
+        yield started
+
+
+def post(server, path, body, headers=KEYS):
+    return httpx.post(server.origin + path, json=body, headers=headers)
+
+
+def get(server, path, headers=KEYS):
+    return httpx.get(server.origin + path, headers=headers)
+
+
+# embeddings -----------------------------------------------------------------------------------------------
+
+TITAN = "/model/amazon.titan-embed-text-v2:0/invoke"
+PARTS = {"content": {"parts": [{"text": "Hi"}]}}
+EMBEDDINGS = {
+    "openai": ("/v1/embeddings", {"model": "text-embedding-3-small", "input": "Hi"}, 1536, KEYS),
+    "openai, asked size": (
+        "/v1/embeddings",
+        {"model": "text-embedding-3-small", "input": "Hi", "dimensions": 8},
+        8,
+        KEYS,
+    ),
+    "mistral": ("/c/any/-@mistral/v1/embeddings", {"model": "mistral-embed", "input": ["Hi"]}, 1024, KEYS),
+    "gemini": (
+        "/v1beta/models/gemini-embedding-001:embedContent",
+        PARTS | {"outputDimensionality": 16},
+        16,
+        GOOGLE,
+    ),
+    "cohere": (
+        "/v2/embed",
+        {"model": "embed-v4.0", "texts": ["Hi"], "input_type": "search_query"},
+        1536,
+        KEYS,
+    ),
+    "ollama": ("/api/embed", {"model": "nomic-embed-text", "input": "Hi"}, 768, KEYS),
+    "bedrock": (TITAN, {"inputText": "Hi", "dimensions": 256}, 256, KEYS),
+}
+
+
+def numbers(value):
+    """The first list of numbers in a reply."""
+    match value:
+        case [float() | int(), *_]:
+            return value
+        case list():
+            return next(filter(None, map(numbers, value)), None)
+        case dict():
+            return next(filter(None, map(numbers, value.values())), None)
+    return None
+
+
+@pytest.mark.parametrize("name", EMBEDDINGS)
+def test_a_text_has_a_vector_of_the_asked_size(server, name):
+    path, body, size, headers = EMBEDDINGS[name]
+    reply = post(server, path, body, headers)
+    assert reply.status_code == 200, reply.text
+    found = numbers(reply.json())
+    assert len(found) == size
+    assert isclose(sqrt(sum(number**2 for number in found)), 1, rel_tol=1e-3)
+    assert post(server, path, body, headers).json() == reply.json()
+
+
+def test_texts_with_common_words_are_near(server):
+    def vector(text):
+        return post(server, "/v1/embeddings", {"model": "m", "input": text}).json()["data"][0]["embedding"]
+
+    cat, kitten, car = map(
+        vector, ("the small cat sleeps", "the small kitten sleeps", "stock prices fell today")
+    )
+    near, far = (sum(a * b for a, b in zip(cat, other, strict=True)) for other in (kitten, car))
+    assert near > 0.5 > far
+
+
+def test_vectors_as_base64(server):
+    body = {"model": "m", "input": ["Hi"], "dimensions": 4}
+    plain = post(server, "/v1/embeddings", body).json()["data"][0]["embedding"]
+    packed = post(server, "/v1/embeddings", body | {"encoding_format": "base64"}).json()["data"][0][
+        "embedding"
+    ]
+    assert unpack("<4f", b64decode(packed)) == pytest.approx(plain, rel=1e-6)
+
+
+def test_an_embedding_of_nothing_is_refused(server):
+    reply = post(server, "/v1/embeddings", {"model": "m"})
+    assert (reply.status_code, reply.json()["error"]["param"]) == (400, "input")
+
+
+def test_a_text_is_moderated(server):
+    kind, bad = (
+        post(server, "/v1/moderations", {"input": text}).json()["results"][0] for text in ("Hello", "kill")
+    )
+    assert (kind["flagged"], bad["flagged"], bad["categories"]["violence"]) == (False, True, True)
+
+
+# models and counts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("provider", "model"),
+    [("deepseek", "deepseek-v4-flash"), ("groq", "openai/gpt-oss-120b"), ("xai", "grok-4.3")],
+)
+def test_each_provider_lists_its_own_models(server, provider, model):
+    names = [each["id"] for each in get(server, f"/c/any/-@{provider}/v1/models").json()["data"]]
+    assert model in names
+    assert "gpt-4.1" not in names
+
+
+def test_cohere_lists_its_models_to_its_sdk(server):
+    found = get(server, "/v1/models", KEYS | {"user-agent": "cohere/7.1.0"}).json()
+    assert found["models"][0]["name"] == "command-a-03-2025"
+
+
+def test_tokens_are_counted_as_answers_count_them(server):
+    converse = {"messages": [{"role": "user", "content": [{"text": "How many tokens are these?"}]}]}
+    path = "/model/us.anthropic.claude-sonnet-5/"
+    counted = post(server, f"{path}count-tokens", {"input": {"converse": converse}}).json()["inputTokens"]
+    assert counted == post(server, f"{path}converse", converse).json()["usage"]["inputTokens"]
+    words = post(server, "/v1/tokenize", {"text": "two words", "model": "command-a-03-2025"}).json()
+    assert words["token_strings"] == ["two", " words"]
+
+
+def test_ollama_generates_and_lists_what_runs(server):
+    asked = {"model": "qwen3-vl:4b", "prompt": "What is 6 * 7?"}
+    assert post(server, "/api/generate", asked | {"stream": False}).json()["response"] == "42"
+    lines = [json.loads(line) for line in post(server, "/api/generate", asked).text.splitlines()]
+    assert ("".join(line["response"] for line in lines), lines[-1]["done"]) == ("42", True)
+    assert get(server, "/api/ps").json()["models"][0]["name"]
+
+
+# stored answers -------------------------------------------------------------------------------------------
+
+NAME = {"model": "gpt-4.1", "input": "My name is Ada."}
+
+
+def text(answer):
+    return answer["output"][-1]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_continues_a_stored_one(server, stream):
+    first = post(server, "/v1/responses", NAME | {"stream": stream})
+    id = re.search(r"resp_\w+", first.text)[0]
+    second = post(
+        server, "/v1/responses", {"model": "gpt-4.1", "input": "What is my name?", "previous_response_id": id}
+    )
+    assert text(second.json()) == "You said: “My name is Ada.”"
+    third = {
+        "model": "gpt-4.1",
+        "input": "And what is my name now?",
+        "previous_response_id": second.json()["id"],
+    }
+    assert "Ada" in text(post(server, "/v1/responses", third).json())
+
+
+def test_a_stored_answer_is_retrieved_and_deleted(server):
+    answer = post(server, "/v1/responses", NAME).json()
+    path = f"/v1/responses/{answer['id']}"
+    assert get(server, path).json() == answer
+    (item,) = get(server, f"{path}/input_items").json()["data"]
+    assert item["content"] == [{"type": "input_text", "text": "My name is Ada."}]
+    assert httpx.delete(server.origin + path, headers=KEYS).json()["deleted"] is True
+    assert get(server, path).status_code == 404
+    assert post(server, f"{path}/cancel", {}).status_code == 404
+
+
+@pytest.mark.parametrize("more", [{"store": False}, {}])
+def test_an_answer_that_is_not_stored_cannot_be_continued(server, more):
+    id = post(server, "/v1/responses", NAME | more).json()["id"] if more else "resp_unknown"
+    reply = post(server, "/v1/responses", NAME | {"previous_response_id": id})
+    error = reply.json()["error"]
+    assert (reply.status_code, error["code"], error["param"]) == (
+        400,
+        "previous_response_not_found",
+        "previous_response_id",
+    )
+    assert error["message"] == f"Previous response with id '{id}' not found."
+
+
+def test_a_background_answer_is_queued_then_runs_then_is_complete(server):
+    queued = post(server, "/v1/responses", NAME | {"background": True}).json()
+    states = [get(server, f"/v1/responses/{queued['id']}").json() for _ in range(3)]
+    assert [queued["status"], *(state["status"] for state in states)] == [
+        *("queued", "in_progress", "completed", "completed")
+    ]
+    assert "Ada" in text(states[-1])
+    other = post(server, "/v1/responses", NAME | {"background": True, "input": "Hi"}).json()
+    assert post(server, f"/v1/responses/{other['id']}/cancel", {}).json()["status"] == "cancelled"
+    assert get(server, f"/v1/responses/{other['id']}").json()["status"] == "cancelled"
+
+
+def test_a_conversation_has_the_items_of_its_answers(server):
+    id = post(server, "/v1/conversations", {"metadata": {"topic": "names"}}).json()["id"]
+    post(server, "/v1/responses", NAME | {"conversation": id})
+    reply = post(
+        server, "/v1/responses", {"model": "gpt-4.1", "input": "What is my name?", "conversation": {"id": id}}
+    )
+    assert text(reply.json()) == "You said: “My name is Ada.”"
+    items = get(server, f"/v1/conversations/{id}/items?order=asc").json()["data"]
+    assert [item["role"] for item in items] == ["user", "assistant", "user", "assistant"]
+    assert get(server, f"/v1/conversations/{id}").json()["metadata"] == {"topic": "names"}
+    assert httpx.delete(f"{server.origin}/v1/conversations/{id}", headers=KEYS).json()["deleted"] is True
+    assert post(server, "/v1/responses", NAME | {"conversation": id}).status_code == 404
+
+
+def test_batches_are_listed_and_cancelled(server):
+    request = {
+        "custom_id": "1",
+        "params": {
+            "model": "claude-sonnet-5",
+            "max_tokens": 9,
+            "messages": [{"role": "user", "content": "Hi"}],
+        },
+    }
+    id = post(server, "/v1/messages/batches", {"requests": [request]}, CLAUDE).json()["id"]
+    assert [each["id"] for each in get(server, "/v1/messages/batches", CLAUDE).json()["data"]] == [id]
+    assert (
+        post(server, f"/v1/messages/batches/{id}/cancel", {}, CLAUDE).json()["processing_status"]
+        == "canceling"
+    )
+
+
+def test_a_file_for_mistral_needs_no_purpose(server):
+    file = {"file": ("a.jsonl", b"{}")}
+    reply = httpx.post(f"{server.origin}/c/any/-@mistral/v1/files", files=file, headers=KEYS)
+    assert (reply.status_code, reply.json()["purpose"], reply.json()["source"]) == (
+        200,
+        "fine-tune",
+        "upload",
+    )
+
+
+# what is not served ---------------------------------------------------------------------------------------
+
+NOT_SERVED = {
+    "openai": ("/v1/audio/speech", KEYS),
+    "anthropic": ("/v1/skills", CLAUDE),
+    "gemini": ("/v1beta/cachedContents", GOOGLE),
+    "bedrock": ("/model/us.anthropic.claude-sonnet-5/invoke", KEYS),
+    "cohere": ("/v2/rerank", KEYS),
+    "mistral": ("/c/any/-@mistral/v1/ocr", KEYS),
+    "ollama": ("/api/pull", KEYS),
+}
+
+
+@pytest.mark.parametrize("name", NOT_SERVED)
+def test_what_is_not_served_is_501_in_the_providers_form(server, name):
+    path, headers = NOT_SERVED[name]
+    reply = post(server, path, {}, headers)
+    assert reply.status_code == 501
+    assert "does not serve" in json.dumps(reply.json())
+
+
+def test_what_no_provider_has_is_404(server):
+    assert post(server, "/v1/no-such-endpoint", {}).status_code == 404
+
+
+def test_the_page_has_every_endpoint():
+    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")][1:]
+    shown = {tuple(cell.strip(" `") for cell in row.strip("|").split("|")) for row in rows}
+    assert shown == {
+        (wire, method or "any", path, "yes" if served else "501")
+        for wire, method, path, served in endpoints()
+    }, "write it again: python -m ellmer_conformance.server.services > docs/endpoints.md"
