@@ -15,24 +15,6 @@ from ..wire.request_and_stream_merger import Request
 if TYPE_CHECKING:
     from ..tools.context import CallScope
 
-__all__ = [
-    "Answer",
-    "CallTools",
-    "Callback",
-    "Clock",
-    "Decide",
-    "Effect",
-    "Emit",
-    "Fetch",
-    "Finish",
-    "Loop",
-    "Notify",
-    "ReadBody",
-    "ReadEvents",
-    "Send",
-    "Wait",
-]
-
 T = TypeVar("T")
 Callback = Callable[[Any], Any]
 

@@ -25,9 +25,6 @@ from .history import History
 from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .settings import Settings
 
-__all__ = ["CalledData", "Pieces", "cut_short", "read", "turn_of"]
-
-
 T = TypeVar("T")
 
 
@@ -119,10 +116,10 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     return _understood(settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, why)), merger)
 
 
-def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
+def _understood(wire: Wire, read: Callable[[Any], T], answer: Any) -> T:
     """Turns an answer of an unexpected shape into the provider's error instead of a crash."""
     try:
-        return read(said)
+        return read(answer)
     except EllmerError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -185,10 +182,10 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
 
 def _counts(tokens: Tokens) -> Tokens:
     """Returns the valid token counts. An invalid one does not invalidate the answer."""
-    given = vars(tokens)
-    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
+    counts = vars(tokens)
+    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in counts.values()):
         return tokens
-    return Tokens(**{name: _whole(count) for name, count in given.items()})
+    return Tokens(**{name: _whole(count) for name, count in counts.items()})
 
 
 def _whole(count: object) -> int | None:

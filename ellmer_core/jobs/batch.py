@@ -234,9 +234,9 @@ class Job:
     ) -> None:
         self.api = _api(chat.wire)
         self.chat, self.path, self.wanted, self.mode = chat, Path(path), wanted, mode
-        given = all_inputs(prompts)
-        self.forks = [chat.fork() for _ in given]
-        self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, given, strict=True)]  # noqa: SLF001 - of this package
+        inputs = all_inputs(prompts)
+        self.forks = [chat.fork() for _ in inputs]
+        self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
         self.state: Json = {"version": VERSION, "stage": "new", "asked": self.fingerprints()}
         if self.path.exists():
             self.state = _state(self.path, {} if ignore_hash else self.state["asked"])
@@ -373,8 +373,8 @@ def _state(path: Path, wanted: Mapping[str, str]) -> Json:
     return dict(state)
 
 
-def _check(stage: str, held: Any) -> None:
-    if not isinstance(held, dict):
+def _check(stage: str, value: Any) -> None:
+    if not isinstance(value, dict):
         raise TypeError(f"no object {HOLDS[stage]}")
 
 

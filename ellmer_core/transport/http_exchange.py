@@ -22,9 +22,6 @@ from ..version import VERSION
 from ..wire.framing.sse_and_ndjson import decoder
 from .http_clients import Connection, Timeouts
 
-__all__ = ["LINGER", "ConnectionMonitor", "HttpExchange", "hang_up", "some_time"]
-
-
 # --- One exchange ----------------------------------------------------------------------------------------
 
 

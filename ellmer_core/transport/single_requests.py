@@ -30,8 +30,6 @@ from .http_clients import Connection
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["arun", "asked", "asked_json", "counted", "deleted", "run", "stepped", "uploaded"]
-
 PAUSE, LONGEST = 2.0, 600.0  # seconds: between two looks at a file that is not ready, and in all
 
 T = TypeVar("T")
@@ -41,7 +39,9 @@ def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
     """Returns the body of the answer, with retries if they may help. `max_tries=1` is for requests that must not be
     repeated.
     """
-    body = request.raw if request.raw is not None else encoded(request.json) if request.json else b""
+    body = request.raw
+    if body is None:
+        body = encoded(request.json) if request.json else b""
     for tries in count(1):
         answer = Answer(0)
         try:
