@@ -50,7 +50,9 @@ class ReadBody:
 
 
 class ReadEvents:
-    """Reads more of the open stream; the outcome is a list of events, or `None` at its end."""
+    """Reads more of the open stream; the outcome is a list of events, or `None` at its end. An error may be the last
+    event of the list.
+    """
 
 
 class Finish:

@@ -111,8 +111,9 @@ class AsyncDriver(HttpExchange):
             response = await self.within(
                 client.send(self.built(client, sent), stream=True, follow_redirects=False)
             )
-            self.chunks = response.aiter_bytes()
-            return self.opened(response, sent)
+            answer = self.opened(response, sent)
+            self.chunks = response.aiter_raw() if self.raw else response.aiter_bytes()
+            return answer
 
     async def events(self) -> list[Any] | None:
         with self.watch:
@@ -202,10 +203,9 @@ class AsyncDriver(HttpExchange):
                 self.scope.reschedule(0)
 
     async def _rest(self) -> bytes:
-        body = []
+        body: list[bytes] = []
         async for chunk in self.chunks:
-            body.append(chunk)
-            if self.filled(chunk):
+            if self.added(body, chunk):
                 break
         return b"".join(body)
 

@@ -84,8 +84,8 @@ class BlockingDriver(HttpExchange):
         client = self.connection.blocking()
         with self.watch:
             response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
-            self.chunks = response.iter_bytes()
             answer = self.opened(response, sent)
+            self.chunks = response.iter_raw() if self.raw else response.iter_bytes()
         if self.watch.interrupts and self.watch.left is not None:
             self.set_alarm(self.watch.left)
         return answer
@@ -99,11 +99,10 @@ class BlockingDriver(HttpExchange):
         return self.flushed() if chunk is None else self.fed(chunk)
 
     def body(self) -> bytes:
-        body = []
+        body: list[bytes] = []
         with self.watch:
             for chunk in self.chunks:
-                body.append(chunk)
-                if self.filled(chunk):
+                if self.added(body, chunk):
                     break
         return b"".join(body)
 
