@@ -31,14 +31,15 @@ from ..errors import (
     IncompleteResponseError,
     ProviderError,
     ResponseError,
+    TimeoutError,
     UsageError,
 )
 from ..models.prices.price_lookup import cost
 from ..models.prices.session_usage import log_usage
 from ..schemas.data_frames import Library
-from ..transport.single_requests import asked_json, run, stepped
+from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import Wire
-from ..wire.batch_and_file_apis.base import Batches
+from ..wire.batch_and_file_apis.base import Batches, Steps
 from ..wire.request_and_stream_merger import Json
 from ..wire.structured_output import StructuredMode, answer_of
 from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
@@ -265,17 +266,34 @@ class Job:
         return True
 
     def submit(self) -> None:
-        """Submits the batch. A refused request submitted nothing; after a broken connection, this is unknown."""
+        """Submits the batch. A refusal proves that there is none; after any other failure, this is unknown."""
         if self.chat.get_tools():
             warnings.warn("Tools are not sent in a batch.", EllmerWarning, stacklevel=4)
+        self.chat._connection.prepare(self.chat.wire.base_url)  # noqa: SLF001 - of this package
         steps = self.api.submit(self.chat.wire, self.bodies())
-        self.save(stage="submitting")
         try:
-            batch = self.run(stepped(self.chat.wire, steps, max_tries=1))
-        except (ProviderError, UsageError):
-            self.path.unlink()
+            batch = self.run(self.submitted(steps))
+        except EllmerError as error:
+            if _proves_nothing_was_submitted(error):
+                self.path.unlink(missing_ok=True)
             raise
         self.save(stage="waiting", batch=batch)
+
+    def submitted(self, steps: Steps[Json]) -> Loop[Json]:
+        """Sends the requests that submit the batch. Files (`raw`) may be sent again. The request that creates the batch is
+        sent once, and the file says so right before it is sent.
+        """
+        wire = self.chat.wire
+        try:
+            request = next(steps)
+            while True:
+                if request.raw is None:
+                    sending = asked(wire, request, max_tries=1, before=lambda: self.save(stage="submitting"))
+                else:
+                    sending = asked(wire, request)
+                request = steps.send((yield from sending))
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
 
     def bodies(self) -> dict[str, Json]:
         """Returns the requests by name."""
@@ -341,6 +359,18 @@ class Job:
         new = self.path.with_name(f"{self.path.name}.new")
         new.write_text(json.dumps(self.state, ensure_ascii=False, indent=1), encoding="utf-8")
         new.replace(self.path)
+
+
+def _proves_nothing_was_submitted(error: EllmerError) -> bool:
+    """Tells whether the provider refused the request, or was never reached. A gateway's 502 or 504 may come after the
+    provider has accepted it, and so may a 408.
+    """
+    match error:
+        case ProviderError(status=int(status)):
+            return 300 <= status < 500 and status != 408
+        case TimeoutError():
+            return error.phase == "connect"
+    return isinstance(error, UsageError)
 
 
 def _api(wire: Wire) -> Batches:

@@ -106,6 +106,12 @@ class Connection:
             finalize(self, client.close)
         return self._blocking[process]
 
+    def prepare(self, url: str) -> None:
+        """Makes all that a request to this URL needs and that takes time, but the connection."""
+        self.blocking()
+        if self.client is None and url.startswith("https:"):
+            _tls()
+
     def url(self, url: str) -> Any:
         """Returns a URL in the client's form. Our own clients need not parse the same URL again for each request."""
         return _url(url) if self.client is None else url
