@@ -164,8 +164,9 @@ class ProviderError(EllmerError):
     def __str__(self) -> str:
         whose = f"{self.provider}'s {self.model}".strip() if self.model else self.provider
         status = f" (status {self.status})" if self.status else ""
-        said = f"{whose}{status}: {self.message}" if whose else self.message
-        return printable(f"{said}\n{advice}" if (advice := self.what_to_do()) else said)
+        text = f"{whose}{status}: {self.message}" if whose else self.message
+        advice = self.what_to_do()
+        return printable(f"{text}\n{advice}" if advice else text)
 
 
 class BadRequestError(ProviderError):

@@ -237,23 +237,25 @@ def _called(request: ContentToolRequest, call: ToolContext[Any]) -> Any:
         raise _Refused(f"Unknown tool `{request.name}`.")
     if request.problem is not None:
         raise _Refused(f"The arguments are invalid: {request.problem}. They were: {_cut(request.raw or '')}")
-    given = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
+    arguments = _arguments(tool, request) | ({tool.context: call} if tool.context else {})
     positional = [p for p in parameters(tool.function).values() if p.kind is Parameter.POSITIONAL_ONLY]
-    args = [given.pop(p.name, p.default) for p in positional]
-    return tool.function(*args, **given)
+    args = [arguments.pop(p.name, p.default) for p in positional]
+    return tool.function(*args, **arguments)
 
 
 def _arguments(tool: ToolDef, request: ContentToolRequest) -> dict[str, Any]:
     """Returns the arguments for the function. A null for an optional argument means its default."""
     types = tool.arguments.properties
-    given = {
+    arguments = {
         k: v for k, v in request.arguments.items() if v is not None or k not in types or types[k].required
     }
-    problems = [f"`{name}` is missing" for name, type in types.items() if type.required and name not in given]
+    problems = [
+        f"`{name}` is missing" for name, type in types.items() if type.required and name not in arguments
+    ]
     if not tool.arguments.additional_properties:
-        problems += [f"there is no argument `{name}`" for name in given if name not in types]
+        problems += [f"there is no argument `{name}`" for name in arguments if name not in types]
     converted = {}
-    for name, value in given.items():
+    for name, value in arguments.items():
         try:
             converted[name] = _converted(tool, name, deepcopy(value))
         except ConversionError as error:

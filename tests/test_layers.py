@@ -107,7 +107,7 @@ PACKAGES = {
 
 #: What may not be imported in the parts that do no I/O.
 IO = {"httpx", "socket", "asyncio", "time", "random", "os"}
-PURE = ["ellmer_core.wire", "ellmer_core.conversation.request", "ellmer_conformance.contract.rules"]
+PURE = ["ellmer_core.wire", "ellmer_core.conversation", "ellmer_conformance.contract.rules"]
 DOES_IO = {
     "ellmer_core.tool_execution",  # runs async tools
     "ellmer_core.contents.downloads",
@@ -115,7 +115,6 @@ DOES_IO = {
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.table_file",  # downloads a table of prices
-    "ellmer_core._chat.answers",
     "ellmer_core.transport",
 }
 

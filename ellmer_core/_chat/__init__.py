@@ -1,4 +1,5 @@
-"""`Chat`, the conversation that users work with: history, tools, callbacks, echo, structured output and saving.
+"""`Chat`, the conversation that users work with, is in `chat`. Beside it: what it returns (`answers`), what it prints
+(`console`), structured output, saving, and the writer of tool definitions.
 
 It imports every part below. `providers`, `jobs`, `live`, `mcp` and `inspect_ai` import it. (The name has an underscore
 because `ellmer_core.chat()` is a function.)

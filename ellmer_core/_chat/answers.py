@@ -11,8 +11,6 @@ from ..contents.content import Content, ContentText
 from ..contents.turns import AssistantTurn, Turn
 from ..errors import UsageError
 
-__all__ = ["Answer", "AsyncStream", "Input", "Shown", "Texts", "picker"]
-
 Input = str | Content
 Shown = Content | Turn
 
@@ -97,9 +95,9 @@ class AsyncStream(AsyncIterator[T_co], Generic[T_co]):
         return self
 
     async def __anext__(self) -> T_co:
-        async for one in self._shown:
-            if (picked := self._pick(one)) is not None:
-                return picked
+        async for content in self._shown:
+            if (piece := self._pick(content)) is not None:
+                return piece
         raise StopAsyncIteration
 
     async def aclose(self) -> None:

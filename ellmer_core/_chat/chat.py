@@ -54,8 +54,8 @@ from ..conversation.response import cut_short
 from ..conversation.settings import (
     AskBefore,
     Decide,
+    DecisionLike,
     Fallback,
-    Said,
     Settings,
     StreamController,
     UsageLimits,
@@ -605,8 +605,8 @@ class Chat(Displayed):
                 "Only the first turn can be a SystemTurn. Use set_system_prompt() to replace the system prompt."
             )
         with self._idle("set_turns()"):
-            kept = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
-            turns[:0] = [turn for turn in kept if isinstance(turn, SystemTurn)]
+            system = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
+            turns[:0] = [turn for turn in system if isinstance(turn, SystemTurn)]
             self._history.replace(turns)
 
     def add_turn(self, *turns: Turn) -> None:
@@ -817,7 +817,7 @@ class Chat(Displayed):
         """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
         return list(self._history.waiting)
 
-    def decide(self, decisions: Mapping[str, Said]) -> None:
+    def decide(self, decisions: Mapping[str, DecisionLike]) -> None:
         """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
 
         Args:
@@ -910,9 +910,9 @@ class Chat(Displayed):
 
         contents, wanted = self._contents(inputs), None if type is None else Structured(type).sent
         if include == "complete":
-            said = list(self._history.turns)
+            history = list(self._history.turns)
             new = [self._history.reply(contents)] if contents or self._history.open_requests else []
-            return counted(self.wire, sendable([*said, *new]), [*self._tools.values()], wanted)
+            return counted(self.wire, sendable([*history, *new]), [*self._tools.values()], wanted)
         if include == "new":
             return counted(self.wire, [UserTurn(contents)], [], wanted)
         raise UsageError(f'include must be "new" or "complete", not {include!r}.')
@@ -1276,11 +1276,11 @@ def _registered(callbacks: list[F], callback: F) -> Callable[[], None]:
     if not callable(callback):
         raise UsageError(f"A callback must be a function of one argument, not {callback!r}.")
     callbacks.append(callback)
-    there = [callback]
+    registered = [callback]
 
     def remove() -> None:
-        while there:  # once: the same function may have been registered twice
-            callbacks.remove(there.pop())
+        while registered:  # once: the same function may have been registered twice
+            callbacks.remove(registered.pop())
 
     return remove
 

@@ -22,12 +22,9 @@ from ..contents.content import (
     ContentToolResult,
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
-from ..conversation.settings import DEFER, Decide, Decision, Said
+from ..conversation.settings import DEFER, Decide, Decision, DecisionLike
 from ..errors import UsageError, printable
 from ..tools.result_serialization import flatten
-
-__all__ = ["Echo", "EchoMode", "approver", "ask_at_console", "default_echo", "echo_mode"]
-
 
 # --- Echo ------------------------------------------------------------------------------------------------
 
@@ -231,7 +228,7 @@ def approver(approve: Any) -> Decide | None:
         case "defer":
             return lambda _request: DEFER
         case _ if callable(approve):
-            decide: Callable[[ContentToolRequest], Said] = approve
+            decide: Callable[[ContentToolRequest], DecisionLike] = approve
             return decide
     raise UsageError(f'approve must be a function, "console", "defer" or None, not {approve!r:.80}.')
 

@@ -11,8 +11,6 @@ from ..contents.turns import Turn
 from ..conversation.history import History
 from ..errors import UsageError
 
-__all__ = ["recorded", "restored"]
-
 VERSION = 1
 T = TypeVar("T")
 

@@ -22,9 +22,6 @@ from ..schemas.type_functions import Type, TypeArray, TypeJsonSchema, convert, t
 from ..wire.shared.json_objects import bounded, read_json
 from .answers import Shown
 
-__all__ = ["PartialData", "Structured", "begun_json", "json_values", "partial_value"]
-
-
 # --- The type, and its value in an answer ----------------------------------------------------------------
 
 
@@ -50,9 +47,9 @@ class Structured:
         """Returns the data of an answer. They may be in prose, in a Markdown fence or after thoughts, and may lack
         their wrapper. The data are checked strictly.
         """
-        said = [content.text for content in turn.contents if isinstance(content, ContentText)]
+        texts = [content.text for content in turn.contents if isinstance(content, ContentText)]
         problem: ConversionError | None = None
-        for data in json_values(turn.text, *said[-1:]):
+        for data in json_values(turn.text, *texts[-1:]):
             try:
                 return self._converted(data)
             except ConversionError as error:
@@ -147,9 +144,9 @@ def _within(text: str) -> Iterator[Any]:
 
 def begun_json(text: str) -> str | None:
     """Returns where JSON begins in an incomplete text, or `None` if it has not begun."""
-    said = _THOUGHT.sub("", text)
-    start = _START.search(said)
-    return said[start.start() :] if start else None
+    answer = _THOUGHT.sub("", text)
+    start = _START.search(answer)
+    return answer[start.start() :] if start else None
 
 
 # --- Data while they arrive ------------------------------------------------------------------------------
@@ -161,7 +158,7 @@ class PartialData:
     def __init__(self, wanted: Structured, max_retries: int, paused: Callable[[AssistantTurn], bool]) -> None:
         self._wanted, self._left, self._paused = wanted, max_retries, paused
         self._text = ""
-        self._known: Known | None = None
+        self._known: Partial | None = None
 
     def pick(self, shown: Shown) -> Any:
         """Returns the data so far, or `None` if nothing changed. Raises `ConversionError` if the last answer does not
@@ -197,48 +194,48 @@ class PartialData:
         same = self._known is not None and data == self._known.data
         if data is None or same or (self._wanted.wrapped and data == {}):
             return None
-        self._known = Known(data, partial_value(data, self._wanted.type, self._known))
+        self._known = Partial(data, partial_value(data, self._wanted.type, self._known))
         return self._known.value
 
 
-class Known(NamedTuple):
+class Partial(NamedTuple):
     """The data so far, and the value that was made of them."""
 
     data: Any
     value: Any
 
 
-def partial_value(data: Any, type: Any, known: Known | None = None) -> Any:  # noqa: PLR0911 - one return per kind of type
+def partial_value(data: Any, type: Any, before: Partial | None = None) -> Any:  # noqa: PLR0911 - one return per kind of type
     """Returns the known part of a value of a type. Missing fields of an object have their default, or are `None`.
 
     Parts that are equal to those of `known` are taken from there, because long data would otherwise be made anew for
     each piece of a stream.
     """
-    if known is not None and data == known.data:
-        return known.value
+    if before is not None and data == before.data:
+        return before.value
     if get_origin(type) is Annotated:
-        return partial_value(data, get_args(type)[0], known)
+        return partial_value(data, get_args(type)[0], before)
     origin, arguments = get_origin(type), get_args(type)
     match data:
         case _ if isinstance(type, Type):
             return data
         case _ if origin in {Union, UnionType}:
-            return _of_one(data, [option for option in arguments if option is not NoneType], known)
+            return _union_value(data, [option for option in arguments if option is not NoneType], before)
         case list() if arguments:
-            items = chain(_known_items(known), repeat(None))
+            items = chain(_item_partials(before), repeat(None))
             return [
-                partial_value(item, arguments[0], before) for item, before in zip(data, items, strict=False)
+                partial_value(item, arguments[0], earlier) for item, earlier in zip(data, items, strict=False)
             ]
         case dict() if origin is not None and len(arguments) == 2:
             return {
-                name: partial_value(value, arguments[1], _known_field(known, name, name))
+                name: partial_value(value, arguments[1], _field_partial(before, name, name))
                 for name, value in data.items()
             }
         case dict() if (fields := _fields(type)) is not None:
             return _object(
                 type,
                 {
-                    name: partial_value(data[key], kind, _known_field(known, key, name))
+                    name: partial_value(data[key], kind, _field_partial(before, key, name))
                     for name, (key, kind) in fields.items()
                     if key in data
                 },
@@ -246,28 +243,28 @@ def partial_value(data: Any, type: Any, known: Known | None = None) -> Any:  # n
     return _leaf(data, type)
 
 
-def _known_items(known: Known | None) -> Iterable[Known]:
-    match known:
-        case Known(list() as data, list() as values):
-            return map(Known, data, values)
+def _item_partials(before: Partial | None) -> Iterable[Partial]:
+    match before:
+        case Partial(list() as data, list() as values):
+            return map(Partial, data, values)
     return ()
 
 
-def _known_field(known: Known | None, key: str, name: str) -> Known | None:
-    match known:
-        case Known(dict() as data, dict() as values) if key in data and name in values:
-            return Known(data[key], values[name])
-        case Known(dict() as data, value) if (
+def _field_partial(before: Partial | None, key: str, name: str) -> Partial | None:
+    match before:
+        case Partial(dict() as data, dict() as values) if key in data and name in values:
+            return Partial(data[key], values[name])
+        case Partial(dict() as data, value) if (
             key in data and hasattr(value, name) and not isinstance(value, dict)
         ):
-            return Known(data[key], getattr(value, name))
+            return Partial(data[key], getattr(value, name))
     return None
 
 
-def _of_one(data: Any, options: list[Any], known: Known | None) -> Any:
+def _union_value(data: Any, options: list[Any], before: Partial | None) -> Any:
     """Returns a value of one of several types: the only one, or the first that has all fields so far."""
     if len(options) == 1:
-        return partial_value(data, options[0], known)
+        return partial_value(data, options[0], before)
     if isinstance(data, dict):
         for option in options:
             fields = _fields(option)
@@ -293,10 +290,10 @@ def _object(type: Any, values: dict[str, Any]) -> Any:
     if hasattr(type, "model_construct"):
         missing = [name for name, field in type.model_fields.items() if field.is_required()]
         return type.model_construct(**dict.fromkeys(missing) | values)
-    made = object.__new__(type)
+    instance = object.__new__(type)
     for field in dataclasses.fields(type):
-        object.__setattr__(made, field.name, values.get(field.name, _default(field)))
-    return made
+        object.__setattr__(instance, field.name, values.get(field.name, _default(field)))
+    return instance
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

@@ -69,8 +69,8 @@ def _described(function: Callable[..., Any]) -> str:
         signature = f"{name}{inspect.signature(function)}"
     except (TypeError, ValueError):
         signature = f"{name}(…), whose parameters Python does not know"
-    known = inspect.getdoc(function) or _source(function) or "(nothing else is known)"
-    return f"<signature>\n{signature}\n</signature>\n<documentation>\n{known}\n</documentation>"
+    documentation = inspect.getdoc(function) or _source(function) or "(nothing else is known)"
+    return f"<signature>\n{signature}\n</signature>\n<documentation>\n{documentation}\n</documentation>"
 
 
 def _source(function: Callable[..., Any]) -> str:

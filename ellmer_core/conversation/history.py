@@ -26,9 +26,6 @@ from ..errors import UsageError
 from ..tools.result_serialization import split
 from .settings import Decision
 
-__all__ = ["INTERRUPTED", "NEVER_CALLED", "SUMMARIZE", "History", "parted", "sendable", "shorten"]
-
-
 NEVER_CALLED = "Chat ended before the tool could be invoked."
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 
@@ -88,8 +85,8 @@ class History:
         A result from the caller has priority over a stored one. A request without a result gets the statement that
         the tool was not called.
         """
-        given, rest = split(inputs)
-        results = {**self.results, **(self._placed(given) if given else {})}
+        own_results, rest = split(inputs)
+        results = {**self.results, **(self._placed(own_results) if own_results else {})}
         answers = [
             results.get(i) or ContentToolResult(error=NEVER_CALLED, request=request)
             for i, request in enumerate(self.open_requests)
@@ -138,11 +135,11 @@ class History:
             return ()
         return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
-    def _placed(self, given: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
+    def _placed(self, results: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
         from ..tools.result_validation import check_tool_result  # noqa: PLC0415 - this argument is rare
 
         placed: dict[int, ContentToolResult] = {}
-        for result in given:
+        for result in results:
             place = self._place(result, taken=placed)
             request = self.open_requests[place]
             placed[place] = replaced(check_tool_result(request.name, result), request=request)
@@ -231,18 +228,18 @@ def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], li
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
         raise UsageError(f"keep= must be the number of rounds to keep, 0 or more, not {keep!r}.")
     system: list[Turn] = [turn for turn in turns if isinstance(turn, SystemTurn)]
-    said = [turn for turn in turns if not isinstance(turn, SystemTurn)]
-    starts = [place for place, turn in enumerate(said) if _starts(turn)]
-    kept = len(said) if not keep else (starts[-keep] if len(starts) >= keep else 0)
-    return system, said[:kept], said[kept:]
+    messages = [turn for turn in turns if not isinstance(turn, SystemTurn)]
+    starts = [place for place, turn in enumerate(messages) if _starts(turn)]
+    older = [*[0] * keep, *starts][-keep] if keep else len(messages)
+    return system, messages[:older], messages[older:]
 
 
 def shorten(history: History, keep: int, summary: Turn | None) -> None:
     """Replaces the older rounds by their summary, or removes them if there is none."""
-    system, older, kept = parted(history.turns, keep)
+    system, older, recent = parted(history.turns, keep)
     if older:
-        results = history.results if kept else {}
-        history.replace([*system, *(_round(summary.text) if summary else []), *kept], results)
+        results = history.results if recent else {}
+        history.replace([*system, *(_round(summary.text) if summary else []), *recent], results)
 
 
 def _round(summary: str) -> list[Turn]:

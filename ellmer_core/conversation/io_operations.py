@@ -14,24 +14,6 @@ from ..wire.interfaces import Request
 if TYPE_CHECKING:
     from ..tools.definition import CallScope
 
-__all__ = [
-    "Answer",
-    "CallTools",
-    "Callback",
-    "Clock",
-    "Decide",
-    "Effect",
-    "Emit",
-    "Fetch",
-    "Finish",
-    "Loop",
-    "Notify",
-    "ReadBody",
-    "ReadEvents",
-    "Send",
-    "Wait",
-]
-
 T = TypeVar("T")
 Callback = Callable[[Any], Any]
 
@@ -67,7 +49,9 @@ class ReadBody:
 
 
 class ReadEvents:
-    """Reads more of the open stream; the outcome is a list of events, or `None` at its end."""
+    """Reads more of the open stream; the outcome is a list of events, or `None` at its end. An error may be the last
+    event of the list.
+    """
 
 
 class Finish:

@@ -56,8 +56,6 @@ from .response import cut_short, read
 from .retries import answered
 from .settings import Cancelled, Settings, agreed, decision_of, denial, needs_decision, recorded
 
-__all__ = ["call_tools", "converse"]
-
 
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
     """Sends the inputs, runs the tools that the model calls, and repeats this until the model has answered.

@@ -34,24 +34,12 @@ from .history import History, sendable
 from .io_operations import Clock, Fetch, Loop
 from .settings import Settings
 
-__all__ = [
-    "Sendable",
-    "expiring",
-    "inlined",
-    "request_turns",
-    "sendable_to",
-    "sent_along",
-    "unfetched",
-    "warn_replaced",
-]
-
-
 # --- The steps -------------------------------------------------------------------------------------------
 
 
 def request_turns(history: History, settings: Settings, user: UserTurn | None) -> Loop[Sendable]:
     """Returns the history and the new turn in the form for the model, and the contents that are left out."""
-    turns = _said(history, settings)
+    turns = _history_after_hooks(history, settings)
     special = not_plain(turns)
     if special:
         turns = sendable(turns)
@@ -67,7 +55,7 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     return Sendable(sent.turns, [*sent.replaced, *missed])
 
 
-def _said(history: History, settings: Settings) -> list[Turn]:
+def _history_after_hooks(history: History, settings: Settings) -> list[Turn]:
     """Returns the history after the caller's hooks."""
     turns = list(history.turns)
     for change in settings.on_history:
@@ -89,15 +77,15 @@ def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | No
             except (UsageError, ConnectError) as error:
                 settings.fetched[url] = str(error)
     missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
-    given = user.contents if user else ()
-    if here := next((c.url for c in given if isinstance(c, ContentImageRemote) and c.url in missed), ""):
+    contents = user.contents if user else ()
+    if here := next((c.url for c in contents if isinstance(c, ContentImageRemote) and c.url in missed), ""):
         raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
     return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
 
 
 def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
     """Warns the caller of content that the model gets only as a description, once for each chat and medium."""
-    if new := [one for one in dict.fromkeys(replaced) if one not in settings.warned]:
+    if new := [description for description in dict.fromkeys(replaced) if description not in settings.warned]:
         settings.warned.update(new)
         warn(
             f"{settings.wire.provider}'s {settings.wire.model} was not sent {', '.join(new)}; a description was sent instead."
@@ -214,9 +202,9 @@ def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
     if isinstance(turn, SystemTurn | AssistantTurn):
         return turn
     _name_results(wire, turn, replaced)
-    said = [_content(wire, content, replaced) for content in turn.contents]
-    same = all(new is old for new, old in zip(said, turn.contents, strict=True))
-    return turn if same else UserTurn(said)
+    contents = [_content(wire, content, replaced) for content in turn.contents]
+    same = all(new is old for new, old in zip(contents, turn.contents, strict=True))
+    return turn if same else UserTurn(contents)
 
 
 def _content(wire: Wire, content: Content, replaced: list[str]) -> Content:
@@ -255,11 +243,11 @@ def _without_calls(turn: Turn) -> Turn:
     """Describes calls and results of another model as text, for a model without tools."""
     if not any(isinstance(content, ContentToolRequest | ContentToolResult) for content in turn.contents):
         return turn
-    contents = [_told(content) for content in turn.contents]
+    contents = [_as_text(content) for content in turn.contents]
     return UserTurn(contents) if isinstance(turn, UserTurn) else AssistantTurn(contents)
 
 
-def _told(content: Content) -> Content:
+def _as_text(content: Content) -> Content:
     match content:
         case ContentToolRequest(name=name, arguments=arguments):
             return ContentText(f"[The tool {name} was called with {json_text(dict(arguments))}.]")

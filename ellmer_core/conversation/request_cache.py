@@ -23,15 +23,13 @@ from ..wire.interfaces import Json, Request
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["RequestCache", "encoded"]
-
 
 SPARE = (
     16  # so many turns that are no longer said may be held, so that a chat does not sort them out each time
 )
 
 
-class Kept(NamedTuple):
+class LastRequest(NamedTuple):
     """The turns of one request, the number of messages of each, all messages, and their bytes."""
 
     turns: list[Turn]
@@ -51,7 +49,7 @@ class RequestCache:
     messages: dict[int, list[Json]] = field(default_factory=dict)
     tools: dict[int, tuple[ToolDef, Json]] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
-    last: Kept = field(default_factory=lambda: Kept([], [], [], []))
+    last: LastRequest = field(default_factory=lambda: LastRequest([], [], [], []))
 
     def request(
         self,
@@ -75,8 +73,8 @@ class RequestCache:
 
     def copy(self) -> RequestCache:
         """Returns a copy for a fork of the chat."""
-        kept = dict(self.turns), dict(self.messages), dict(self.tools), dict(self.texts)
-        return RequestCache(self.wire, *kept, self.last)
+        tables = dict(self.turns), dict(self.messages), dict(self.tools), dict(self.texts)
+        return RequestCache(self.wire, *tables, self.last)
 
     def _keeping(self, wire: Wire) -> Wire:
         """Returns a copy of the wire that gets its messages from here."""
@@ -92,42 +90,42 @@ class RequestCache:
         same = _same(before, turns)
         groups = [self._message(turn, message) for turn in turns[same:]]
         new = list(chain.from_iterable(groups))
-        known = len(messages) - sum(counts[same:])
-        self.last = Kept(
+        reused = len(messages) - sum(counts[same:])
+        self.last = LastRequest(
             list(turns),
             counts[:same] + list(map(len, groups)),
-            messages[:known] + new,
-            texts[:known] + list(map(self._text, new)),
+            messages[:reused] + new,
+            texts[:reused] + list(map(self._text, new)),
         )
         return self.last.messages
 
     def _message(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-        known = self.messages.get(id(turn))
-        return self._new(turn, message) if known is None else known
+        messages = self.messages.get(id(turn))
+        return self._new(turn, message) if messages is None else messages
 
     def _new(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
         self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
-        self.texts.update((id(one), encoded(one)) for one in self.messages[id(turn)])
+        self.texts.update((id(each), encoded(each)) for each in self.messages[id(turn)])
         return self.messages[id(turn)]
 
     def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
         """Returns the definition of a tool."""
         if id(tool) not in self.tools:
-            made = definition(tool)
-            self.tools[id(tool)], self.texts[id(made)] = (tool, made), encoded(made)
+            result = definition(tool)
+            self.tools[id(tool)], self.texts[id(result)] = (tool, result), encoded(result)
         return self.tools[id(tool)][1]
 
     def _forget_everything(self) -> None:
         self.turns, self.messages, self.tools, self.texts = {}, {}, {}, {}
-        self.last = Kept([], [], [], [])
+        self.last = LastRequest([], [], [], [])
 
     def _forget_all_but(self, turns: Sequence[Turn], tools: Sequence[ToolDef]) -> None:
         self.tools = {id(tool): self.tools[id(tool)] for tool in tools if id(tool) in self.tools}
         self.turns = {id(turn): turn for turn in turns if id(turn) in self.turns}
         self.messages = {name: self.messages[name] for name in self.turns}
-        there = {id(one) for messages in self.messages.values() for one in messages}
-        there |= {id(made) for _, made in self.tools.values()}
-        self.texts = {name: text for name, text in self.texts.items() if name in there}
+        used = {id(message) for messages in self.messages.values() for message in messages}
+        used |= {id(definition) for _, definition in self.tools.values()}
+        self.texts = {name: text for name, text in self.texts.items() if name in used}
 
     def _body(self, body: Json) -> bytes:
         """Returns the whole body. Cached items of lists are reused. One `join()` builds the body, because copying a
@@ -151,8 +149,8 @@ class RequestCache:
         return self.texts.get(id(item)) or encoded(item)
 
     def _items(self, items: list[Any]) -> list[bytes]:
-        known = list(map(self.texts.get, map(id, items)))
-        return known if all(known) else list(map(self._text, items))  # type: ignore[return-value]  # mypy does not see what all() says
+        texts = list(map(self.texts.get, map(id, items)))
+        return texts if all(texts) else list(map(self._text, items))  # type: ignore[return-value]  # mypy does not see what all() says
 
 
 def _same(before: Sequence[object], now: Sequence[object]) -> int:

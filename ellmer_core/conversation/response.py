@@ -5,7 +5,7 @@ anywhere. It does no I/O.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from operator import is_
 from typing import Any, TypeVar
@@ -29,9 +29,6 @@ from ..wire.shared.tool_calls import STRUCTURED
 from .history import History
 from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .settings import Settings
-
-__all__ = ["CalledData", "Pieces", "cut_short", "read", "turn_of"]
-
 
 T = TypeVar("T")
 
@@ -95,39 +92,61 @@ def _whatever_body() -> Loop[bytes]:
 
 
 def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
-    """Shows an answer while it arrives. A stream is complete only with the format's end marker."""
+    """Shows an answer while it arrives. A stream is complete only with the format's end marker, and nothing after it
+    counts. All that was decoded before an error counts.
+    """
     merger = settings.wire.merger()
     pieces = Pieces(merger)
     called = CalledData(settings)
-    why: Exception | None = None
-    done = False
-    while not done:
+    failure: Exception | None = None
+    ended = False
+    while not ended:
         try:
             events: list[Any] | None = yield ReadEvents()
         except TimeoutError:
             raise
         except ConnectError as error:
-            events, why = None, error
+            events, failure = None, error
         settings.controller.check()
         if events is None:
             break
-        for event in events:
-            for piece in _understood(settings.wire, pieces.of, event):
-                history.receive(piece)
-                yield Emit(piece)
-                settings.controller.check()
-            done = done or event == "[DONE]" or merger.done
-        if data := called.more(merger):
-            history.receive(data)
-            yield Emit(data)
+        try:
+            ended = yield from _events_shown(history, settings, pieces, merger, events)
+        except EllmerError:
+            yield from _show(history, called.more(merger))
+            raise
+        yield from _show(history, called.more(merger))
     yield Finish()
-    return _understood(settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, why)), merger)
+    return _understood(
+        settings.wire, lambda merger: turn_of(settings.wire, _finished(merger, failure)), merger
+    )
 
 
-def _understood(wire: Wire, read: Callable[[Any], T], said: Any) -> T:
+def _events_shown(
+    history: History, settings: Settings, pieces: Pieces, merger: Merger, events: Sequence[Any]
+) -> Loop[bool]:
+    """Shows the contents of events. Returns whether the end marker is among them."""
+    for event in events:
+        if isinstance(event, EllmerError):
+            raise event
+        for piece in _understood(settings.wire, pieces.of, event):
+            yield from _show(history, piece)
+            settings.controller.check()
+        if event == "[DONE]" or merger.done:
+            return True
+    return False
+
+
+def _show(history: History, piece: Content | None) -> Loop[None]:
+    if piece is not None:
+        history.receive(piece)
+        yield Emit(piece)
+
+
+def _understood(wire: Wire, read: Callable[[Any], T], answer: Any) -> T:
     """Turns an answer of an unexpected shape into the provider's error instead of a crash."""
     try:
-        return read(said)
+        return read(answer)
     except EllmerError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -190,10 +209,10 @@ def turn_of(wire: Wire, response: dict[str, Any]) -> AssistantTurn:
 
 def _counts(tokens: Tokens) -> Tokens:
     """Returns the valid token counts. An invalid one does not invalidate the answer."""
-    given = vars(tokens)
-    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in given.values()):
+    counts = vars(tokens)
+    if all(count is None or (type(count) is int and 0 <= count <= MOST) for count in counts.values()):
         return tokens
-    return Tokens(**{name: _whole(count) for name, count in given.items()})
+    return Tokens(**{name: _whole(count) for name, count in counts.items()})
 
 
 def _whole(count: object) -> int | None:

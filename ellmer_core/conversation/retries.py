@@ -21,9 +21,6 @@ from .history import History
 from .io_operations import Loop
 from .settings import Settings
 
-__all__ = ["answered", "wait"]
-
-
 # --- The same request again ------------------------------------------------------------------------------
 
 

@@ -22,7 +22,7 @@ from .request_cache import RequestCache
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["DEFER", "AskBefore", "Decide", "Decision", "Said", "StreamController", "UsageLimits"]
+__all__ = ["DEFER", "AskBefore", "Decide", "Decision", "DecisionLike", "StreamController", "UsageLimits"]
 
 
 # --- Usage limits ----------------------------------------------------------------------------------------
@@ -128,8 +128,8 @@ class Decision(Value):
 
 DEFER: Literal["defer"] = "defer"
 
-Said = Decision | bool | Mapping[str, Any] | Literal["defer"]
-Decide = Callable[[ContentToolRequest], Said | Awaitable[Said]]
+DecisionLike = Decision | bool | Mapping[str, Any] | Literal["defer"]
+Decide = Callable[[ContentToolRequest], DecisionLike | Awaitable[DecisionLike]]
 AskBefore = bool | str | Collection[str] | Callable[[ContentToolRequest], bool]
 
 _decide: ContextVar[Decide | None] = ContextVar("ellmer_core_decide", default=None)
@@ -169,7 +169,9 @@ def _asks(asks: Any, about: Any) -> bool:
         return True
 
 
-def decided(request: ContentToolRequest, approve: Decide | None = None) -> Said | Awaitable[Said]:
+def decided(
+    request: ContentToolRequest, approve: Decide | None = None
+) -> DecisionLike | Awaitable[DecisionLike]:
     """Asks for a decision. If nobody can be asked, the answer is no."""
     decide = approve or _decide.get()
     if decide is None:
@@ -177,22 +179,22 @@ def decided(request: ContentToolRequest, approve: Decide | None = None) -> Said 
     return decide(request)
 
 
-def decision_of(said: Said) -> Decision | None:
+def decision_of(answer: DecisionLike) -> Decision | None:
     """Returns a decision from an answer, which may be JSON, or `None` if the decision comes later."""
-    match said:
+    match answer:
         case Decision() | None:
-            return said
+            return answer
         case bool():
-            return Decision(approved=said)
+            return Decision(approved=answer)
         case "defer":
             return None
-        case {"approved": bool(approved)} if not said.keys() - {"approved", "arguments", "reason"}:
-            arguments, reason = said.get("arguments"), said.get("reason") or Decision.reason
+        case {"approved": bool(approved)} if not answer.keys() - {"approved", "arguments", "reason"}:
+            arguments, reason = answer.get("arguments"), answer.get("reason") or Decision.reason
             if isinstance(arguments, Mapping | None) and isinstance(reason, str):
                 return Decision(approved, arguments, reason)
     raise UsageError(
         'A decision is True, False, "defer", a Decision or {"approved": true, "arguments": {…}, "reason": "…"}, '
-        f"not {said!r:.100}."
+        f"not {answer!r:.100}."
     )
 
 

@@ -31,13 +31,14 @@ from ..errors import (
     IncompleteResponseError,
     ProviderError,
     ResponseError,
+    TimeoutError,
     UsageError,
 )
 from ..models.prices.price_lookup import cost, log_usage
 from ..schemas.data_frames import Library
-from ..transport.single_requests import asked_json, run, stepped
+from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
-from ..wire.batches_and_files import Batches
+from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
 from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
 
@@ -232,9 +233,9 @@ class Job:
     ) -> None:
         self.api = _api(chat.wire)
         self.chat, self.path, self.wanted, self.mode = chat, Path(path), wanted, mode
-        given = all_inputs(prompts)
-        self.forks = [chat.fork() for _ in given]
-        self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, given, strict=True)]  # noqa: SLF001 - of this package
+        inputs = all_inputs(prompts)
+        self.forks = [chat.fork() for _ in inputs]
+        self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
         self.state: Json = {"version": VERSION, "stage": "new", "asked": self.fingerprints()}
         if self.path.exists():
             self.state = _state(self.path, {} if ignore_hash else self.state["asked"])
@@ -263,17 +264,34 @@ class Job:
         return True
 
     def submit(self) -> None:
-        """Submits the batch. A refused request submitted nothing; after a broken connection, this is unknown."""
+        """Submits the batch. A refusal proves that there is none; after any other failure, this is unknown."""
         if self.chat.get_tools():
             warnings.warn("Tools are not sent in a batch.", EllmerWarning, stacklevel=4)
+        self.chat._connection.prepare(self.chat.wire.base_url)  # noqa: SLF001 - of this package
         steps = self.api.submit(self.chat.wire, self.bodies())
-        self.save(stage="submitting")
         try:
-            batch = self.run(stepped(self.chat.wire, steps, max_tries=1))
-        except (ProviderError, UsageError):
-            self.path.unlink()
+            batch = self.run(self.submitted(steps))
+        except EllmerError as error:
+            if _proves_nothing_was_submitted(error):
+                self.path.unlink(missing_ok=True)
             raise
         self.save(stage="waiting", batch=batch)
+
+    def submitted(self, steps: Steps[Json]) -> Loop[Json]:
+        """Sends the requests that submit the batch. Files (`raw`) may be sent again. The request that creates the batch is
+        sent once, and the file says so right before it is sent.
+        """
+        wire = self.chat.wire
+        try:
+            request = next(steps)
+            while True:
+                if request.raw is None:
+                    sending = asked(wire, request, max_tries=1, before=lambda: self.save(stage="submitting"))
+                else:
+                    sending = asked(wire, request)
+                request = steps.send((yield from sending))
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
 
     def bodies(self) -> dict[str, Json]:
         """Returns the requests by name."""
@@ -341,6 +359,18 @@ class Job:
         new.replace(self.path)
 
 
+def _proves_nothing_was_submitted(error: EllmerError) -> bool:
+    """Tells whether the provider refused the request, or was never reached. A gateway's 502 or 504 may come after the
+    provider has accepted it, and so may a 408.
+    """
+    match error:
+        case ProviderError(status=int(status)):
+            return 300 <= status < 500 and status != 408
+        case TimeoutError():
+            return error.phase == "connect"
+    return isinstance(error, UsageError)
+
+
 def _api(wire: Wire) -> Batches:
     if wire.batches is None:
         raise UsageError(f"{wire.provider} has no supported batch API. Use parallel_chat() instead.")
@@ -371,8 +401,8 @@ def _state(path: Path, wanted: Mapping[str, str]) -> Json:
     return dict(state)
 
 
-def _check(stage: str, held: Any) -> None:
-    if not isinstance(held, dict):
+def _check(stage: str, value: Any) -> None:
+    if not isinstance(value, dict):
         raise TypeError(f"no object {HOLDS[stage]}")
 
 

@@ -371,7 +371,7 @@ class Paced(Connection):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        super().__init__(inner.given, inner.timeouts, inner.limits)
+        super().__init__(inner.client, inner.timeouts, inner.limits)
         self.inner, self.clock, self.sleep = inner, clock, sleep
         self.interval = 60 / rpm
         self.ahead = self.interval * (burst - 1)

@@ -14,8 +14,6 @@ from ..errors import EllmerWarning, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_functions import type_of
 
-__all__ = ["Prompt", "Rows", "all_inputs", "warn_of_failures", "warn_of_interruption"]
-
 Prompt = Input | Sequence[Input]
 
 #: Columns of a data frame about each answer, beside its data.
@@ -64,10 +62,10 @@ def warn_of_failures(outcomes: Sequence[Any]) -> None:
 def warn_of_interruption(outcomes: Sequence[Any]) -> None:
     """Warns how many prompts were answered before Ctrl-C."""
     answered = sum(outcome is not None and not isinstance(outcome, Exception) for outcome in outcomes)
-    said = (
+    message = (
         f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."
     )
-    warnings.warn(said, EllmerWarning, stacklevel=2)
+    warnings.warn(message, EllmerWarning, stacklevel=2)
 
 
 def _row(outcome: tuple[Any, Chat] | Exception | None) -> dict[str, Any]:

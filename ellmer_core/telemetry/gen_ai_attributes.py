@@ -33,8 +33,6 @@ from ..schemas.type_functions import to_json_schema
 from ..tools.result_serialization import flatten, result_text, split
 from ..wire.base import Wire
 
-__all__ = ["conversation", "definitions", "json_of", "of_request", "of_response", "output", "usage", "where"]
-
 Json = dict[str, Any]
 
 #: Providers whose name in the conventions is not theirs in small letters.
@@ -63,12 +61,12 @@ FINISH = {
 
 def of_request(wire: Wire) -> Json:
     """Returns the attributes of a request."""
-    known = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
+    parameters = {name: wire.params[name] for name in sorted(PARAMETERS & wire.params.keys())}
     provider = PROVIDERS.get(wire.provider) or wire.provider.lower().replace(" ", "_")
     return {
         "gen_ai.provider.name": provider,
         "gen_ai.request.model": wire.model,
-        **{f"gen_ai.request.{name}": value for name, value in known.items() if value is not None},
+        **{f"gen_ai.request.{name}": value for name, value in parameters.items() if value is not None},
     }
 
 
@@ -82,12 +80,12 @@ def where(url: str) -> Json:
 def of_response(turn: AssistantTurn) -> Json:
     """Returns the attributes of an answer."""
     body: Mapping[str, Any] = turn.json or {}
-    said = {
+    attributes = {
         "gen_ai.response.id": body.get("id") or body.get("responseId"),
         "gen_ai.response.model": body.get("model") or body.get("modelVersion"),
         "gen_ai.response.finish_reasons": [_finish(turn)],
     }
-    return {name: value for name, value in said.items() if value} | usage(turn.tokens)
+    return {name: value for name, value in attributes.items() if value} | usage(turn.tokens)
 
 
 def usage(tokens: Tokens) -> Json:

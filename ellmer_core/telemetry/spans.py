@@ -29,8 +29,6 @@ from ..tools.result_serialization import result_text
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
 
-__all__ = ["captures", "failed", "traced", "traced_call", "tracer"]
-
 
 # --- Tool calls ------------------------------------------------------------------------------------------
 
@@ -188,8 +186,8 @@ class _Conversation:
         if self.settings.stream:
             self.call.set_attribute("gen_ai.request.stream", True)
         if captures():
-            said = sendable([*self.history.turns, *filter(None, [self.history.asked])])
-            system, messages = self.words.conversation(said)
+            turns = sendable([*self.history.turns, *filter(None, [self.history.asked])])
+            system, messages = self.words.conversation(turns)
             tools = self.words.definitions(self.settings.tools.values())
             self._capture(
                 {"system_instructions": system, "input.messages": messages, "tool.definitions": tools}

@@ -15,34 +15,17 @@ from typing import Any, TypeVar
 from ..contents.content import Content
 from ..contents.files import fetched_image
 from ..contents.turns import Turn
-from ..conversation.io_operations import (
-    Answer,
-    CallTools,
-    Clock,
-    Decide,
-    Effect,
-    Emit,
-    Fetch,
-    Finish,
-    Loop,
-    Notify,
-    ReadBody,
-    ReadEvents,
-    Send,
-    Wait,
-)
-from ..conversation.settings import Said, decided
+from ..conversation import io_operations as io
+from ..conversation.settings import DecisionLike, decided
 from ..errors import UsageError
 from ..tool_execution import ainvoke
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
-
-__all__ = ["AsyncDriver", "adrive"]
 
 T = TypeVar("T")
 
 
 async def adrive(
-    loop: Loop[Any],
+    loop: io.Loop[Any],
     line: AsyncDriver,
     *,
     around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
@@ -54,7 +37,7 @@ async def adrive(
     do both, but an event loop that ends closes all of its generators at once, and reports an error if one is closed
     by another.
     """
-    step: Callable[[Any], Effect] = loop.send
+    step: Callable[[Any], io.Effect] = loop.send
     outcome: Any = None
     line.running = _loop_of_asyncio()
     with around, line.controller.waking(line.wake):
@@ -65,7 +48,7 @@ async def adrive(
                 except StopIteration:
                     return
                 step, outcome = loop.send, None
-                if isinstance(effect, Emit):
+                if isinstance(effect, io.Emit):
                     show(effect.content)
                     yield effect.content
                     continue
@@ -94,33 +77,33 @@ class AsyncDriver(HttpExchange):
     scope: asyncio.Timeout | None = None
     running: asyncio.AbstractEventLoop | None = None
 
-    async def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
+    async def do(self, effect: io.Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
         """Performs one effect. Returns its outcome, or raises its failure."""
         match effect:
-            case Send():
+            case io.Send():
                 return await self.send(effect)
-            case ReadEvents():
+            case io.ReadEvents():
                 return await self.events()
-            case ReadBody():
+            case io.ReadBody():
                 return await self.body()
-            case Clock(wall=wall):
+            case io.Clock(wall=wall):
                 return time.time() if wall else time.monotonic()
-            case Finish():
+            case io.Finish():
                 return await self.finish()
-            case Fetch(url):
+            case io.Fetch(url):
                 return await asyncio.to_thread(fetched_image, url)
-            case CallTools():
+            case io.CallTools():
                 return await self.call(effect)
-            case Decide():
+            case io.Decide():
                 return await self.decide(effect)
-            case Notify():
+            case io.Notify():
                 return await self.notify(effect)
-            case Wait():
+            case io.Wait():
                 return await self.within(asyncio.sleep(some_time(effect)))
-            case Emit():
+            case io.Emit():
                 raise AssertionError("shown by the driver")
 
-    async def send(self, sent: Send) -> Answer:
+    async def send(self, sent: io.Send) -> io.Answer:
         await self.drop()
         self.connection = self.connections[sent.provider]
         client = await self.connection.concurrent()
@@ -128,8 +111,9 @@ class AsyncDriver(HttpExchange):
             response = await self.within(
                 client.send(self.built(client, sent), stream=True, follow_redirects=False)
             )
-            self.chunks = response.aiter_bytes()
-            return self.opened(response, sent)
+            answer = self.opened(response, sent)
+            self.chunks = response.aiter_raw() if self.raw else response.aiter_bytes()
+            return answer
 
     async def events(self) -> list[Any] | None:
         with self.watch:
@@ -150,7 +134,7 @@ class AsyncDriver(HttpExchange):
                     await self._rest()
         await self.drop()
 
-    async def call(self, effect: CallTools) -> None:
+    async def call(self, effect: io.CallTools) -> None:
         """Runs the tools concurrently. An error of one waits for the others. `asyncio.gather()` is not used, because
         it loses the message of a cancellation, by which anyio recognizes its own.
         """
@@ -159,7 +143,7 @@ class AsyncDriver(HttpExchange):
             return effect.keep(place, await ainvoke(request, scope=effect.scope))
         raised: dict[int, BaseException] = {}
 
-        async def one(place: int) -> None:
+        async def run(place: int) -> None:
             try:
                 effect.keep(place, await ainvoke(effect.requests[place], scope=effect.scope))
             except asyncio.CancelledError:
@@ -168,14 +152,14 @@ class AsyncDriver(HttpExchange):
                 raised[place] = error
 
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(one(place)) for place in effect.requests]
+            tasks = [group.create_task(run(place)) for place in effect.requests]
         for place in sorted(raised):
             raise raised[place]
         for task in tasks:
             task.result()  # a tool may have cancelled itself
         return None
 
-    async def decide(self, effect: Decide) -> Said:
+    async def decide(self, effect: io.Decide) -> DecisionLike:
         decision = decided(effect.request, effect.approve)
         if not inspect.isawaitable(decision):
             return decision
@@ -188,7 +172,7 @@ class AsyncDriver(HttpExchange):
         finally:
             self.scope = None
 
-    async def notify(self, effect: Notify) -> None:
+    async def notify(self, effect: io.Notify) -> None:
         for callback in effect.callbacks:
             answer = callback(effect.content)
             if inspect.isawaitable(answer):
@@ -219,10 +203,9 @@ class AsyncDriver(HttpExchange):
                 self.scope.reschedule(0)
 
     async def _rest(self) -> bytes:
-        body = []
+        body: list[bytes] = []
         async for chunk in self.chunks:
-            body.append(chunk)
-            if self.filled(chunk):
+            if self.added(body, chunk):
                 break
         return b"".join(body)
 

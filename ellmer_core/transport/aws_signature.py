@@ -68,8 +68,8 @@ def _canonical(method: str, url: str, headers: Mapping[str, str], body: bytes) -
 def _host(url: str) -> str:
     """Returns the host as HTTP clients write it: in lower case, without a default port."""
     parts = urlsplit(url)
-    known = {"https": 443, "http": 80}.get(parts.scheme)
-    return (parts.hostname or "") + (f":{parts.port}" if parts.port not in {None, known} else "")
+    default = {"https": 443, "http": 80}.get(parts.scheme)
+    return (parts.hostname or "") + (f":{parts.port}" if parts.port not in {None, default} else "")
 
 
 def _signing_key(secret: str, scope: str) -> bytes:

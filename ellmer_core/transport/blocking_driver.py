@@ -16,41 +16,24 @@ from typing import Any, TypeVar
 
 from ..contents.content import Content, ContentImageInline
 from ..contents.turns import Turn
-from ..conversation.io_operations import (
-    Answer,
-    CallTools,
-    Clock,
-    Decide,
-    Effect,
-    Emit,
-    Fetch,
-    Finish,
-    Loop,
-    Notify,
-    ReadBody,
-    ReadEvents,
-    Send,
-    Wait,
-)
-from ..conversation.settings import Said, decided
+from ..conversation import io_operations as io
+from ..conversation.settings import DecisionLike, decided
 from ..errors import AsyncToolError
 from .http_exchange import LINGER, HttpExchange, hang_up, some_time
-
-__all__ = ["BlockingDriver", "drive"]
 
 T = TypeVar("T")
 
 
-def drive(loop: Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
+def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
     """Carries out the effects of a loop, yields the shown contents, and returns the loop's result."""
-    step: Callable[[Any], Effect] = loop.send
+    step: Callable[[Any], io.Effect] = loop.send
     outcome: Any = None
     with line.controller.waking(line.wake):
         try:
             while True:
                 effect = step(outcome)
                 step, outcome = loop.send, None
-                if isinstance(effect, Emit):
+                if isinstance(effect, io.Emit):
                     yield effect.content
                     continue
                 try:
@@ -69,40 +52,40 @@ class BlockingDriver(HttpExchange):
 
     alarm: Timer | None = None
 
-    def do(self, effect: Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
+    def do(self, effect: io.Effect) -> Any:  # noqa: C901, PLR0911 - one case per effect
         """Performs one effect. Returns its outcome, or raises its failure."""
         match effect:
-            case Send():
+            case io.Send():
                 return self.send(effect)
-            case ReadEvents():
+            case io.ReadEvents():
                 return self.events()
-            case ReadBody():
+            case io.ReadBody():
                 return self.body()
-            case Clock(wall=wall):
+            case io.Clock(wall=wall):
                 return time.time() if wall else time.monotonic()
-            case Finish():
+            case io.Finish():
                 return self.finish()
-            case Fetch(url):
+            case io.Fetch(url):
                 return self.fetch(url)
-            case CallTools():
+            case io.CallTools():
                 return self.call(effect)
-            case Decide():
+            case io.Decide():
                 return self.decide(effect)
-            case Notify():
+            case io.Notify():
                 return self.notify(effect)
-            case Wait():
+            case io.Wait():
                 return self.controller.wait(some_time(effect))
-            case Emit():
+            case io.Emit():
                 raise AssertionError("shown by the driver")
 
-    def send(self, sent: Send) -> Answer:
+    def send(self, sent: io.Send) -> io.Answer:
         self.drop()
         self.connection = self.connections[sent.provider]
         client = self.connection.blocking()
         with self.watch:
             response = client.send(self.built(client, sent), stream=True, follow_redirects=False)
-            self.chunks = response.iter_bytes()
             answer = self.opened(response, sent)
+            self.chunks = response.iter_raw() if self.raw else response.iter_bytes()
         if self.watch.interrupts and self.watch.left is not None:
             self.set_alarm(self.watch.left)
         return answer
@@ -116,11 +99,10 @@ class BlockingDriver(HttpExchange):
         return self.flushed() if chunk is None else self.fed(chunk)
 
     def body(self) -> bytes:
-        body = []
+        body: list[bytes] = []
         with self.watch:
             for chunk in self.chunks:
-                body.append(chunk)
-                if self.filled(chunk):
+                if self.added(body, chunk):
                     break
         return b"".join(body)
 
@@ -137,7 +119,7 @@ class BlockingDriver(HttpExchange):
 
         return fetched_image(url)
 
-    def call(self, effect: CallTools) -> None:
+    def call(self, effect: io.CallTools) -> None:
         from ..tool_execution import invoke  # noqa: PLC0415 - many chats have no tools
 
         if len(effect.requests) == 1:
@@ -154,10 +136,10 @@ class BlockingDriver(HttpExchange):
                 )
                 for place, request in effect.requests.items()
             ]
-        for one in running:
-            one.result()
+        for future in running:
+            future.result()
 
-    def decide(self, effect: Decide) -> Said:
+    def decide(self, effect: io.Decide) -> DecisionLike:
         decision = decided(effect.request, effect.approve)
         if not inspect.isawaitable(decision):
             return decision
@@ -168,7 +150,7 @@ class BlockingDriver(HttpExchange):
             "stream_async()."
         )
 
-    def notify(self, effect: Notify) -> None:
+    def notify(self, effect: io.Notify) -> None:
         for callback in effect.callbacks:
             answer = callback(effect.content)
             if inspect.isawaitable(answer):

@@ -70,11 +70,11 @@ class Limits(Value):
 
 @dataclass(eq=False, repr=False)
 class Connection:
-    """The clients of one chat. `given` is the caller's own client, or a pair for blocking and async calls. These are
+    """The clients of one chat. `client` is the caller's own client, or a pair for blocking and async calls. These are
     used unchanged, with their own timeouts unless `timeouts` is set, and are never closed here.
     """
 
-    given: Any = None
+    client: Any = None
     timeouts: Timeouts | None = None
     limits: Limits = field(default_factory=Limits)
     proxy: str | None = None
@@ -82,23 +82,23 @@ class Connection:
     _async: MutableMapping[AbstractEventLoop, _Tracked] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        if self.given is not None and not all(
-            hasattr(client, "build_request") for client in self._all_given()
+        if self.client is not None and not all(
+            hasattr(client, "build_request") for client in self._own_clients()
         ):
             raise UsageError(
-                f"client= must be an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.given!r}."
+                f"client= must be an httpx.Client or httpx.AsyncClient, or a pair of them, not {self.client!r}."
             )
-        if self.proxy is not None and (self.given is not None or "://" not in str(self.proxy)):
+        if self.proxy is not None and (self.client is not None or "://" not in str(self.proxy)):
             raise UsageError(
                 f'proxy= must be a URL ("http://localhost:3128") and excludes client=; it is {self.proxy!r}.'
             )
-        if self.given is None:
+        if self.client is None:
             self.timeouts = self.timeouts or Timeouts()
 
     def blocking(self) -> Any:
         """Returns the client for blocking calls. A forked process gets its own."""
-        if self.given is not None:
-            return self._given(is_async=False)
+        if self.client is not None:
+            return self._own_client(is_async=False)
         process = os.getpid()
         if process not in self._blocking:
             client = _client(self.proxy)
@@ -106,14 +106,20 @@ class Connection:
             finalize(self, client.close)
         return self._blocking[process]
 
+    def prepare(self, url: str) -> None:
+        """Makes all that a request to this URL needs and that takes time, but the connection."""
+        self.blocking()
+        if self.client is None and url.startswith("https:"):
+            _tls()
+
     def url(self, url: str) -> Any:
         """Returns a URL in the client's form. Our own clients need not parse the same URL again for each request."""
-        return _url(url) if self.given is None else url
+        return _url(url) if self.client is None else url
 
     async def concurrent(self) -> Any:
         """Returns the client for async calls in the running event loop."""
-        if self.given is not None:
-            return self._given(is_async=True)
+        if self.client is not None:
+            return self._own_client(is_async=True)
         loop = _running_loop()
         if loop not in self._async:
             self._async[loop] = tracked = _Tracked(_client(self.proxy, concurrent=True))
@@ -133,15 +139,15 @@ class Connection:
         if tracked is not None:
             await tracked.stop()
 
-    def _all_given(self) -> tuple[Any, ...]:
-        return self.given if isinstance(self.given, tuple) else (self.given,)
+    def _own_clients(self) -> tuple[Any, ...]:
+        return self.client if isinstance(self.client, tuple) else (self.client,)
 
-    def _given(self, *, is_async: bool) -> Any:
-        for client in self._all_given():
+    def _own_client(self, *, is_async: bool) -> Any:
+        for client in self._own_clients():
             if hasattr(client, "aclose") is is_async:
                 return client
         wanted, call = ("AsyncClient", "an async") if is_async else ("Client", "a blocking")
-        names = " and ".join(type(client).__name__ for client in self._all_given())
+        names = " and ".join(type(client).__name__ for client in self._own_clients())
         raise UsageError(
             f"client= is a {names}, which cannot be used in {call} call: give httpx.{wanted}(), or a pair for both."
         )

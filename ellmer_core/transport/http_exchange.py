@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import random
 import time
+import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from logging import DEBUG
 from socket import SHUT_RDWR, socket
@@ -16,14 +18,11 @@ from typing import Any, Protocol
 
 from ..conversation.io_operations import Answer, Send, Wait
 from ..conversation.settings import StreamController
-from ..errors import ConnectError, ResponseError, TimeoutError, UsageError
+from ..errors import ConnectError, IncompleteResponseError, ResponseError, TimeoutError, UsageError
 from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing import decoder
 from .http_clients import Connection, Timeouts
-
-__all__ = ["LINGER", "ConnectionMonitor", "HttpExchange", "hang_up", "some_time"]
-
 
 # --- One exchange ----------------------------------------------------------------------------------------
 
@@ -49,6 +48,8 @@ class HttpExchange:
         self.socket: Socket | None = None
         self.chunks: Any = None
         self.decoder: Any = None
+        self.raw = True
+        self.unpacker = Unpacker("")
         self.sent_at = 0.0
         self.taken = self.events_taken = 0
         self.bound: int | None = None
@@ -85,37 +86,59 @@ class HttpExchange:
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
-        _check_encoding(headers.get("content-encoding", ""))
+        encoding = headers.get("content-encoding", "").strip().lower()
+        _check_encoding(encoding)
+        self.raw = not response.is_stream_consumed  # an answer that a client has read is unpacked already
+        self.unpacker = Unpacker(encoding if self.raw else "")
         if (
-            "date" not in headers and "retry-after" in headers
-        ):  # which may be a date, to be compared with this one
+            "retry-after" in headers and "date" not in headers
+        ):  # it may be a date, to be compared with this one
             from email.utils import formatdate  # noqa: PLC0415 - few answers have neither
 
             headers["date"] = formatdate(time.time(), usegmt=True)
         return Answer(response.status_code, headers)
 
     def fed(self, chunk: bytes) -> list[Any]:
-        """Returns the events that a chunk completes."""
-        self.filled(chunk)
+        """Returns the events that a chunk completes. An error is the last of them: what came before it counts."""
+        self.watch.check()
+        chunk = self.unpacked(chunk)
+        failure: ResponseError | None = self.unpacker.failure
+        if self.bound is not None and self.taken + len(chunk) > self.bound:
+            chunk, failure = chunk[: self.bound - self.taken], self.too_large()
+        self.taken += len(chunk)
         events: list[Any] = self.decoder.feed(chunk)
+        most = self.connection.limits.events
+        if most is not None and self.events_taken + len(events) > most:
+            failure = ResponseError(f"The answer has more than {most:,} events (limit: events).")
+            events = events[: most - self.events_taken]
+        else:
+            failure = self.decoder.failure or failure
         self.events_taken += len(events)
-        if self.connection.limits.events is not None and self.events_taken > self.connection.limits.events:
-            raise ResponseError(
-                f"The answer has more than {self.connection.limits.events:,} events (limit: events)."
-            )
-        return events
+        return events if failure is None else [*events, failure]
 
-    def filled(self, chunk: bytes) -> bool:
-        """Counts the received bytes. Returns whether an error's body is long enough; for other answers, too many
-        bytes are an error.
+    def unpacked(self, chunk: bytes) -> bytes:
+        """Returns the decompressed bytes of a chunk, and one more than allowed at most."""
+        return self.unpacker.feed(chunk, None if self.bound is None else self.bound - self.taken + 1)
+
+    def added(self, body: list[bytes], chunk: bytes) -> bool:
+        """Adds a chunk to a body that is read whole. Returns whether an error's body is long enough; for other answers,
+        too many bytes are an error.
         """
         self.watch.check()
-        self.taken += len(chunk)
-        if self.bound is None or self.taken <= self.bound:
-            return False
-        if self.response is not None and not self.response.is_success:
+        body.append(self.unpacked(chunk))
+        self.taken += len(body[-1])
+        over = self.bound is not None and self.taken > self.bound
+        if over and self.response is not None and not self.response.is_success:
             return True
-        raise ResponseError(f"The answer is larger than {self.bound:,} bytes (limit: answer).")
+        if over:
+            raise self.too_large()
+        if self.unpacker.failure is not None:
+            raise ConnectError(str(self.unpacker.failure))
+        return False
+
+    def too_large(self) -> ResponseError:
+        """Returns the error for an answer with too many bytes."""
+        return ResponseError(f"The answer is larger than {self.bound:,} bytes (limit: answer).")
 
     def flushed(self) -> list[Any] | None:
         """Returns the last events after the last chunk, then `None`."""
@@ -124,9 +147,51 @@ class HttpExchange:
         return last.flush() if last else None
 
 
+class Unpacker:
+    """Decompresses a body. All bytes before damaged ones are returned, wherever chunks end, and `failure` is the damage."""
+
+    def __init__(self, encoding: str) -> None:
+        self.failure: IncompleteResponseError | None = None
+        self._engine: Any = None
+        self._begun: bytes | None = None  # of a deflated body: some servers leave out the header of zlib
+        if encoding in {"gzip", "x-gzip"}:
+            self._engine = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        elif encoding == "deflate":
+            self._engine, self._begun = zlib.decompressobj(), b""
+
+    def feed(self, chunk: bytes, most: int | None) -> bytes:
+        """Returns the bytes that a chunk contains, `most` at most."""
+        if self._engine is None:
+            return chunk
+        if self._begun is not None:
+            self._begun += chunk
+            if len(self._begun) < 2:
+                return b""
+            chunk, self._begun = self._begun, None
+            if not _has_zlib_header(chunk):
+                self._engine = zlib.decompressobj(-zlib.MAX_WBITS)
+        before = self._engine.copy()
+        try:
+            return bytes(self._engine.decompress(chunk, most or 0))
+        except zlib.error as error:
+            self.failure = IncompleteResponseError(f"The answer is damaged: {error}")
+        return b"".join(_until_damage(before, chunk))
+
+
+def _has_zlib_header(data: bytes) -> bool:
+    """Tells whether deflated data begin as RFC 1950 says."""
+    return data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
+
+
+def _until_damage(engine: Any, chunk: bytes) -> Iterator[bytes]:
+    with suppress(zlib.error):
+        for place in range(len(chunk)):
+            yield engine.decompress(chunk[place : place + 1])
+
+
 def _check_encoding(encoding: str) -> None:
-    """Allows one requested encoding. Other encodings, and nested ones, can expand one chunk to gigabytes."""
-    if encoding.strip().lower() not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+    """Allows one requested encoding. Nobody asked for another one, or for several around each other."""
+    if encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
         raise ResponseError(f"The answer is encoded as {encoding!r:.60}, which was not requested.")
 
 

@@ -17,9 +17,6 @@ from typing import Any
 
 import httpx
 
-__all__ = ["AsyncClient", "AsyncPools", "Client", "Pools"]
-
-
 # --- Clients ---------------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ batch. They are steps as in
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from itertools import count
 from pathlib import Path
@@ -29,20 +29,23 @@ from .http_clients import Connection
 if TYPE_CHECKING:
     from ..schemas.type_classes import Type
 
-__all__ = ["arun", "asked", "asked_json", "counted", "deleted", "run", "stepped", "uploaded"]
-
 PAUSE, LONGEST = 2.0, 600.0  # seconds: between two looks at a file that is not ready, and in all
 
 T = TypeVar("T")
 
 
-def asked(wire: Wire, request: Request, *, max_tries: int = 3) -> Loop[bytes]:
+def asked(
+    wire: Wire, request: Request, *, max_tries: int = 3, before: Callable[[], object] = lambda: None
+) -> Loop[bytes]:
     """Returns the body of the answer, with retries if they may help. `max_tries=1` is for requests that must not be
-    repeated.
+    repeated. `before` is called when the request is complete, right before it is sent.
     """
-    body = request.raw if request.raw is not None else encoded(request.json) if request.json else b""
+    body = request.raw
+    if body is None:
+        body = encoded(request.json) if request.json else b""
     for tries in count(1):
         answer = Answer(0)
+        before()
         try:
             answer = yield Send(request, body)
             content: bytes = yield ReadBody()

@@ -41,16 +41,9 @@ class EventStreamDecoder(Decoder):
     def __init__(self) -> None:
         self._held = bytearray()
 
-    def feed(self, chunk: bytes) -> list[Any]:
-        """Returns events. Raises `ResponseError` for damaged frames, after the events before them."""
+    def decode(self, chunk: bytes, events: list[Any]) -> None:
         self._held += chunk
-        events: list[Any] = []
-        try:
-            events.extend(self._events())
-        except ResponseError:
-            if not events:
-                raise
-        return events
+        events.extend(self._events())
 
     def flush(self) -> list[Any]:
         return list(self._events())

@@ -79,8 +79,7 @@ class SseDecoder(Decoder):
         self._stray: list[bytes] = []
         self._failed = False
 
-    def feed(self, chunk: bytes) -> list[Any]:
-        events: list[Any] = []
+    def decode(self, chunk: bytes, events: list[Any]) -> None:
         for line in self._lines.feed(chunk):
             if line.startswith(b"data:"):
                 self._data.append(line[5:])
@@ -90,7 +89,6 @@ class SseDecoder(Decoder):
                 self._other(line)
             elif self._data:
                 events += self._event()
-        return events
 
     def flush(self) -> list[Any]:
         if rest := self._lines.rest():
@@ -121,8 +119,9 @@ class NdjsonDecoder(Decoder):
     def __init__(self) -> None:
         self._lines = _Lines()
 
-    def feed(self, chunk: bytes) -> list[Any]:
-        return [event for line in self._lines.feed(chunk) for event in _events(line)]
+    def decode(self, chunk: bytes, events: list[Any]) -> None:
+        for line in self._lines.feed(chunk):
+            events += _events(line)
 
     def flush(self) -> list[Any]:
         return _whole(self._lines.rest())
@@ -134,9 +133,8 @@ class JsonDecoder(Decoder):
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
 
-    def feed(self, chunk: bytes) -> list[Any]:
+    def decode(self, chunk: bytes, events: list[Any]) -> None:  # noqa: ARG002 - all of them come at the end
         self._chunks.append(chunk)
-        return []
 
     def flush(self) -> list[Any]:
         chunks, self._chunks = self._chunks, []

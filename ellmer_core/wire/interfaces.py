@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, Self
 from urllib.parse import unquote, urlsplit
 
 from ..contents.content import Content
+from ..errors import ResponseError
 from ..values import Value
 
 __all__ = ["Profile", "params"]
@@ -96,11 +97,28 @@ class Merger(ABC):
 
 
 class Decoder(ABC):
-    """Splits one answer into events. Each request has its own decoder."""
+    """Splits one answer into events. Each request has its own decoder. The events do not depend on where chunks end:
+    those before an unreadable one are returned, and the next call raises its error, which is in `failure` at once.
+    """
+
+    failure: ResponseError | None = None
+
+    def feed(self, chunk: bytes) -> list[Any]:
+        """Returns the events that `chunk` completes. Raises `ResponseError` if an event cannot be read."""
+        if self.failure is not None:
+            raise self.failure
+        events: list[Any] = []
+        try:
+            self.decode(chunk, events)
+        except ResponseError as error:
+            self.failure = error
+            if not events:
+                raise
+        return events
 
     @abstractmethod
-    def feed(self, chunk: bytes) -> list[Any]:
-        """Returns the events that `chunk` completes. Raises `ResponseError` for an event that is not JSON."""
+    def decode(self, chunk: bytes, events: list[Any]) -> None:
+        """Appends the events that `chunk` completes."""
 
     @abstractmethod
     def flush(self) -> list[Any]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from pydantic_core import from_json
 from typing_extensions import TypedDict
 
-from ellmer_core._chat.structured_output import Known, partial_value
+from ellmer_core._chat.structured_output import Partial, partial_value
 from ellmer_core.errors import ConversionError
 from ellmer_core.schemas.type_functions import type_object, type_string
 
@@ -160,14 +160,14 @@ def test_growing_data_are_what_they_would_be_if_made_anew(data, type):
     for end in range(1, len(text) + 1):
         begun = from_json(text[:end], allow_partial="trailing-strings")
         anew = partial_value(begun, type)
-        known = Known(begun, partial_value(begun, type, known))
+        known = Partial(begun, partial_value(begun, type, known))
         assert known.value == anew
 
 
 def test_complete_parts_are_not_made_again():
     items = [{"title": f"{n}", "pages": n} for n in range(3)]
     first = partial_value(items, list[Book])
-    more = partial_value([*items, {"title": "It"}], list[Book], Known(items, first))
+    more = partial_value([*items, {"title": "It"}], list[Book], Partial(items, first))
 
     assert all(map(is_, more, first))
     assert more[3] == Book("It", None)

@@ -15,6 +15,7 @@ from ellmer_core.contents.content import (
     ContentToolResult,
 )
 from ellmer_core.contents.turns import AssistantTurn, UserTurn
+from ellmer_core.conversation import retries
 from ellmer_core.errors import (
     AuthenticationError,
     BadRequestError,
@@ -27,6 +28,7 @@ from ellmer_core.errors import (
 )
 from ellmer_core.jobs.batch import batch_chat, batch_chat_completed, batch_chat_structured, batch_chat_text
 from ellmer_core.models.prices import price_lookup
+from ellmer_core.transport.http_exchange import HttpExchange
 from ellmer_core.wire.gemini.batches_and_files import GeminiBatches
 
 
@@ -270,6 +272,48 @@ def test_what_broke_off_in_handing_in_is_not_handed_in_twice(server, reply, path
     assert len(server.asked) == 1
     with pytest.raises(UsageError, match="interrupted while it was submitted"):
         batch_chat(chat_of(Anthropic(), server), PROMPTS, path)
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504, 529])
+def test_what_a_gateway_lost_may_have_been_handed_in(server, say, reply, path, status):
+    say(reply(status=status))
+    with pytest.raises(ServerError):
+        batch_chat(chat_of(Anthropic(), server), PROMPTS, path)
+    with pytest.raises(UsageError, match="interrupted while it was submitted"):
+        batch_chat(chat_of(Anthropic(), server), PROMPTS, path)
+    assert len(server.asked) == 1
+
+
+def test_a_file_that_was_not_uploaded_is_no_batch(server, say, reply, path, monkeypatch):
+    monkeypatch.setattr(retries, "FIRST", 0.001)
+    say(*[reply(status=502)] * 3)
+    with pytest.raises(ServerError):
+        batch_chat(chat_of(OpenAI(), server), PROMPTS, path)
+    assert not path.exists()
+
+
+def test_an_upload_is_tried_again_and_a_batch_is_not(server, say, reply, path, monkeypatch):
+    monkeypatch.setattr(retries, "FIRST", 0.001)
+    file, _ = OpenAI().submitted()
+    say(reply(status=502), file, reply(status=504))
+    with pytest.raises(ServerError):
+        batch_chat(chat_of(OpenAI(), server), PROMPTS, path)
+    assert [request.path.rpartition("/")[2] for request in server.asked] == ["files", "files", "batches"]
+    assert json.loads(path.read_text())["stage"] == "submitting"
+
+
+def test_the_file_is_written_right_before_the_batch_is_sent(server, say, path, monkeypatch):
+    stages = []
+    built = HttpExchange.built
+
+    def watched(self, client, sent):
+        stages.append((sent.request.url.rpartition("/")[2], path.exists()))
+        return built(self, client, sent)
+
+    monkeypatch.setattr(HttpExchange, "built", watched)
+    say(*OpenAI().submitted(), OpenAI().batch("in_progress"))
+    assert batch_chat(chat_of(OpenAI(), server), PROMPTS, path, wait=False) is None
+    assert stages[:2] == [("files", False), ("batches", True)]
 
 
 def test_a_file_of_other_prompts_is_refused(server, say, path):
