@@ -59,10 +59,10 @@ class AnthropicMerger(Merger):
 
     def _end(self, event: Json) -> None:
         """Stores values from the end of the stream. Usage is cumulative: it replaces the counts of `message_start`."""
-        known = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
+        counts = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
         self._message |= {k: v for k, v in event.items() if k not in {"type", "delta", "usage"}}
         self._message |= event.get("delta") or {}
-        self._message["usage"] = {**(self._message.get("usage") or {}), **known}
+        self._message["usage"] = {**(self._message.get("usage") or {}), **counts}
 
     def response(self) -> Json:
         blocks = [self._blocks[index].json() for index in sorted(self._blocks)]
@@ -161,8 +161,8 @@ class AnthropicResponse(Wire):
         reason = response.get("stop_reason")
         blocks = response.get("content") or []
         whole = self.endings.is_whole(reason)
-        said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
-        contents = [self.block(block, cut=not whole) for block in said]
+        shown = [block for block in blocks if block.get("type") != "text" or block.get("text")]
+        contents = [self.block(block, cut=not whole) for block in shown]
         return answer(
             tool_calls.distinct(paired(contents), response),
             whole=whole,

@@ -112,8 +112,8 @@ class _Block:
     def json(self) -> Json:
         match self._kind:
             case "text" if "citation" in self._parts:
-                said = [{"text": self._text("text")}]
-                value: Any = {"content": said, "citations": self._parts["citation"]}
+                content = [{"text": self._text("text")}]
+                value: Any = {"content": content, "citations": self._parts["citation"]}
                 return {"citationsContent": value}
             case "text":
                 value = self._text("text")

@@ -83,9 +83,9 @@ class _Candidate:
         return [piece for part in parts for piece in self._part(part)]
 
     def _cite(self, metadata: Json) -> None:
-        known = self.fields.get("citationMetadata") or {}
-        lists = {k: [*(known.get(k) or []), *v] for k, v in metadata.items() if isinstance(v, list)}
-        self.fields["citationMetadata"] = {**known, **metadata, **lists}
+        citations = self.fields.get("citationMetadata") or {}
+        lists = {k: [*(citations.get(k) or []), *v] for k, v in metadata.items() if isinstance(v, list)}
+        self.fields["citationMetadata"] = {**citations, **metadata, **lists}
 
     def _part(self, part: Json) -> list[Content]:
         text = part.get("text")
@@ -180,8 +180,8 @@ class GeminiResponse(Wire):
         parts = (candidate.get("content") or {}).get("parts") or []
         whole = self.endings.is_whole(self.reason(candidate))
         contents = [self.part(part, cut=not whole) for part in parts]
-        told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
-        cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
+        searches = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
+        cited = with_grounding(paired([*searches, *(c for c in contents if c)]), candidate)
         return answer(
             tool_calls.distinct(cited, response),
             whole=whole,
@@ -250,8 +250,8 @@ class GeminiResponse(Wire):
 
 
 def _sum(*counts: Any) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None
 
 
 def _media(type: str, data: str, extra: Json) -> Content:

@@ -27,7 +27,7 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request
 from ..shared import content_parts, json_objects, tool_calls
-from ..shared.json_objects import WORD, Shape, Tagged, fits, legal
+from ..shared.json_objects import WORD, Shape, Tagged, fits, fitting, legal
 from ..shared.tool_calls import OURS, STRUCTURED
 from .from_wire import ResponsesResponse
 
@@ -46,12 +46,13 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not fits(item.get("id"), (WORD, None)):
         return {}
-    kept = {key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])}
-    if kept.get("type") == "reasoning":
-        summary = kept.get("summary")
-        kept["summary"] = [one for one in summary if fits(one, _SUMMARY)] if isinstance(summary, list) else []
-        return kept if fits(kept, ITEMS) else {}
-    return kept
+    legal_fields = {
+        key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])
+    }
+    if legal_fields.get("type") == "reasoning":
+        legal_fields["summary"] = fitting(legal_fields.get("summary"), _SUMMARY)
+        return legal_fields if fits(legal_fields, ITEMS) else {}
+    return legal_fields
 
 
 #: Models that reason, and so have something to encrypt; others refuse to be asked for it.
@@ -223,8 +224,8 @@ class OpenAIResponses(ResponsesResponse):
         own = {} if not whole else dict(self.item_of(content))
         item: Json | None = None
         match content_parts.known(content, self.name):
-            case ContentText() as said if said.text or own:
-                item = self.model_message(said, own)
+            case ContentText() as text if text.text or own:
+                item = self.model_message(text, own)
             case ContentThinking():
                 item = own or None
             case ContentToolRequest() as call:
@@ -257,8 +258,7 @@ class OpenAIResponses(ResponsesResponse):
         if "refusal" in part:
             part = {"type": "refusal", "refusal": content.text}
         elif part:
-            noted = part.get("annotations")
-            annotations = [one for one in noted if fits(one, NOTE)] if isinstance(noted, list) else []
+            annotations = fitting(part.get("annotations"), NOTE)
             part = {"type": "output_text", "text": content.text, **part, "annotations": annotations}
         head = {"type": "message", **own} if own else {}
         return {**head, "role": "assistant", "content": [part] if part else content.text}

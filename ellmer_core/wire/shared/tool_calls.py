@@ -230,9 +230,11 @@ def _result(
 def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
     """Returns an item of Responses: the call and its result."""
     action = _object(item.get("action"))
-    given = _json_object(item.get("arguments") or item.get("input")) or _without(action, "type", "sources")
-    given |= {key: item[key] for key in ("code", "queries") if item.get(key)}
-    found = next(
+    arguments = _json_object(item.get("arguments") or item.get("input")) or _without(
+        action, "type", "sources"
+    )
+    arguments |= {key: item[key] for key in ("code", "queries") if item.get(key)}
+    output = next(
         (item[key] for key in ("results", "outputs", "output") if item.get(key)), action.get("sources")
     )
     error = item.get("error") or (
@@ -243,8 +245,8 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
         item,
         _text(item.get("id")),
         _text(item.get("name")) or name,
-        given,
-        None if error else _readable(found) or _text(item.get("status")) or "completed",
+        arguments,
+        None if error else _readable(output) or _text(item.get("status")) or "completed",
         error if isinstance(error, str) or error is None else json.dumps(error, ensure_ascii=False),
     )
 
@@ -252,15 +254,15 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
 def paired(contents: Sequence[Content]) -> list[Content]:
     """Returns the contents in which each result has its call: the one with its id, or else the previous one."""
     calls: dict[str, ContentProviderCall] = {}
-    made: list[Content] = []
+    paired_contents: list[Content] = []
     for content in contents:
         if isinstance(content, ContentProviderResult) and (call := calls.get(content.id)):
-            made.append(replaced(content, name=call.name, arguments=call.arguments))
+            paired_contents.append(replaced(content, name=call.name, arguments=call.arguments))
             continue
         if isinstance(content, ContentProviderCall):
             calls[content.id] = content
-        made.append(content)
-    return made
+        paired_contents.append(content)
+    return paired_contents
 
 
 def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
@@ -268,21 +270,21 @@ def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
     search, visits = _object(candidate.get("groundingMetadata")), _object(candidate.get("urlContextMetadata"))
     calls = []
     if queries := [query for query in search.get("webSearchQueries") or () if query]:
-        found = [
+        sources = [
             _object(next(iter(chunk.values()), None)) for chunk in _objects(search.get("groundingChunks"))
         ]
         calls.append(
-            ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(found))
+            ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(sources))
         )
     if pages := _objects(visits.get("urlMetadata")):
         urls = [_text(page.get("retrievedUrl")) for page in pages]
-        said = [
+        statuses = [
             _text(page.get("urlRetrievalStatus")).removeprefix("URL_RETRIEVAL_STATUS_").lower()
             for page in pages
         ]
         calls.append(
             ContentProviderCall(
-                wire, {}, "", "url_context", {"urls": urls}, dict(zip(urls, said, strict=True))
+                wire, {}, "", "url_context", {"urls": urls}, dict(zip(urls, statuses, strict=True))
             )
         )
     return calls
@@ -328,8 +330,8 @@ def _object(value: Any) -> Json:
 
 
 def _objects(values: Any) -> list[Json]:
-    given: Iterable[Any] = values if isinstance(values, list) else ()
-    return [value for value in given if isinstance(value, dict)]
+    items: Iterable[Any] = values if isinstance(values, list) else ()
+    return [value for value in items if isinstance(value, dict)]
 
 
 def _without(value: Mapping[str, Any], *names: str) -> Json:
