@@ -19,7 +19,7 @@ from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import with_grounding
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import sensible
+from ..shared.json_objects import json_text, sensible
 from ..shared.tool_calls import grounded, paired
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -59,6 +59,9 @@ class GeminiMerger(Merger):
             shown = shown if index else pieces
         return shown
 
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._candidates[0].arguments.get(tool, ()) if 0 in self._candidates else ()
+
     def response(self) -> Json:
         response = dict(self._top)
         if self._candidates:
@@ -72,6 +75,7 @@ class _Candidate:
     def __init__(self) -> None:
         self.fields: Json = {}
         self._parts: list[tuple[Json, list[str]]] = []
+        self.arguments: dict[str, list[str]] = {}  # of the first call of each tool
 
     def add(self, candidate: Json) -> list[Content]:
         for name, value in candidate.items():
@@ -83,14 +87,19 @@ class _Candidate:
         return [piece for part in parts for piece in self._part(part)]
 
     def _cite(self, metadata: Json) -> None:
-        citations = self.fields.get("citationMetadata") or {}
-        lists = {k: [*(citations.get(k) or []), *v] for k, v in metadata.items() if isinstance(v, list)}
-        self.fields["citationMetadata"] = {**citations, **metadata, **lists}
+        citations: Json = self.fields.setdefault("citationMetadata", {})
+        for name, value in metadata.items():
+            if isinstance(value, list):
+                citations.setdefault(name, []).extend(value)
+            else:
+                citations[name] = value
 
     def _part(self, part: Json) -> list[Content]:
         text = part.get("text")
         if not isinstance(text, str):
             self._parts.append((part, []))
+            if isinstance(call := part.get("functionCall"), dict):
+                self.arguments.setdefault(str(call.get("name")), [json_text(call.get("args") or {})])
             return []
         plain, thought = _is_plain(part), part.get("thought", False)
         before = self._parts[-1][0] if self._parts else {}

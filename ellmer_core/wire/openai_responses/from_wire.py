@@ -24,13 +24,15 @@ from ..shared.json_objects import sensible
 
 _END = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
+_ARGUMENTS = ("arguments", "", "")
+
 #: Delta event: the field of its item, the type of the part in it, the key of the text in the part.
 _PLACES = {
     "response.output_text.delta": ("content", "output_text", "text"),
     "response.refusal.delta": ("content", "refusal", "refusal"),
     "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
     "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
-    "response.function_call_arguments.delta": ("arguments", "", ""),
+    "response.function_call_arguments.delta": _ARGUMENTS,
 }
 
 
@@ -40,6 +42,7 @@ class ResponsesMerger(Merger):
     def __init__(self) -> None:
         self._response: Json = {}
         self._items: dict[int, _Item] = {}
+        self._calls: dict[str, _Item] = {}  # the first call of each tool
         self._done = False
 
     @property
@@ -65,8 +68,14 @@ class ResponsesMerger(Merger):
             self._response = response
             self._done = self._done or kind in _END
         elif isinstance(event.get("item"), dict):
-            self._item(event).whole(event["item"], done=kind.endswith(".done"))
+            item, content = self._item(event), event["item"]
+            item.whole(content, done=kind.endswith(".done"))
+            if content.get("type") == "function_call":
+                self._calls.setdefault(str(content.get("name")), item)
         return ()
+
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._calls[tool].arguments() if tool in self._calls else ()
 
     def _item(self, event: Json) -> _Item:
         index = event.get("output_index", 0)
@@ -109,6 +118,11 @@ class _Item:
                 return (ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)
             case _:
                 return (ContentText(fragment),)
+
+    def arguments(self) -> Sequence[str]:
+        """Returns the pieces of a call's arguments. Some servers send them only in the item."""
+        whole = self._item.get("arguments")
+        return self._fragments.get((_ARGUMENTS, 0)) or ([whole] if whole and isinstance(whole, str) else ())
 
     def json(self) -> Json:
         item = dict(self._item)

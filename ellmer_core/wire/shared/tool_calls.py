@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -69,6 +70,55 @@ def strict_json(text: str) -> Any:
     return value
 
 
+#: What decides where a JSON value ends: a quote, a bracket, and a backslash with what it escapes.
+_MARKS = re.compile(r'\\.|["{}\[\]]|\\\Z', re.DOTALL)
+
+
+class WholeObject:
+    """Tells whether the pieces of a text are a whole JSON object by now. Each piece is read once, however often it is
+    asked.
+    """
+
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
+        self._read = 0  # pieces
+        self._depth = 0
+        self._in_string = False
+        self._escape = ""  # a backslash at the end of the last piece
+        self._blank = True
+        self._whole: bool | None = None  # once the text is not blank and every bracket is closed
+
+    def reached(self) -> bool:
+        """Tells whether they are. After the end of an object, nothing makes another one of it."""
+        for piece in self._pieces[self._read :]:
+            self._scan(self._escape + piece)
+            if piece.strip():
+                self._blank = False
+                self._whole = False if self._whole else self._whole
+        self._read = len(self._pieces)
+        if self._depth or self._in_string:
+            return False
+        if self._whole is None and not self._blank:
+            self._whole = self._parses()
+        return bool(self._whole)
+
+    def _scan(self, text: str) -> None:
+        self._escape = ""
+        for mark in _MARKS.findall(text):
+            if mark == '"':
+                self._in_string = not self._in_string
+            elif mark == "\\":
+                self._escape = mark
+            elif not self._in_string and mark in "{[]}":
+                self._depth += 1 if mark in "{[" else -1
+
+    def _parses(self) -> bool:
+        try:
+            return isinstance(strict_json("".join(self._pieces)), dict)
+        except (ValueError, RecursionError):
+            return False
+
+
 def _not_json(constant: str) -> float:
     raise ValueError(f"{constant} is not JSON")
 
@@ -109,14 +159,19 @@ def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
     call.
     """
     seen: set[str] = set()
-    out: list[Content] = []
+    distinct_contents: list[Content] = []
+    digest = cache(
+        lambda: sha256(f"[{json_text(seed)},".encode("utf-8", "surrogatepass"))
+    )  # the answer may be long
     for place, content in enumerate(contents):
         if isinstance(content, ContentToolRequest) and (not content.id or content.id in seen):
-            content = replaced(content, id=f"call_{_digest(json_text([seed, place]))}")  # noqa: PLW2901 - the renamed call takes its place
+            own = digest().copy()
+            own.update(f"{place}]".encode())
+            content = replaced(content, id=f"call_{own.hexdigest()[:24]}")  # noqa: PLW2901 - the renamed call takes its place
         if isinstance(content, ContentToolRequest):
             seen.add(content.id)
-        out.append(content)
-    return out
+        distinct_contents.append(content)
+    return distinct_contents
 
 
 def legal_id(id: str, pattern: str, length: int = 24) -> str:
