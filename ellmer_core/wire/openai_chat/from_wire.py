@@ -152,7 +152,15 @@ class ChatMerger(Merger):
 
     def response(self) -> Json:
         choices = [self._choices[index].json() for index in sorted(self._choices)]
+        if self._done:
+            choices = [_with_its_end(choice) for choice in choices]
         return {**self._top, "object": "chat.completion", "choices": choices}
+
+
+def _with_its_end(choice: Json) -> Json:
+    """Returns a choice of a stream that ended with `[DONE]`. Spoken answers have no finish reason (recorded)."""
+    spoken = choice["message"].get("audio") and not choice["message"].get("tool_calls")
+    return {**choice, "finish_reason": "stop"} if spoken and not choice["finish_reason"] else choice
 
 
 class _Choice:
