@@ -339,6 +339,7 @@ def types(session: nox.Session) -> None:
     """Check types: the sources with mypy (strict), and users' code with pyright and the installed wheel."""
     session.install("-e", f".[{EXTRAS}]", *group("types"))
     session.run("mypy", *session.posargs)
+    session.run("pytest", "-q", "typing_tests/test_closed_union.py")
     user = Path("build/types")
     shutil.rmtree(user, ignore_errors=True)
     shutil.copytree("typing_tests", user / "typing_tests")

@@ -64,9 +64,9 @@ def turns_of(messages: Iterable[Any]) -> list[Turn]:
             turns.append(turn := _answer(message))
             asked |= {request.id: request for request in turn.tool_requests}
         else:
-            said = [_result(message, asked)] if message.role == "tool" else _contents(message.content)
+            parts = [_result(message, asked)] if message.role == "tool" else _contents(message.content)
             before = turns.pop().contents if turns and isinstance(turns[-1], UserTurn) else ()
-            turns.append(UserTurn([*before, *said]))
+            turns.append(UserTurn([*before, *parts]))
     return [*([SystemTurn(system)] if system else []), *turns]
 
 
@@ -137,19 +137,19 @@ def _messages(turn: Turn, model: str) -> list[Any]:
         return [theirs.ChatMessageSystem(content=turn.text)]
     if isinstance(turn, AssistantTurn):
         calls = [_call(request) for request in turn.tool_requests]
-        kept = contents_record(AssistantTurn(turn.contents))
+        record = contents_record(AssistantTurn(turn.contents))
         return [
             theirs.ChatMessageAssistant(
                 content=_parts(turn.contents),
                 tool_calls=calls or None,
                 model=model,
                 source="generate",
-                metadata={KEPT: kept},
+                metadata={KEPT: record},
             )
         ]
     results, rest = split(flatten(turn.contents))
-    said = [theirs.ChatMessageUser(content=_parts(rest))] if rest else []
-    return [*map(_told, results), *said]
+    messages = [theirs.ChatMessageUser(content=_parts(rest))] if rest else []
+    return [*map(_told, results), *messages]
 
 
 def _call(request: ContentToolRequest) -> Any:
@@ -230,8 +230,8 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
         **options: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        given = {"base_url": base_url, "api_key": api_key}
-        self.options = {name: value for name, value in given.items() if value} | options
+        keys = {"base_url": base_url, "api_key": api_key}
+        self.options = {name: value for name, value in keys.items() if value} | options
 
     async def generate(
         self, input: list[Any], tools: list[Any], tool_choice: Any, config: GenerateConfig
@@ -255,8 +255,8 @@ class EllmerModel(ModelAPI):  # type: ignore[misc]  # inspect-ai is not where ty
 
 
 def _params(config: GenerateConfig) -> dict[str, Any]:
-    given = {name: getattr(config, NAMES.get(name, name), None) for name in PARAMETERS}
-    return params(**{name: value for name, value in given.items() if value is not None})
+    values = {name: getattr(config, NAMES.get(name, name), None) for name in PARAMETERS}
+    return params(**{name: value for name, value in values.items() if value is not None})
 
 
 def _tool(tool: Any) -> ToolDef:

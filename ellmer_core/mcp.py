@@ -197,7 +197,7 @@ class McpTools:
                 why = _in_words(first, self.connect_timeout)
                 raise ConnectError(f"No MCP server answers at {self._where}: {why}") from error
             self._open = stack.pop_all()
-        tools = [self._tool(portal, client, one) for one in listed]
+        tools = [self._tool(portal, client, definition) for definition in listed]
         if twice := _twice(tool.name for tool in tools):
             self._open.close()
             raise UsageError(f"Two tools of {self._where} have the same name for a model: {twice}.")
@@ -247,8 +247,8 @@ class McpTools:
 
     def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ToolDef:
         def call(**arguments: Any) -> ContentToolResult:
-            said = partial(client.call_tool, tool.name, arguments, self.timeout)
-            return result_of(portal.call(said))
+            call = partial(client.call_tool, tool.name, arguments, self.timeout)
+            return result_of(portal.call(call))
 
         name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.prefix + tool.name)[:64]
         annotations = _annotations(tool)

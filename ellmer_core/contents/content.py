@@ -573,9 +573,9 @@ class ToolDef(Displayed, Value):
 def matched(request: ContentToolRequest, tool: ToolDef | None) -> ContentToolRequest:
     """Returns the request with its tool, in that tool's class of requests."""
     if tool is not None and not isinstance(request, tool.request):
-        given = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
+        values = {field.name: getattr(request, field.name) for field in fields(ContentToolRequest)}
         try:
-            return tool.request(**given | {"tool": tool})
+            return tool.request(**values | {"tool": tool})
         except Exception:  # noqa: BLE001 - as with a title: the call goes on without it
             logger.debug("tool %s: no %s", tool.name, tool.request.__name__, exc_info=True)
     return replaced(request, tool=tool)

@@ -113,8 +113,8 @@ def contents_replay(
         chat.restore(recorded, classes=classes, keep_model=True)
         return chat
     tools = list(tools)
-    known = {*classes, *(tool.request for tool in tools)}
-    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in known})
+    allowed = {*classes, *(tool.request for tool in tools)}
+    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in allowed})
     with _modest("The record"):
         if isinstance(recorded, list):
             return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
@@ -227,12 +227,12 @@ class _Replay:
 
     def built(self, cls: type[Any], props: dict[str, Any], path: str) -> Any:
         """Returns an instance with these props, whatever parameters its `__init__` has."""
-        known = {f.name: f for f in fields(cls)}
-        unknown = props.keys() - known.keys()
+        by_name = {f.name: f for f in fields(cls)}
+        unknown = props.keys() - by_name.keys()
         if unknown and cls in OURS.values():
             raise UsageError(f"{path}: a {cls.__name__} has no {', '.join(sorted(unknown))}.")
-        props = {name: _default(f, path) for name, f in known.items() if name not in props} | props
-        for name, field in known.items():
+        props = {name: _default(f, path) for name, f in by_name.items() if name not in props} | props
+        for name, field in by_name.items():
             _check(field, props[name], f"{path}.{name}")
         if issubclass(cls, Turn):
             props["contents"] = as_contents(props["contents"])
@@ -286,11 +286,11 @@ def _bytes(data: str, path: str) -> bytes:
 
 
 def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
-    given = tuple(values) if isinstance(values, (list, tuple)) else (values,)
-    for value in given:
+    citations = tuple(values) if isinstance(values, (list, tuple)) else (values,)
+    for value in citations:
         if not isinstance(value, ContentCitation):
             raise UsageError(f"{path} is a list of ContentCitation, with no {type(value).__name__} in it.")
-    return given
+    return citations
 
 
 def _check(field: Field[Any], value: Any, path: str) -> None:

@@ -301,6 +301,10 @@ class Pieces:
 # --- Structured data that arrive as arguments of a call --------------------------------------------------
 
 
+#: The first piece of servers that begin with empty arguments and then send the real ones.
+_PLACEHOLDERS = (["{}"], ["null"], [""])
+
+
 class CalledData:
     """The received data of one answer. It is empty if the data arrive as text, which is shown directly."""
 
@@ -312,24 +316,13 @@ class CalledData:
             settings.type is not None
             and settings.wire.structured_mode(settings.type, tools, settings.mode) == "tool"
         )
-        self._shown = ""
+        self._read = 0  # pieces of the arguments
 
     def more(self, merger: Merger) -> ContentText | None:
         """Returns the piece that was not shown yet."""
-        text = self._text(merger) if self._calls else ""
-        if len(text) <= len(self._shown) or not text.startswith(self._shown):
+        pieces = merger.call_arguments(STRUCTURED) if self._calls else ()
+        if len(pieces) <= max(self._read, pieces[:1] in _PLACEHOLDERS):
             return None
-        piece, self._shown = text[len(self._shown) :], text
-        return ContentText(piece)
-
-    def _text(self, merger: Merger) -> str:
-        """Returns the arguments so far. An incomplete answer may be invalid; the reader of the complete answer checks
-        it.
-        """
-        try:
-            contents = self._wire.turn(merger.response()).contents
-        except (EllmerError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            return ""
-        calls = [c for c in contents if isinstance(c, ContentToolRequest) and c.name == STRUCTURED]
-        text = called_text(calls[0]) if calls else ""
-        return "" if text in {"{}", "null"} else text
+        start = self._read or int(pieces[:1] in _PLACEHOLDERS)
+        self._read = len(pieces)
+        return ContentText("".join(pieces[start:]))

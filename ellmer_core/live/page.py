@@ -140,13 +140,13 @@ class Page:
     async def say(self, text: str, attachments: Sequence[shinychat.Attachment]) -> None:
         """Handles a message that was sent from this page."""
         try:
-            said: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
+            contents: list[str | Content] = [*filter(None, [text]), *map(attached, attachments)]
         except UsageError as error:
             await self.draw()
             self.shown.update_user_input(value=text, focus=True)
             await self.shown.append_message(ChatMessage(trouble_tag("This file cannot be sent.", str(error))))
             return
-        if self.room.say(said, self):
+        if self.room.say(contents, self):
             self._changed()
         else:  # another page was faster
             await self.draw()
@@ -250,18 +250,18 @@ class Page:
     async def _follow(self, answer: Answer) -> AsyncGenerator[Any, None]:
         self.streaming.clear()
         try:
-            async for one in answer.follow():
-                match one:
+            async for event in answer.follow():
+                match event:
                     case Said() | Decided():
-                        await one.tell()
+                        await event.tell()
                     case Question():
-                        if not one.answer.done():
-                            yield question_tag(one.request)
+                        if not event.answer.done():
+                            yield question_tag(event.request)
                     case Trouble():
-                        yield trouble_tag(one.words, one.detail, retry=True)
+                        yield trouble_tag(event.words, event.detail, retry=True)
                     case _:
-                        self.cited = self.cited or bool(getattr(one, "citations", ()))
-                        yield one
+                        self.cited = self.cited or bool(getattr(event, "citations", ()))
+                        yield event
             await self._status()
         finally:
             self.streaming.set()

@@ -219,11 +219,15 @@ class Room:
 def _joined(shown: Sequence[Any]) -> list[Any]:
     """Joins the pieces of one text."""
     joined: list[Any] = []
-    for one in shown:
-        if joined and isinstance(one, (ContentText, ContentThinking)) and type(joined[-1]) is type(one):
-            joined[-1:] = merged([joined[-1], one])
+    for content in shown:
+        if (
+            joined
+            and isinstance(content, (ContentText, ContentThinking))
+            and type(joined[-1]) is type(content)
+        ):
+            joined[-1:] = merged([joined[-1], content])
         else:
-            joined.append(one)
+            joined.append(content)
     return joined
 
 

@@ -112,11 +112,11 @@ async def pieces(
     words = Words()
     try:
         while (one := await shown.get()) is not None:
-            for said in _said(one):
+            for piece in _said(one):
                 if tell:
-                    await tell(said)
+                    await tell(piece)
                 else:
-                    yield said
+                    yield piece
             if isinstance(one, Said):
                 continue
             _keep(waiting, one)

@@ -60,8 +60,8 @@ def _off(profile: Profile) -> Told:
         return {"reasoning_effort": profile.efforts[0]}, "the model always thinks; the lowest level is used"
     if profile.budget:
         return {"reasoning_tokens": profile.budget[0]}, "the model always thinks; the lowest level is used"
-    known = profile.efforts is not None and not profile.thinks
-    return {}, "" if known else "thinking cannot be turned off for this model"
+    settled = profile.efforts is not None and not profile.thinks
+    return {}, "" if settled else "thinking cannot be turned off for this model"
 
 
 def _level(profile: Profile, level: str, takes: Mapping[str, str]) -> Told:
@@ -135,8 +135,8 @@ class _Fit:
         if self.thinks:
             self.drop(self.profile.refuses_thinking, "the model does not accept it while it thinks")
         for group in self.profile.exclusive:
-            given = [name for name in group if name in self.params]
-            self.drop(given[1:], f"the model does not accept it together with {given[0] if given else ''}")
+            names = [name for name in group if name in self.params]
+            self.drop(names[1:], f"the model does not accept it together with {names[0] if names else ''}")
         self.choice()
         for name, (least, most) in self.profile.ranges.items():
             self.bound(name, least, most)
@@ -163,9 +163,9 @@ class _Fit:
         if both := params.keys() & {"reasoning_effort", "reasoning_tokens"}:
             raise UsageError(f"Give thinking= or {', '.join(sorted(both))}, not both.")
         del params["thinking"]
-        found, why = thinking_params(self.profile, setting, self.wire.takes)
-        self.params = {**params, **found}
-        self.thinks = bool(found) if setting != "off" else bool(why)
+        settings, why = thinking_params(self.profile, setting, self.wire.takes)
+        self.params = {**params, **settings}
+        self.thinks = bool(settings) if setting != "off" else bool(why)
         if why:
             self.notes.append(f"thinking={setting!r} is not possible, because {why}")
 

@@ -194,8 +194,8 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     """Returns the chat for a `chat_<provider>()`, which calls it directly. `fields` are further fields of its wire."""
     _check_names(options)
     echo = options.get("echo")
-    given = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
-    fields |= {name: value for name, value in given.items() if value is not None}
+    arguments = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
+    fields |= {name: value for name, value in arguments.items() if value is not None}
     for name in ("params", "api_args", "api_headers"):
         if not isinstance(fields.get(name, {}), Mapping):
             raise UsageError(f"{name}= must be a dictionary, not {fields[name]!r}.")
@@ -225,11 +225,11 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
 
 
 def _check_names(options: Options) -> None:
-    known = Options.__annotations__
-    if unknown := [name for name in options if name not in known]:
+    names = Options.__annotations__
+    if unknown := [name for name in options if name not in names]:
         if unknown[0] in NEUTRAL:
             raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
-        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(known)}")
+        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(names)}")
 
 
 def constructor(provider: str) -> Callable[..., Chat]:

@@ -13,12 +13,13 @@ from ._construction import Options, construct
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cerebras(ChatCompletions):
-    """Cerebras accepts only text. Its errors are flat: `{message, type, param, code}`."""
+    """Images go to `gemma-4-31b`, as bytes. Its errors are flat: `{message, type, param, code}`."""
 
     provider: ClassVar[str] = "Cerebras"
     default_model: ClassVar[str] = "gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("CEREBRAS_API_KEY",)
-    supports: ClassVar[Supports] = Supports(images=False, pdfs=False, native_tool_media=False)
+    supports: ClassVar[Supports] = Supports(pdfs=False, native_tool_media=False)
+    fetches: ClassVar[bool] = False
 
     base_url: str = "https://api.cerebras.ai/v1"
 
@@ -26,7 +27,7 @@ class Cerebras(ChatCompletions):
 def chat_cerebras(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with a model on Cerebras.
 
-    Key: `CEREBRAS_API_KEY`. Default model: `gpt-oss-120b`. Cerebras takes only text. API:
+    Key: `CEREBRAS_API_KEY`. Default model: `gpt-oss-120b`. Images go to `gemma-4-31b`, as bytes. API:
     https://inference-docs.cerebras.ai/api-reference/chat-completions.
 
     Args:

@@ -30,9 +30,9 @@ class Perplexity(Alternating):
     base_url: str = "https://api.perplexity.ai"
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        said = super().messages(turns)
-        user = next((n for n, message in enumerate(said) if message["role"] == "user"), 0)
-        return [message for n, message in enumerate(said) if n >= user or message["role"] == "system"]
+        messages = super().messages(turns)
+        user = next((n for n, message in enumerate(messages) if message["role"] == "user"), 0)
+        return [message for n, message in enumerate(messages) if n >= user or message["role"] == "system"]
 
     def tool(self, tool: ToolDef) -> Json:
         raise UsageError(

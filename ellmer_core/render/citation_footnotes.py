@@ -153,8 +153,8 @@ def _anchor(name: str, citation: ContentCitation, *, label: str = "") -> str:
     title = f' title="{escape(citation.quote)}"' if citation.quote else ""
     if not _on_the_web(citation.url):
         return f"<span{title}>{escape(name)}</span>"
-    said = f' aria-label="{escape(label)}"' if label else ""
-    link = f'href="{escape(citation.url)}" target="_blank" rel="noopener noreferrer"{said}'
+    attribute = f' aria-label="{escape(label)}"' if label else ""
+    link = f'href="{escape(citation.url)}" target="_blank" rel="noopener noreferrer"{attribute}'
     return f"<a {link}{title}>{escape(name)}</a>"
 
 

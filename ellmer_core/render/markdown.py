@@ -65,8 +65,8 @@ def sides(turns: Sequence[Turn]) -> Iterator[tuple[str, list[Content]]]:
     """Yields a role and its contents while the role stays the same. Tool results belong to the answer with their
     calls.
     """
-    said = [(_side(turn, content), content) for turn in turns for content in turn.contents]
-    for role, group in groupby(said, key=lambda pair: pair[0]):
+    parts = [(_side(turn, content), content) for turn in turns for content in turn.contents]
+    for role, group in groupby(parts, key=lambda pair: pair[0]):
         yield role, [content for _, content in group]
 
 

@@ -145,8 +145,8 @@ def _rule(*, block: bool) -> Any:
 
 def _written(element: Element) -> Iterator[str]:
     tag = element.tag if element.tag in ELEMENTS else "mrow"
-    known = [(name, value) for name, value in element.attrib.items() if name in ATTRIBUTES]
-    harmless = [f' {name}="{escape(value)}"' for name, value in known if HARMLESS.fullmatch(value)]
+    attributes = [(name, value) for name, value in element.attrib.items() if name in ATTRIBUTES]
+    harmless = [f' {name}="{escape(value)}"' for name, value in attributes if HARMLESS.fullmatch(value)]
     yield f"<{tag}{''.join(harmless)}>{_text(element.text or '')}"
     for child in element:
         yield from _written(child)
@@ -207,8 +207,8 @@ class Literal:
     def feed(self, text: str, *, last: bool = False) -> str:
         """Returns the next piece, after the text that was held back."""
         text, place, before = self.rest + text, 0, len(self.shown)
-        kept = "\r" if text.endswith("\r") and not last else ""
-        text = re.sub(r"\r\n?", "\n", text.removesuffix(kept))
+        held = "\r" if text.endswith("\r") and not last else ""
+        text = re.sub(r"\r\n?", "\n", text.removesuffix(held))
         while place < len(text):
             token = TOKEN.match(text, place)
             assert token, "every character is of some kind"
@@ -217,7 +217,7 @@ class Literal:
                 break
             self.shown += self._read(token, text[place:end])
             place = end
-        self.rest = text[place:] + kept
+        self.rest = text[place:] + held
         return self.shown[before:]
 
     def _end(self, token: re.Match[str], *, last: bool) -> int | None:

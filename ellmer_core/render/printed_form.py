@@ -185,8 +185,8 @@ def labels(turns: Sequence[Turn]) -> Iterator[str]:
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
-    known = list(counts)
-    return None if None in known else sum(filter(None, known))
+    numbers = list(counts)
+    return None if None in numbers else sum(filter(None, numbers))
 
 
 def _sum(counts: Iterable[int | None]) -> str:

@@ -88,8 +88,8 @@ def _(content: Content) -> Any:
 def _(content: ContentText) -> str | None:
     if is_tag(content):
         return None
-    said = (marked_markdown(content), sources_markdown(content.citations))
-    return "\n\n".join(filter(None, map(literal, said)))
+    parts = (marked_markdown(content), sources_markdown(content.citations))
+    return "\n\n".join(filter(None, map(literal, parts)))
 
 
 @contents_shinychat.register(ContentThinking)

@@ -168,8 +168,8 @@ def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
 
 def _title(request: ContentToolRequest) -> str:
     """Returns the title of a request: its own, else its tool's, else the name in words."""
-    given = request.tool.title(request.arguments) if request.tool else in_words(request.name)
-    return _own_title(request) or given
+    title = request.tool.title(request.arguments) if request.tool else in_words(request.name)
+    return _own_title(request) or title
 
 
 def _own_title(content: Content) -> str:
@@ -187,8 +187,8 @@ def _annotations(request: ContentToolRequest) -> Mapping[str, Any]:
 def _grouping(request: ContentToolRequest) -> str | None:
     """Returns whether calls of one tool share a line. They do not if each has its own title."""
     notes = _annotations(request)
-    given = notes.get("grouping", "none" if callable(notes.get("title")) else None)
-    return given if given in {"none", "tool", "all"} else None
+    grouping = notes.get("grouping", "none" if callable(notes.get("title")) else None)
+    return grouping if grouping in {"none", "tool", "all"} else None
 
 
 def _display(result: ContentToolResult) -> dict[str, Any]:
@@ -198,8 +198,8 @@ def _display(result: ContentToolResult) -> dict[str, Any]:
     unknown = display.keys() - ToolResultDisplay.__annotations__.keys()
     if unknown or not (isinstance(given, Mapping) or display):
         what = ", ".join(map(repr, sorted(unknown, key=str))) or repr(given)
-        known = ", ".join(ToolResultDisplay.__annotations__)
-        message = f'extra["display"] of a result is a ToolResultDisplay ({known}), which has no {what}.'
+        names = ", ".join(ToolResultDisplay.__annotations__)
+        message = f'extra["display"] of a result is a ToolResultDisplay ({names}), which has no {what}.'
         warnings.warn(message, EllmerWarning, stacklevel=2)
     return {name: value for name, value in display.items() if value is not None and name not in unknown}
 

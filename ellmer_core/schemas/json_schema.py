@@ -114,16 +114,15 @@ def _mapped(schema: Any, rename: Callable[[str], str]) -> Any:
         return [_mapped(item, rename) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {
-        keyword: rename(value)
-        if keyword == "$ref" and isinstance(value, str)
-        else _by_name(value, rename)
-        if keyword in _NAMED
-        else value
-        if keyword in DATA
-        else _mapped(value, rename)
-        for keyword, value in schema.items()
-    }
+    return {keyword: _mapped_value(keyword, value, rename) for keyword, value in schema.items()}
+
+
+def _mapped_value(keyword: str, value: Any, rename: Callable[[str], str]) -> Any:
+    if keyword == "$ref" and isinstance(value, str):
+        return rename(value)
+    if keyword in _NAMED:
+        return _by_name(value, rename)
+    return value if keyword in DATA else _mapped(value, rename)
 
 
 def _by_name(value: Any, rename: Callable[[str], str]) -> Any:
@@ -199,7 +198,8 @@ def check_data(data: Any, schema: Mapping[str, Any]) -> None:
 def _misshapen(schema: Mapping[str, Any]) -> Iterator[str]:
     kind = schema.get("type", [])
     if any(
-        not isinstance(one, str) or one not in _KINDS for one in (kind if isinstance(kind, list) else [kind])
+        not isinstance(name, str) or name not in _KINDS
+        for name in (kind if isinstance(kind, list) else [kind])
     ):
         yield f"{kind!r} is no type"
     for keyword, shape in _SHAPES.items():
@@ -310,12 +310,12 @@ def without_optional_nulls(
             return [without_optional_nulls(item, items, document) for item in data]
         case dict(), _, Mapping() as named:
             needed = schema.get("required", ())
-            kept = {
+            required_or_set = {
                 k: v
                 for k, v in data.items()
                 if v is not None or k in needed or not _excludes_null(named.get(k))
             }
-            return {k: _inside(v, named.get(k), document) for k, v in kept.items()}
+            return {k: _inside(v, named.get(k), document) for k, v in required_or_set.items()}
     return data
 
 
@@ -327,12 +327,12 @@ def _excludes_null(schema: Any) -> bool:
     """Tells whether a schema defines a value and excludes null."""
     if not isinstance(schema, Mapping):
         return False
-    said = schema.get("type")
+    kind = schema.get("type")
     options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    says = said is not None or "$ref" in schema or bool(options) or "enum" in schema
+    says = kind is not None or "$ref" in schema or bool(options) or "enum" in schema
     return (
         says
-        and "null" not in (said if isinstance(said, list) else [said])
+        and "null" not in (kind if isinstance(kind, list) else [kind])
         and all(map(_excludes_null, options))
     )
 

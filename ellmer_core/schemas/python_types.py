@@ -68,7 +68,7 @@ MOST_SCHEMAS = 20_000  # values in a schema without references
 
 def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
     """Caches the results, because pydantic is slow."""
-    kept = lru_cache(maxsize=512)(function)
+    cached = lru_cache(maxsize=512)(function)
 
     @wraps(function)
     def call(annotation: Any) -> V:
@@ -76,7 +76,7 @@ def _kept(function: Callable[[Any], V]) -> Callable[[Any], V]:
             hash(annotation)
         except TypeError:  # as in Annotated[int, [1, 2]]
             return function(annotation)
-        return kept(annotation)
+        return cached(annotation)
 
     return call
 
@@ -93,7 +93,7 @@ def known_type(schema: Mapping[str, Any], *, closed: bool = True, required: bool
 
 def basic_type(annotation: Any) -> TypeBasic | None:
     """Returns the type of `bool`, `int`, `float` or `str`, without pydantic."""
-    if get_origin(annotation) is Annotated and all(isinstance(said, str) for said in annotation.__metadata__):
+    if get_origin(annotation) is Annotated and all(isinstance(note, str) for note in annotation.__metadata__):
         annotation = annotation.__origin__
     return next((TypeBasic(type=name) for basic, name in BASIC if annotation is basic), None)
 
@@ -307,9 +307,9 @@ class _Check:
                     else self.wrong(path, "an object", value)
                 )
             case TypeJsonSchema():
-                known = known_type(type.schema, closed=False)
+                basic = known_type(type.schema, closed=False)
                 return (
-                    deepcopy(value) if isinstance(known, TypeJsonSchema) else self.value(value, known, path)
+                    deepcopy(value) if isinstance(basic, TypeJsonSchema) else self.value(value, basic, path)
                 )
         raise UsageError(f"{type!r} is not a type that a value can be converted to.")
 

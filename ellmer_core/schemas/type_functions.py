@@ -267,8 +267,8 @@ def arguments_of(schema: Mapping[str, Any]) -> TypeObject:
     needed = schema.get("required", ())
     defs = {home: schema[home] for home in ("$defs", "definitions") if isinstance(schema.get(home), Mapping)}
     types = {k: known_type({**defs, **v}, closed=False, required=k in needed) for k, v in properties.items()}
-    known = {k: _whole(t) for k, t in types.items()}
-    return TypeObject(schema.get("description"), True, known, not properties)
+    converted = {k: _whole(t) for k, t in types.items()}
+    return TypeObject(schema.get("description"), True, converted, not properties)
 
 
 def _whole(type: Type) -> Type:

@@ -139,10 +139,10 @@ def parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Returns the parameters of a function. Raises `UsageError` if Python does not know them (some builtins)."""
     bound = function.keywords if isinstance(function, partial) else {}
     try:
-        known = inspect.signature(function).parameters
+        parameters_of = inspect.signature(function).parameters
     except (TypeError, ValueError) as error:
         raise UsageError(f"The parameters of {function!r} are unknown. Wrap it in a function.") from error
-    return {name: p for name, p in known.items() if name not in bound}
+    return {name: p for name, p in parameters_of.items() if name not in bound}
 
 
 @dataclass(frozen=True)
@@ -225,8 +225,8 @@ class Signature:
                     "(For a method, use the bound method: tool(object.method).)"
                 )
             argument = inner_type(hint, f"argument `{name}`", required=not has_default(parameter))
-            said = _said(hint) or getattr(documentation, "description", None)
-            properties[name] = _described(argument, _with_default(said, parameter))
+            text = _said(hint) or getattr(documentation, "description", None)
+            properties[name] = _described(argument, _with_default(text, parameter))
         return TypeObject(properties=properties)
 
     def _documentation(self) -> Any:
@@ -277,8 +277,8 @@ def _said(hint: Any) -> str | None:
     """Returns the description in `Annotated[int, "How many."]` or `Annotated[int, Field(description="How
     many.")]`.
     """
-    for said in getattr(hint, "__metadata__", ()):
-        text = said if isinstance(said, str) else getattr(said, "description", None)
+    for note in getattr(hint, "__metadata__", ()):
+        text = note if isinstance(note, str) else getattr(note, "description", None)
         if isinstance(text, str):
             return text
     return None

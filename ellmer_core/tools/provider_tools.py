@@ -46,9 +46,9 @@ class ToolBuiltIn(ToolDef):
 
     def provided(self, wire: str) -> dict[str, Any]:
         if wire not in self.forms:
-            known = ", ".join(self.forms) or "none"
+            wires = ", ".join(self.forms) or "none"
             raise UsageError(
-                f"The provider's tool `{self.name}`, with these options, exists for {known}, not for {wire}."
+                f"The provider's tool `{self.name}`, with these options, exists for {wires}, not for {wire}."
             )
         return dict(self.forms[wire])
 

@@ -155,7 +155,10 @@ class Wire(Value, ABC):
 
     def with_tools(self, body: Json) -> Json:
         """Returns the body with the fields that the model needs for tools. Without tools, the tool choice is removed."""
-        if any(one.get("tools") or one.get("toolConfig", {}).get("tools") for one in (body, self.api_args)):
+        if any(
+            source.get("tools") or source.get("toolConfig", {}).get("tools")
+            for source in (body, self.api_args)
+        ):
             needed = json_objects.parameters(self.profile.with_tools, self.takes, self.name)
             return json_objects.merged(body, needed)
         return json_objects.without(body, "tool_choice", "toolConfig", "parallel_tool_calls")

@@ -79,6 +79,12 @@ class Merger(ABC):
     def complete(self) -> bool:
         """Whether the format's end marker has arrived. Without it, the answer is incomplete."""
 
+    def call_arguments(self, tool: str) -> Sequence[str]:  # noqa: ARG002 - for formats without tools
+        """Returns the pieces of the arguments of the first call of a tool, as far as they arrived. Later pieces follow
+        those that were returned before, so that a reader takes each of them once.
+        """
+        return ()
+
     @property
     def done(self) -> bool:
         """Whether nothing can follow, so that the rest of the stream need not be read."""

@@ -1,18 +1,24 @@
 """The capabilities of a model: the tables, `thinking=`, and parameters that are left out with one warning."""
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
 
+from ellmer_core.contents.content import ContentImageInline
 from ellmer_core.contents.turns import UserTurn
 from ellmer_core.errors import EllmerWarning, UsageError
 from ellmer_core.models.profiles import profile_of, rows
 from ellmer_core.providers.anthropic import Anthropic, chat_anthropic
 from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
+from ellmer_core.providers.cerebras import Cerebras
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.groq import chat_groq
-from ellmer_core.providers.openai import chat_openai
+from ellmer_core.providers.openai import OpenAI, chat_openai
+from ellmer_core.providers.openai_completions import OpenAICompletions
+from ellmer_core.providers.qwen import Qwen
+from ellmer_core.providers.together import Together
 from ellmer_core.wire.interfaces import Profile, params
 
 ASK = [UserTurn("hi")]
@@ -193,3 +199,46 @@ def test_the_rows_of_a_provider_are_those_that_name_it():
     for provider in providers:
         named = [row for row in rows(provider) if provider in row["provider"]]
         assert named == [row for row in rows() if provider in row["provider"]]
+
+
+RESPONSES_AND_CHAT = [(OpenAI, "openai-responses"), (OpenAICompletions, "openai-chat")]
+
+
+@pytest.mark.parametrize("model", ["gpt-6-astra", "gpt-6.1-sol", "gpt-6.2-sol", "gpt-7"])
+def test_newer_models_always_think_and_call_tools_over_responses_only(model):
+    responses, chat = (profile_of(wire(model=model)) for wire, _ in RESPONSES_AND_CHAT)
+
+    assert responses.efforts == ("low", "medium", "high", "xhigh", "max")
+    assert chat.efforts == ("low", "medium", "high", "xhigh")
+    assert {"temperature", "top_p", "stop_sequences"} <= set(responses.refuses) & set(chat.refuses)
+    assert (responses.tools, chat.tools) == (True, False)
+
+
+@pytest.mark.parametrize("model", ["gpt-6-sol", "gpt-6-luna", "gpt-5.6-terra"])
+def test_models_that_can_do_without_thinking_call_tools_over_chat_without_it(model):
+    responses, chat = (profile_of(wire(model=model)) for wire, _ in RESPONSES_AND_CHAT)
+
+    assert responses.efforts == ("none", "low", "medium", "high", "xhigh", "max")
+    assert chat.efforts == ("none", "low", "medium", "high", "xhigh")
+    assert (responses.tools, chat.tools) == (True, True)
+    assert chat.with_tools == {"reasoning_effort": "none"}
+    assert "temperature" not in responses.refuses
+    assert "temperature" in responses.refuses_thinking
+
+
+@pytest.mark.parametrize(
+    ("wire", "model", "reads"),
+    [
+        (Qwen, "qwen3.8-max", True),
+        (Qwen, "qwen3-max", False),
+        (Together, "meta-llama/Llama-3.2-11B-Vision-Instruct-Turbo", True),
+        (Together, "meta-llama/Llama-3.3-70B-Instruct-Turbo", False),
+        (Cerebras, "gemma-4-31b", True),
+        (Cerebras, "gpt-oss-120b", False),
+    ],
+)
+def test_images_are_refused_where_the_model_reads_none(wire, model, reads):
+    chat = wire(model=model)
+    image = ContentImageInline("image/png", "iVBORw0KGgo=")
+
+    assert bool(replace(chat, profile=profile_of(chat)).objection(image)) is not reads

@@ -39,14 +39,14 @@ def rows(provider: str = "") -> tuple[dict[str, Any], ...]:
 
 @cache
 def _profile(provider: str, format: str, model: str) -> Profile:
-    said: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     sources: list[str] = []
     for row in rows(provider):
         here = provider in row["provider"] and row.get("format", format) == format
         if here and re.search(row["model"], model, re.IGNORECASE):
-            said |= {key: _frozen(value) for key, value in row.items() if key in _KEYS}
+            facts |= {key: _frozen(value) for key, value in row.items() if key in _KEYS}
             sources.append(row["source"])
-    return Profile(**said, sources=tuple(dict.fromkeys(sources)))
+    return Profile(**facts, sources=tuple(dict.fromkeys(sources)))
 
 
 def _frozen(value: Any) -> Any:

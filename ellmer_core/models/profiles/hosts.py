@@ -20,7 +20,14 @@ ROWS: list[dict[str, Any]] = [
         "refuses": ["top_k", "frequency_penalty", "presence_penalty"],
         "efforts": [],
         "off": {},
+        "images": [],
         "source": "https://inference-docs.cerebras.ai/api-reference/chat-completions",
+    },
+    {
+        "provider": ["Cerebras"],
+        "model": "gemma-4-31b",
+        "images": ["image/png", "image/jpeg"],
+        "source": "https://inference-docs.cerebras.ai/capabilities/image-inputs",
     },
     {
         "provider": ["Cerebras"],
@@ -76,7 +83,7 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Together AI"],
-        "model": "cogito|trinity|rnj|Qwen3-235B|Llama-[23]|Mixtral|Mistral-7B|gpt-oss",
+        "model": "cogito|trinity|rnj|Qwen3-235B|Llama-[23](?!.*Vision)|Mixtral|Mistral-7B|gpt-oss",
         "images": [],
         "source": "https://docs.together.ai/docs/vision-overview",
     },

@@ -51,6 +51,39 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
+        "format": "openai-responses",
+        "model": r"gpt-(5\.6|[6-9]|\d\d)",
+        "efforts": ["none", "low", "medium", "high", "xhigh", "max"],
+        "source": "https://developers.openai.com/api/docs/guides/reasoning",
+    },
+    # GPT-6 Sol and Luna can do without thinking; Astra, and what came after them, cannot.
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
+        "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
+        "refuses": [
+            *("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"),
+            *("log_probs", "top_logprobs", "stop_sequences"),
+        ],
+        "efforts": ["low", "medium", "high", "xhigh"],
+        "source": "https://github.com/BerriAI/litellm/pull/39631",
+    },
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
+        "format": "openai-responses",
+        "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
+        "efforts": ["low", "medium", "high", "xhigh", "max"],
+        "source": "https://github.com/BerriAI/litellm-docs/pull/1173",
+    },
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
+        "format": "openai-chat",
+        "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
+        "tools": False,
+        "with_tools": {},
+        "source": "https://developers.openai.com/api/docs/guides/deployment-checklist",
+    },
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
         "model": "codex",
         "efforts": ["low", "medium", "high"],
         "thinks": True,

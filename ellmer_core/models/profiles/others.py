@@ -193,7 +193,7 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Alibaba/Qwen"],
-        "model": r"vl|omni|qwen3\.[5-9](?!.*max)|qwen-plus",
+        "model": r"vl|omni|qwen3\.[5-7](?!.*max)|qwen3\.[89]|qwen-plus",
         "images": ["image/png", "image/jpeg", "image/webp", "image/gif"],
         "source": "https://www.alibabacloud.com/help/en/model-studio/vision",
     },

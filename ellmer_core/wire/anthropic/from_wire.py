@@ -13,7 +13,7 @@ from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import anthropic_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import sensible
+from ..shared.json_objects import json_text, sensible
 from ..shared.tool_calls import paired, tool_input
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -25,6 +25,7 @@ class AnthropicMerger(Merger):
     def __init__(self) -> None:
         self._message: Json = {}
         self._blocks: dict[int, _Block] = {}
+        self._calls: dict[str, _Block] = {}  # the first call of each tool
         self._done = False
 
     @property
@@ -43,7 +44,7 @@ class AnthropicMerger(Merger):
             case "content_block_delta":
                 return self._block(event).add(event.get("delta") or {})
             case "content_block_start":
-                return self._block(event).start(event.get("content_block") or {})
+                return self._start(self._block(event), event.get("content_block") or {})
             case "message_start":
                 self._message = deepcopy(event.get("message") or {})
             case "message_delta":
@@ -54,15 +55,23 @@ class AnthropicMerger(Merger):
                 raise in_band_error(event)
         return ()
 
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._calls[tool].arguments() if tool in self._calls else ()
+
+    def _start(self, block: _Block, content: Json) -> Sequence[Content]:
+        if content.get("type") == "tool_use":
+            self._calls.setdefault(str(content.get("name")), block)
+        return block.start(content)
+
     def _block(self, event: Json) -> _Block:
         return self._blocks.setdefault(event.get("index", 0), _Block())
 
     def _end(self, event: Json) -> None:
         """Stores values from the end of the stream. Usage is cumulative: it replaces the counts of `message_start`."""
-        known = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
+        counts = {k: v for k, v in (event.get("usage") or {}).items() if v is not None}
         self._message |= {k: v for k, v in event.items() if k not in {"type", "delta", "usage"}}
         self._message |= event.get("delta") or {}
-        self._message["usage"] = {**(self._message.get("usage") or {}), **known}
+        self._message["usage"] = {**(self._message.get("usage") or {}), **counts}
 
     def response(self) -> Json:
         blocks = [self._blocks[index].json() for index in sorted(self._blocks)]
@@ -102,6 +111,11 @@ class _Block:
         if "type" not in self._start:  # the start was lost; the delta's name tells
             self._start["type"] = str(delta.get("type", "")).removesuffix("_delta")
         return shown
+
+    def arguments(self) -> Sequence[str]:
+        """Returns the pieces of a call's input. It may be whole in the first event."""
+        whole = self._start.get("input")
+        return self._parts.get("input") or ([json_text(whole)] if whole else ())
 
     def json(self) -> Json:
         block = dict(self._start)
@@ -161,8 +175,8 @@ class AnthropicResponse(Wire):
         reason = response.get("stop_reason")
         blocks = response.get("content") or []
         whole = self.endings.is_whole(reason)
-        said = [block for block in blocks if block.get("type") != "text" or block.get("text")]
-        contents = [self.block(block, cut=not whole) for block in said]
+        shown = [block for block in blocks if block.get("type") != "text" or block.get("text")]
+        contents = [self.block(block, cut=not whole) for block in shown]
         return answer(
             tool_calls.distinct(paired(contents), response),
             whole=whole,

@@ -28,7 +28,7 @@ from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls
 from ..shared.content_parts import Cache, check_cache, joined, with_marks
-from ..shared.json_objects import Tagged, fits, legal
+from ..shared.json_objects import Tagged, fits, fitting, legal
 from ..shared.schemas import ANTHROPIC_DIALECT, ANTHROPIC_LIMITS
 from ..shared.tool_calls import STRUCTURED
 from .from_wire import AnthropicResponse
@@ -40,13 +40,12 @@ if TYPE_CHECKING:
 
 def _legal(fields: Mapping[str, Any]) -> Json:
     """Returns the additional fields of a block that the API accepts back."""
-    kept = json_objects.without(fields, "citations")
-    said = fields.get("citations")
-    if cited := [one for one in said if fits(one, CITATION)] if isinstance(said, (list, tuple)) else []:
-        kept["citations"] = cited
-    if "caller" in kept and not fits(kept["caller"], CALLER):
-        del kept["caller"]
-    return kept
+    legal_fields = json_objects.without(fields, "citations")
+    if citations := fitting(fields.get("citations"), CITATION):
+        legal_fields["citations"] = citations
+    if "caller" in legal_fields and not fits(legal_fields["caller"], CALLER):
+        del legal_fields["caller"]
+    return legal_fields
 
 
 #: https://docs.claude.com/en/docs/build-with-claude/files
@@ -177,10 +176,10 @@ class AnthropicMessages(AnthropicResponse):
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Returns the messages. Neighbours of one role are joined, as the API itself would do."""
-        said = self.kept(turns)
+        messages = self.kept(turns)
         if any(issubclass(kind, ContentUnknown) for kind in kinds_not_plain(turns)):
-            said = paired(said)
-        return _without_trailing_space(joined(said, "content", ("user", "assistant")))
+            messages = paired(messages)
+        return _without_trailing_space(joined(messages, "content", ("user", "assistant")))
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:
@@ -488,16 +487,16 @@ def paired(messages: list[Json]) -> list[Json]:
     tool use with id … was found without a corresponding web_search_tool_result block`.
     """
     called: set[object] = set()
-    said = [message for each in messages if (message := _with_calls(each, called))["content"]]
-    answered = {block.get("tool_use_id") for message in said for block in message["content"]}
-    last = max((n for n, message in enumerate(said) if message["role"] == "user"), default=0)
-    before = [message for each in said[:last] if (message := _settled(each, answered))["content"]]
-    return [*before, *said[last:]]
+    called_messages = [message for each in messages if (message := _with_calls(each, called))["content"]]
+    answered = {block.get("tool_use_id") for message in called_messages for block in message["content"]}
+    last = max((n for n, message in enumerate(called_messages) if message["role"] == "user"), default=0)
+    before = [message for each in called_messages[:last] if (message := _settled(each, answered))["content"]]
+    return [*before, *called_messages[last:]]
 
 
 def _with_calls(message: Json, called: set[object]) -> Json:
     """Returns a message without the results that have no earlier call. A compaction may contain any call."""
-    kept = []
+    blocks = []
     for block in message["content"]:
         kind = str(block.get("type"))
         if kind == "compaction":
@@ -506,8 +505,8 @@ def _with_calls(message: Json, called: set[object]) -> Json:
             called.add(block.get("id"))
         served = kind.endswith("_tool_result") and kind != "tool_result"
         if not served or called & {block.get("tool_use_id"), _ANY}:
-            kept.append(block)
-    return message if len(kept) == len(message["content"]) else {**message, "content": kept}
+            blocks.append(block)
+    return message if len(blocks) == len(message["content"]) else {**message, "content": blocks}
 
 
 def _settled(message: Json, answered: set[object]) -> Json:
@@ -517,5 +516,5 @@ def _settled(message: Json, answered: set[object]) -> Json:
     blocks = message["content"]
     if any(block.get("type") == "tool_use" for block in blocks):  # the server waits for results of ours
         return message
-    kept = [b for b in blocks if b.get("type") not in _SERVER_CALLS or b.get("id") in answered]
-    return message if len(kept) == len(blocks) else {**message, "content": kept}
+    settled = [b for b in blocks if b.get("type") not in _SERVER_CALLS or b.get("id") in answered]
+    return message if len(settled) == len(blocks) else {**message, "content": settled}

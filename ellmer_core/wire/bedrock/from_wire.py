@@ -45,6 +45,7 @@ class BedrockMerger(Merger):
         self._message: Json = {}
         self._top: Json = {}
         self._blocks: dict[int, _Block] = {}
+        self._calls: dict[str, _Block] = {}  # the first call of each tool
         self._done = False
 
     @property
@@ -65,6 +66,8 @@ class BedrockMerger(Merger):
                 self._message = _without_pad(start)
             case {"contentBlockStart": {"contentBlockIndex": index, "start": dict(start)}}:
                 self._block(index).start(start)
+                if isinstance(call := start.get("toolUse"), dict):
+                    self._calls.setdefault(str(call.get("name")), self._block(index))
             case {"contentBlockDelta": {"contentBlockIndex": index, "delta": dict(delta)}}:
                 return self._block(index).add(delta)
             case {"messageStop": dict(stop)}:
@@ -73,6 +76,9 @@ class BedrockMerger(Merger):
                 self._top |= _without_pad(metadata)
                 self._done = self.complete
         return ()
+
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._calls[tool].arguments() if tool in self._calls else ()
 
     def _block(self, index: int) -> _Block:
         return self._blocks.setdefault(index, _Block())
@@ -109,11 +115,15 @@ class _Block:
                 shown.append(ContentThinking(value["text"]))
         return shown
 
+    def arguments(self) -> Sequence[str]:
+        """Returns the pieces of a call's input."""
+        return self._parts.get("input", ())
+
     def json(self) -> Json:
         match self._kind:
             case "text" if "citation" in self._parts:
-                said = [{"text": self._text("text")}]
-                value: Any = {"content": said, "citations": self._parts["citation"]}
+                content = [{"text": self._text("text")}]
+                value: Any = {"content": content, "citations": self._parts["citation"]}
                 return {"citationsContent": value}
             case "text":
                 value = self._text("text")

@@ -400,7 +400,7 @@ class Bedrock(BedrockResponse):
 
     # contents -------------------------------------------------------------------------------------------
 
-    def assistant_part(self, content: Content) -> Json | None:
+    def assistant_part(self, content: Content) -> Json | None:  # noqa: C901 - one case per class
         """Returns a block of an assistant message, or `None` for content that only another provider or family
         understands.
         """
@@ -408,7 +408,10 @@ class Bedrock(BedrockResponse):
         match content_parts.known(content, self.name):
             case ContentText(text=text, extra=extra):
                 own = (self.issued(extra) or {}).get("block")
-                block = own if own and fits(own, _BLOCK) else {"text": text} if text else None
+                if own and fits(own, _BLOCK):
+                    block = own
+                elif text:
+                    block = {"text": text}
             case ContentThinking(extra=extra):
                 block = self.thought((self.issued(extra) or {}).get("block"))
             case ContentToolRequest(id=id, name=name, arguments=arguments):
@@ -485,8 +488,8 @@ class Bedrock(BedrockResponse):
         """Returns a thought unchanged, or `None` if its required signature is missing."""
         if not fits(block, _BLOCK):
             return None
-        said = (block or {}).get("reasoningContent") or {}
-        unsigned = "reasoningText" in said and not said["reasoningText"].get("signature")
+        reasoning = (block or {}).get("reasoningContent") or {}
+        unsigned = "reasoningText" in reasoning and not reasoning["reasoningText"].get("signature")
         return None if unsigned and family_of(self.model).signed_thoughts else block
 
     def remote(self, content: Content, url: str) -> Json:
@@ -515,7 +518,7 @@ def _answering(blocks: list[Json]) -> list[Json]:
     """Returns the blocks without results that have no earlier call, and without unknown or unrun calls."""
     results = {block["toolResult"]["toolUseId"] for block in blocks if "toolResult" in block}
     called: set[object] = set()
-    kept = []
+    answering = []
     for block in blocks:
         match block:
             case {"toolUse": {"toolUseId": id} as call}:
@@ -525,5 +528,5 @@ def _answering(blocks: list[Json]) -> list[Json]:
                 fits = id in called
             case _:
                 fits = True
-        kept += [block] if fits else []
-    return kept
+        answering += [block] if fits else []
+    return answering

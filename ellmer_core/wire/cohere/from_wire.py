@@ -25,7 +25,9 @@ class CohereMerger(Merger):
         self._top: Json = {}
         self._plan: list[str] = []
         self._parts: list[tuple[int, _Part]] = []
+        self._open: dict[int, _Part] = {}  # the last part of each index
         self._calls: dict[int, _Call] = {}
+        self._named: dict[str, _Call] = {}  # the first call of each tool
         self._citations: list[Json] = []
         self._complete = False
 
@@ -45,7 +47,9 @@ class CohereMerger(Merger):
                 self._plan.append(message["tool_plan"])
                 return [ContentThinking(message["tool_plan"])]
             case "tool-call-start" | "tool-call-delta":
-                self._calls.setdefault(event["index"], _Call()).add(message["tool_calls"])
+                call = self._calls.setdefault(event["index"], _Call())
+                call.add(message["tool_calls"])
+                self._named.setdefault(call.name, call)
             case "citation-start":
                 self._citations.append(message["citations"])
             case "message-start" if event.get("id"):
@@ -56,13 +60,16 @@ class CohereMerger(Merger):
                 raise in_band_error(event)
         return ()
 
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._named[tool].arguments if tool in self._named else ()
+
     def _part(self, index: int, content: Json) -> _Part:
         """Returns the part that a piece belongs to. Text after thinking is a new part, even if both have the index 0."""
-        last = next((part for place, part in reversed(self._parts) if place == index), None)
-        if last is None or not last.takes(content):
-            last = _Part()
-            self._parts.append((index, last))
-        return last
+        part = self._open.get(index)
+        if part is None or not part.takes(content):
+            part = self._open[index] = _Part()
+            self._parts.append((index, part))
+        return part
 
     def _end(self, delta: Json) -> None:
         if delta.get("error"):
@@ -114,17 +121,17 @@ class _Call:
 
     def __init__(self) -> None:
         self._start: Json = {}
-        self._name = ""
-        self._arguments: list[str] = []
+        self.name = ""
+        self.arguments: list[str] = []
 
     def add(self, delta: Json) -> None:
         function = delta.get("function") or {}
         self._start |= {name: value for name, value in delta.items() if name != "function"}
-        self._name = function.get("name") or self._name
-        self._arguments.append(function.get("arguments") or "")
+        self.name = function.get("name") or self.name
+        self.arguments.append(function.get("arguments") or "")
 
     def json(self) -> Json:
-        function = {"name": self._name, "arguments": "".join(self._arguments)}
+        function = {"name": self.name, "arguments": "".join(self.arguments)}
         return {"type": "function", **self._start, "function": function}
 
 

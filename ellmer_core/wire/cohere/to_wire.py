@@ -19,7 +19,7 @@ from ...contents.turns import Turn
 from ..interfaces import Json, Request, SchemaLimits, Supports
 from ..openai_chat.to_wire import OpenAIChat
 from ..shared import content_parts, schemas
-from ..shared.json_objects import Shape, Tagged, fits
+from ..shared.json_objects import Shape, Tagged, fitting
 from ..shared.schemas import COHERE_LIMITS
 from .from_wire import CohereResponse
 
@@ -132,11 +132,10 @@ class CohereChat(CohereResponse, OpenAIChat):
 
     def fields(self, content: Content) -> Json:
         """Returns the fields of Chat Completions, with the citations that the API accepts back."""
-        kept = super().fields(content)
-        said = kept.pop("citations", None)
-        if cited := [one for one in said if fits(one, _CITATION)] if isinstance(said, (list, tuple)) else []:
-            kept["citations"] = cited
-        return kept
+        fields = super().fields(content)
+        if citations := fitting(fields.pop("citations", None), _CITATION):
+            fields["citations"] = citations
+        return fields
 
     def content(self, content: Content) -> Json:
         match content:

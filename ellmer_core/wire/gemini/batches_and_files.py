@@ -53,13 +53,13 @@ class GeminiBatches(Batches):
     def done(self, batch: Json) -> bool:
         state = (batch.get("metadata") or {}).get("state", "").rpartition("_")[2]
         if state in {"FAILED", "CANCELLED", "EXPIRED"} or "error" in batch:
-            said = (batch.get("error") or {}).get("message") or f"it is {state}"
-            raise BadRequestError(f"The batch failed: {said}", status=400, body=batch)
+            reason = (batch.get("error") or {}).get("message") or f"it is {state}"
+            raise BadRequestError(f"The batch failed: {reason}", status=400, body=batch)
         return state == "SUCCEEDED" or bool(batch.get("done"))
 
     def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
-        found = batch.get("response") or (batch.get("metadata") or {}).get("output") or {}
-        answers = (found.get("inlinedResponses") or {}).get("inlinedResponses") or []
+        output = batch.get("response") or (batch.get("metadata") or {}).get("output") or {}
+        answers = (output.get("inlinedResponses") or {}).get("inlinedResponses") or []
         yield from ()
         return {answer["metadata"]["key"]: self.result(answer) for answer in answers}
 
@@ -111,8 +111,8 @@ class GeminiUploads(Uploads):
         file = file if isinstance(file, dict) else {}
         if file.get("state") == "FAILED":
             raise BadRequestError("Google could not process the file.", status=400, body=file)
-        made, deleted = _moment(file, "createTime"), _moment(file, "expirationTime")
-        return StoredFile(text_field(file, "uri"), made, deleted, ready=file.get("state") != "PROCESSING")
+        created, deleted = _moment(file, "createTime"), _moment(file, "expirationTime")
+        return StoredFile(text_field(file, "uri"), created, deleted, ready=file.get("state") != "PROCESSING")
 
     def delete(self, to: Endpoint, uri: str) -> Request:
         return delete(to, self.path(uri))

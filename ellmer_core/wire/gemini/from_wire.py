@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -19,7 +20,7 @@ from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import with_grounding
 from ..shared.endings_and_errors import Endings, answer, in_band_error
-from ..shared.json_objects import sensible
+from ..shared.json_objects import MAX_DEPTH, json_text, sensible
 from ..shared.tool_calls import grounded, paired
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -59,6 +60,9 @@ class GeminiMerger(Merger):
             shown = shown if index else pieces
         return shown
 
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._candidates[0].arguments.get(tool, ()) if 0 in self._candidates else ()
+
     def response(self) -> Json:
         response = dict(self._top)
         if self._candidates:
@@ -72,6 +76,8 @@ class _Candidate:
     def __init__(self) -> None:
         self.fields: Json = {}
         self._parts: list[tuple[Json, list[str]]] = []
+        self.arguments: dict[str, list[str]] = {}  # of the first call of each tool
+        self._open: _Call | None = None  # the call whose arguments are arriving
 
     def add(self, candidate: Json) -> list[Content]:
         for name, value in candidate.items():
@@ -83,14 +89,20 @@ class _Candidate:
         return [piece for part in parts for piece in self._part(part)]
 
     def _cite(self, metadata: Json) -> None:
-        known = self.fields.get("citationMetadata") or {}
-        lists = {k: [*(known.get(k) or []), *v] for k, v in metadata.items() if isinstance(v, list)}
-        self.fields["citationMetadata"] = {**known, **metadata, **lists}
+        citations: Json = self.fields.setdefault("citationMetadata", {})
+        for name, value in metadata.items():
+            if isinstance(value, list):
+                citations.setdefault(name, []).extend(value)
+            else:
+                citations[name] = value
 
     def _part(self, part: Json) -> list[Content]:
         text = part.get("text")
         if not isinstance(text, str):
-            self._parts.append((part, []))
+            if isinstance(call := part.get("functionCall"), dict):
+                part = self._call(part, call)
+            if part:
+                self._parts.append((part, []))
             return []
         plain, thought = _is_plain(part), part.get("thought", False)
         before = self._parts[-1][0] if self._parts else {}
@@ -102,9 +114,79 @@ class _Candidate:
             return []
         return [ContentThinking(text) if thought else ContentText(text)]
 
+    def _call(self, part: Json, call: Json) -> Json:
+        """Returns the part of a call, or nothing for a piece of the call before, or of none."""
+        if self._open is None and not call.get("name") and not call.get("args"):
+            return {}
+        if self._open is not None and not call.get("name"):
+            piece, last = {}, self._open
+        else:
+            last = self._open = _Call(call)
+            piece = {**part, "functionCall": last.call}
+        if last.add(call):
+            self._open = None
+            self.arguments.setdefault(str(last.call.get("name")), [json_text(last.call.get("args") or {})])
+        return piece
+
     def json(self) -> Json:
         parts = [{**part, "text": "".join(texts)} if texts else part for part, texts in self._parts]
         return {**self.fields, "content": {"role": "model", "parts": parts}}
+
+
+_STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
+_VALUES = ("stringValue", "numberValue", "boolValue")
+
+
+class _Call:
+    """A call. Its arguments may arrive in pieces (`streamFunctionCallArguments`), each for a JSON path: the first has the
+    name, a text may continue, and a piece without `willContinue` is the last (vercel/ai#13929, vercel/ai#14358).
+    """
+
+    def __init__(self, call: Json) -> None:
+        self.call: Json = dict(call) if "args" in call else {k: call[k] for k in ("name", "id") if k in call}
+        self._leaves: dict[tuple[str | int, ...], Any] = {}
+
+    def add(self, call: Json) -> bool:
+        """Adds a piece. Tells whether the call is complete."""
+        for piece in call.get("partialArgs") or ():
+            path = _path(piece["jsonPath"])
+            value = next((piece[name] for name in _VALUES if name in piece), None)
+            if isinstance(value, str):
+                self._leaves.setdefault(path, []).append(value)
+            else:
+                self._leaves[path] = value
+        if call.get("willContinue"):
+            self.call["willContinue"] = True
+            return False
+        self.call.pop("willContinue", None)
+        if self._leaves:
+            self.call["args"] = self._arguments()
+        return True
+
+    def _arguments(self) -> Json:
+        arguments: Json = {}
+        for path, value in self._leaves.items():
+            _put(arguments, path, "".join(value) if isinstance(value, list) else value)
+        return arguments
+
+
+def _path(text: str) -> tuple[str | int, ...]:
+    """Returns the steps of a JSON path: names, and places in a list."""
+    steps = list(_STEP.finditer(text.removeprefix("$")))
+    if "".join(step[0] for step in steps) != text.removeprefix("$") or not 0 < len(steps) <= MAX_DEPTH:
+        raise ValueError(f"{text!r:.100} is not a path to an argument")
+    return tuple(int(step[2]) if step[2] else step[1] or step[3] or step[4] or "" for step in steps)
+
+
+def _put(container: Any, path: tuple[str | int, ...], value: Any) -> None:
+    """Puts a value at its place, and makes the objects and lists on the way."""
+    for step, after in zip(path, [*path[1:], None], strict=True):
+        inner = value if after is None else [] if isinstance(after, int) else {}
+        if isinstance(container, list) and step == len(container):
+            container.append(inner)
+        elif isinstance(container, dict) and isinstance(step, str):
+            container.setdefault(step, inner)
+        container = container[step]
 
 
 def _is_plain(part: Json) -> bool:
@@ -180,8 +262,8 @@ class GeminiResponse(Wire):
         parts = (candidate.get("content") or {}).get("parts") or []
         whole = self.endings.is_whole(self.reason(candidate))
         contents = [self.part(part, cut=not whole) for part in parts]
-        told = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
-        cited = with_grounding(paired([*told, *(c for c in contents if c)]), candidate)
+        searches = [] if any("toolCall" in part for part in parts) else grounded(self.name, candidate)
+        cited = with_grounding(paired([*searches, *(c for c in contents if c)]), candidate)
         return answer(
             tool_calls.distinct(cited, response),
             whole=whole,
@@ -250,8 +332,8 @@ class GeminiResponse(Wire):
 
 
 def _sum(*counts: Any) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None
 
 
 def _media(type: str, data: str, extra: Json) -> Content:

@@ -25,6 +25,7 @@ class OllamaMerger(Merger):
         self._message: Json = {"role": "assistant"}
         self._texts: dict[str, list[str]] = {"content": [], "thinking": []}
         self._lists: dict[str, list[Any]] = {}
+        self._calls: dict[str, list[str]] = {}  # the arguments of the first call of each tool
 
     @property
     def complete(self) -> bool:
@@ -49,10 +50,20 @@ class OllamaMerger(Merger):
                 self._texts[name].append(value)
                 shown.append(ContentThinking(value) if name == "thinking" else ContentText(value))
             elif isinstance(value, list):
-                self._message[name] = [*self._message.get(name, ()), *value]
+                self._message.setdefault(name, []).extend(value)
+                if name == "tool_calls":
+                    self._note(value)
             elif value and name not in self._texts:
                 self._message[name] = value
         return shown
+
+    def _note(self, calls: list[Json]) -> None:
+        for call in calls:
+            function = call["function"]
+            self._calls.setdefault(function["name"], [json_objects.json_text(function["arguments"])])
+
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._calls.get(tool, ())
 
     def response(self) -> Json:
         texts = {name: "".join(parts) for name, parts in self._texts.items() if parts or name == "content"}

@@ -117,9 +117,9 @@ class OllamaChat(OllamaResponse):
         """Returns a tool message, with its images beside the text if `tool_media` is native."""
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
-        said = [self.content(part) for part in parts or ()]
-        images = [image for part in said for image in part.get("images", ())]
-        text = "\n\n".join(part["content"] for part in said if "content" in part)
+        parts_sent = [self.content(part) for part in parts or ()]
+        images = [image for part in parts_sent for image in part.get("images", ())]
+        text = "\n\n".join(part["content"] for part in parts_sent if "content" in part)
         message: Json = {"role": "tool", "content": text if images else result_text(result)}
         message |= {"tool_name": request.name, "tool_call_id": self.call_id(request.id)}
         return message | {"images": images} if images else message

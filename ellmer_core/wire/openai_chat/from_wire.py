@@ -15,43 +15,94 @@ from ..shared import content_parts, json_objects, tool_calls
 from ..shared.citations import cited_last, openai_citations, sources
 from ..shared.endings_and_errors import Endings, answer, in_band_error
 from ..shared.json_objects import json_text, sensible
-from ..shared.tool_calls import executed, strict_json
+from ..shared.tool_calls import executed
+
+# --- fragments -------------------------------------------------------------------------------------------
 
 _NAMES = frozenset({"type", "id", "format", "index", "expires_at"})
+
+
+class Fragments:
+    """An object that arrives in fragments: text is joined to text, list to list, and names are not joined. The text is
+    joined once, at the end, so that n fragments take n steps.
+    """
+
+    def __init__(self) -> None:
+        self._fields: dict[str, Any] = {}
+
+    def add(self, fragment: Json) -> None:
+        for name, value in fragment.items():
+            match self._fields.get(name), value:
+                case _Text() as text, str() if name not in _NAMES:
+                    text.append(value)
+                case _Chunks() as chunks, list():
+                    chunks.extend(value)
+                case _ if value is not None or name not in self._fields:
+                    self._fields[name] = _first_of(value)
+
+    def json(self) -> Json:
+        return {name: _joined(value) for name, value in self._fields.items()}
+
+
+class _Text(list[str]):
+    """The pieces of a text."""
+
+
+class _Chunks:
+    """A list of chunks. A chunk of text (or thinking) after one of the same type is joined with it."""
+
+    def __init__(self, chunks: list[Any]) -> None:
+        self.chunks = deepcopy(chunks)
+        self._last: Fragments | None = None  # the last chunk, if others were joined with it
+
+    def extend(self, more: list[Any]) -> None:
+        for chunk in more:
+            type = chunk.get("type") if isinstance(chunk, dict) else None
+            if type in {"text", "thinking"} and type == self._type():
+                self._open().add(chunk)
+            else:
+                self._close()
+                self.chunks.append(deepcopy(chunk))
+
+    def json(self) -> list[Any]:
+        self._close()
+        return self.chunks
+
+    def _type(self) -> Any:
+        last = self.chunks[-1] if self.chunks else None
+        return last.get("type") if isinstance(last, dict) else None
+
+    def _open(self) -> Fragments:
+        if self._last is None:
+            self._last = Fragments()
+            self._last.add(self.chunks[-1])
+        return self._last
+
+    def _close(self) -> None:
+        if self._last is not None:
+            self.chunks[-1] = self._last.json()
+            self._last = None
+
+
+def _first_of(value: Any) -> Any:
+    if isinstance(value, str):
+        return _Text([value])
+    return _Chunks(value) if isinstance(value, list) else deepcopy(value)
+
+
+def _joined(value: Any) -> Any:
+    if isinstance(value, _Text):
+        return "".join(value)
+    return value.json() if isinstance(value, _Chunks) else value
 
 
 def folded(pieces: list[str | Json]) -> str | list[Json] | None:
     """Returns the content of the message: one string, or a list if the deltas were chunks."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(map(str, pieces)) or None
-    chunks: list[Json] = []
-    _concatenate_lists(chunks, [{"type": "text", "text": p} if isinstance(p, str) else p for p in pieces])
-    return chunks
-
-
-def concatenate(whole: Json, more: Json) -> None:
-    """Adds a fragment in place: text to text, list to list. Names are not joined."""
-    for name, value in more.items():
-        before = whole.get(name)
-        if isinstance(before, str) and isinstance(value, str) and name not in _NAMES:
-            whole[name] = before + value
-        elif isinstance(before, list) and isinstance(value, list):
-            _concatenate_lists(before, value)
-        elif value is not None or name not in whole:
-            whole[name] = deepcopy(value)
-
-
-def _concatenate_lists(before: list[Any], more: list[Any]) -> None:
-    """Appends chunks. A chunk of text (or thinking) after one of the same type is joined with it."""
-    for chunk in more:
-        if before and _type(chunk) in {"text", "thinking"} and _type(before[-1]) == _type(chunk):
-            concatenate(before[-1], chunk)
-        else:
-            before.append(deepcopy(chunk))
-
-
-def _type(chunk: Any) -> Any:
-    return chunk.get("type") if isinstance(chunk, dict) else None
+    chunks = _Chunks([])
+    chunks.extend([{"type": "text", "text": piece} if isinstance(piece, str) else piece for piece in pieces])
+    return chunks.json()
 
 
 # --- streams ---------------------------------------------------------------------------------------------
@@ -95,9 +146,21 @@ class ChatMerger(Merger):
             self._choices[index].add(choice, [] if index else shown)
         return shown
 
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        named = self._choices[0].named if 0 in self._choices else {}
+        return named[tool].arguments if tool in named else ()
+
     def response(self) -> Json:
         choices = [self._choices[index].json() for index in sorted(self._choices)]
+        if self._done:
+            choices = [_with_its_end(choice) for choice in choices]
         return {**self._top, "object": "chat.completion", "choices": choices}
+
+
+def _with_its_end(choice: Json) -> Json:
+    """Returns a choice of a stream that ended with `[DONE]`. Spoken answers have no finish reason (recorded)."""
+    spoken = choice["message"].get("audio") and not choice["message"].get("tool_calls")
+    return {**choice, "finish_reason": "stop"} if spoken and not choice["finish_reason"] else choice
 
 
 class _Choice:
@@ -108,9 +171,11 @@ class _Choice:
         self._message: Json = {"role": "assistant"}
         self._content: list[str | Json] = []
         self._texts: dict[str, list[str]] = {}
-        self._details: dict[Any, Json] = {}
+        self._details: dict[Any, Fragments] = {}
+        self._fragments: dict[str, Fragments] = {}  # of `audio`, and of `logprobs` beside the message
         self._calls: list[_Call] = []
         self._open: dict[Any, _Call] = {}
+        self.named: dict[str, _Call] = {}  # the first call of each tool
         self._shows = ""  # the field whose thoughts are shown
 
     def add(self, choice: Json, shown: list[Content]) -> None:
@@ -135,7 +200,7 @@ class _Choice:
 
     def _keep(self, name: str, value: Any) -> None:
         if name == "logprobs" and isinstance(value, dict):
-            concatenate(self.fields.setdefault(name, {}), value)
+            self._fragments.setdefault(name, Fragments()).add(value)
         else:
             self.fields[name] = value
 
@@ -180,10 +245,10 @@ class _Choice:
                 self._show_thought("reasoning_details", text, shown)
             index = detail.get("index")
             key = len(self._details) if index is None else (detail.get("type"), index)
-            concatenate(self._details.setdefault(key, {}), detail)
+            self._details.setdefault(key, Fragments()).add(detail)
 
     def _add_audio(self, audio: Json, shown: list[Content]) -> None:
-        concatenate(self._message.setdefault("audio", {}), audio)
+        self._fragments.setdefault("audio", Fragments()).add(audio)
         if audio.get("transcript"):
             shown.append(ContentText(audio["transcript"]))
 
@@ -199,6 +264,7 @@ class _Choice:
                 call = self._open[index] = _Call()
                 self._calls.append(call)
             call.add(delta)
+            self.named.setdefault(call.name, call)
 
     _parts: ClassVar[dict[str, Callable[[_Choice, Any, list[Content]], None]]] = {
         "content": _add_content,
@@ -215,10 +281,13 @@ class _Choice:
         message = {**self._message, "content": folded(self._content)}
         message |= {name: "".join(parts) for name, parts in self._texts.items()}
         if self._details:
-            message["reasoning_details"] = list(self._details.values())
+            message["reasoning_details"] = [detail.json() for detail in self._details.values()]
+        if "audio" in self._fragments:
+            message["audio"] = self._fragments["audio"].json()
         if self._calls:
             message["tool_calls"] = [call.json() for call in self._calls]
-        return {"finish_reason": None, **self.fields, "message": message}
+        logprobs = {"logprobs": self._fragments["logprobs"].json()} if "logprobs" in self._fragments else {}
+        return {"finish_reason": None, **self.fields, **logprobs, "message": message}
 
 
 class _Call:
@@ -226,8 +295,9 @@ class _Call:
 
     def __init__(self) -> None:
         self._id = ""
-        self._name = ""
-        self._arguments: list[str] = []
+        self.name = ""
+        self.arguments: list[str] = []
+        self._whole = tool_calls.WholeObject(self.arguments)
         self._kind = "function"
         self._rest: Json = {}
 
@@ -235,11 +305,11 @@ class _Call:
         """Tells whether a delta at this call's index opens a new call: it has a name and another id, or it has no id
         and either no index or this call's arguments are complete.
         """
-        if not self._name or not _body(delta).get("name"):
+        if not self.name or not _body(delta).get("name"):
             return False
         if delta.get("id"):
             return bool(self._id) and delta["id"] != self._id
-        return delta.get("index") is None or _is_whole("".join(self._arguments))
+        return delta.get("index") is None or self._whole.reached()
 
     def add(self, delta: Json) -> None:
         body = _body(delta)
@@ -249,20 +319,20 @@ class _Call:
             self._id += (
                 id  # servers that make up a new id for every fragment send arguments along: first one wins
             )
-        if (name := body.get("name")) and name != self._name:
-            self._name += name
+        if (name := body.get("name")) and name != self.name:
+            self.name += name
         if arguments:
-            self._arguments.append(arguments if isinstance(arguments, str) else json_text(arguments))
+            self.arguments.append(arguments if isinstance(arguments, str) else json_text(arguments))
         self._rest |= {k: v for k, v in delta.items() if v and k not in _CALL}
 
     def json(self) -> Json:
-        placeholder = len(self._arguments) > 1 and self._arguments[0] == "{}"
-        arguments = "".join(self._arguments[1:] if placeholder else self._arguments)
+        placeholder = len(self.arguments) > 1 and self.arguments[0] == "{}"
+        arguments = "".join(self.arguments[1:] if placeholder else self.arguments)
         key = "input" if self._kind == "custom" else "arguments"
         return {
             "id": self._id,
             "type": self._kind,
-            self._kind: {"name": self._name, key: arguments},
+            self._kind: {"name": self.name, key: arguments},
             **self._rest,
         }
 
@@ -281,13 +351,6 @@ def kind_of(call: Json) -> str:
         if custom and not (function and (function.get("name") or not custom.get("name")))
         else "function"
     )
-
-
-def _is_whole(arguments: str) -> bool:
-    try:
-        return isinstance(strict_json(arguments), dict)
-    except ValueError:
-        return False
 
 
 # --- finish reasons --------------------------------------------------------------------------------------

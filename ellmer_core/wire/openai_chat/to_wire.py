@@ -140,8 +140,8 @@ class OpenAIChat(OpenAIChatResponse):
         return {"type": "function", "function": function}
 
     def forced(self, *, alone: bool) -> Json:
-        one: Json = {"type": "function", "function": {"name": STRUCTURED}}
-        return {"tool_choice": one if alone else "required"}
+        choice: Json = {"type": "function", "function": {"name": STRUCTURED}}
+        return {"tool_choice": choice if alone else "required"}
 
     def response_format(self, type: Type) -> Json:
         """Returns the parameter that asks for structured output."""

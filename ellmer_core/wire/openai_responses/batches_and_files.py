@@ -52,8 +52,8 @@ class OpenAIBatches(Batches):
     def done(self, batch: Json) -> bool:
         if batch.get("status") == "failed":
             errors = (batch.get("errors") or {}).get("data") or [{}]
-            said = "; ".join(error.get("message") or "no reason given" for error in errors)
-            raise BadRequestError(f"The batch was refused: {said}", status=400, body=batch)
+            reasons = "; ".join(error.get("message") or "no reason given" for error in errors)
+            raise BadRequestError(f"The batch was refused: {reasons}", status=400, body=batch)
         return batch.get("status") in {"completed", "expired", "cancelled"}
 
     def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:

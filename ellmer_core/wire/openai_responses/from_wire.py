@@ -6,11 +6,19 @@ without a `done` event is built from its deltas.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentUnknown
+from ...contents.content import (
+    Content,
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentUnknown,
+    replaced,
+)
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
@@ -24,13 +32,15 @@ from ..shared.json_objects import sensible
 
 _END = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
+_ARGUMENTS = ("arguments", "", "")
+
 #: Delta event: the field of its item, the type of the part in it, the key of the text in the part.
 _PLACES = {
     "response.output_text.delta": ("content", "output_text", "text"),
     "response.refusal.delta": ("content", "refusal", "refusal"),
     "response.reasoning_summary_text.delta": ("summary", "summary_text", "text"),
     "response.reasoning_text.delta": ("content", "reasoning_text", "text"),
-    "response.function_call_arguments.delta": ("arguments", "", ""),
+    "response.function_call_arguments.delta": _ARGUMENTS,
 }
 
 
@@ -40,7 +50,9 @@ class ResponsesMerger(Merger):
     def __init__(self) -> None:
         self._response: Json = {}
         self._items: dict[int, _Item] = {}
+        self._calls: dict[str, _Item] = {}  # the first call of each tool
         self._done = False
+        self._speaking: _Item | None = None  # the message whose text was shown last
 
     @property
     def complete(self) -> bool:
@@ -56,7 +68,7 @@ class ResponsesMerger(Merger):
             return ()
         kind = event.get("type", "")
         if kind in _PLACES:
-            return self._item(event).delta(_PLACES[kind], event)
+            return self._shown(self._item(event), self._item(event).delta(_PLACES[kind], event))
         if kind == "error" or event.get("error"):
             raise in_band_error(event)
         if isinstance(response := event.get("response"), dict):
@@ -65,8 +77,21 @@ class ResponsesMerger(Merger):
             self._response = response
             self._done = self._done or kind in _END
         elif isinstance(event.get("item"), dict):
-            self._item(event).whole(event["item"], done=kind.endswith(".done"))
+            item, content = self._item(event), event["item"]
+            item.whole(content, done=kind.endswith(".done"))
+            if content.get("type") == "function_call":
+                self._calls.setdefault(str(content.get("name")), item)
         return ()
+
+    def _shown(self, item: _Item, pieces: Sequence[Content]) -> Sequence[Content]:
+        """Returns the pieces to show. The text of a further message begins a new paragraph."""
+        if not any(isinstance(piece, ContentText) for piece in pieces):
+            return pieces
+        before, self._speaking = self._speaking, item
+        return pieces if before in {None, item} else [ContentText(LEAD), *pieces]
+
+    def call_arguments(self, tool: str) -> Sequence[str]:
+        return self._calls[tool].arguments() if tool in self._calls else ()
 
     def _item(self, event: Json) -> _Item:
         index = event.get("output_index", 0)
@@ -110,6 +135,11 @@ class _Item:
             case _:
                 return (ContentText(fragment),)
 
+    def arguments(self) -> Sequence[str]:
+        """Returns the pieces of a call's arguments. Some servers send them only in the item."""
+        whole = self._item.get("arguments")
+        return self._fragments.get((_ARGUMENTS, 0)) or ([whole] if whole and isinstance(whole, str) else ())
+
     def json(self) -> Json:
         item = dict(self._item)
         for ((field, type, key), _), fragments in sorted(
@@ -147,8 +177,44 @@ ENDINGS = Endings(
 # --- answers ---------------------------------------------------------------------------------------------
 
 
-#: The `status` of a complete output item. With any other status, it is incomplete.
-FINISHED = (None, "completed")
+#: What separates the texts of two messages.
+LEAD = "\n\n"
+
+#: Items that wait for an answer of the program, and what the program can do.
+WAITING = {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
+
+
+def _is_finished(item: Json) -> bool:
+    """Tells whether an item of a completed response is complete. A call that a program of the model's makes (programmatic
+    tool calling) is `in_progress` until it has its result; its arguments are complete.
+    """
+    return item.get("status") in {None, "completed"} or bool(
+        item.get("status") == "in_progress" and (item.get("arguments") or item.get("input"))
+    )
+
+
+def _tell_of(item: Json) -> None:
+    """Warns of an item that waits for an answer, because the chat goes on without one."""
+    if item.get("type") in WAITING:
+        warnings.warn(
+            f"The answer has a {item['type']}, which this library does not run. It is in the turn as ContentUnknown; "
+            "answer it, or leave out the tool.",
+            stacklevel=2,
+        )
+
+
+def _in_a_new_paragraph(text: ContentText, extra: Json) -> ContentText:
+    citations = tuple(
+        citation
+        if citation.start is None
+        else replaced(citation, start=citation.start + len(LEAD), end=_later(citation.end))
+        for citation in text.citations
+    )
+    return replaced(text, text=LEAD + text.text, extra={**text.extra, **extra}, citations=citations)
+
+
+def _later(place: int | None) -> int | None:
+    return None if place is None else place + len(LEAD)
 
 
 class ResponsesResponse(Wire):
@@ -165,15 +231,30 @@ class ResponsesResponse(Wire):
         contents = [
             content
             for item, after in pairwise([*output, {}])
-            for content in self.output(item, after, cut=not whole or item.get("status") not in FINISHED)
+            for content in self.output(item, after, cut=not whole or not _is_finished(item))
         ]
         return answer(
-            tool_calls.distinct(contents, response),
+            tool_calls.distinct(self.apart(contents), response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(response),
             json=response,
         )
+
+    def apart(self, contents: Sequence[Content]) -> Iterator[Content]:
+        """Yields the contents, where the text of a further message begins a new paragraph: `Turn.text` joins the texts.
+        The paragraph's mark is not sent back.
+        """
+        before = None
+        for content in contents:
+            if not isinstance(content, ContentText):
+                yield content
+                continue
+            own = self.issued(content.extra) or {}
+            message = own.get("item", {}).get("id")
+            apart = before is not None and message != before
+            yield _in_a_new_paragraph(content, {self.name: {**own, "lead": LEAD}}) if apart else content
+            before = message
 
     def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
         """Yields the contents of one output item; `after` is the next item."""
@@ -185,12 +266,20 @@ class ResponsesResponse(Wire):
             case {"type": "function_call", "call_id": id, "name": name}:
                 own = json_objects.without(item, "call_id", "name", "arguments")
                 yield tool_calls.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
+            case {"type": "custom_tool_call", "call_id": str(id), "name": str(name), "input": str(text)} if (
+                not id.startswith(tool_calls.XAI_SEARCH)
+            ):
+                own = json_objects.without(item, "call_id", "name", "input")
+                arguments = json_objects.json_text({"input": text})
+                call = tool_calls.call_of(id, name, arguments, cut=cut, extra=self.own(item=own))
+                yield replaced(call, raw=text)
             case {"type": "image_generation_call", "result": str(data)} if data:
                 type = f"image/{item.get('output_format', 'png')}"
                 yield ContentImageInline(
                     type, data, extra=self.own(item=json_objects.without(item, "result"))
                 )
             case _:
+                _tell_of(item)
                 yield content_parts.unknown(self.name, item)
 
     def parts(self, message: Json) -> Iterator[Content]:
@@ -231,7 +320,7 @@ class ResponsesResponse(Wire):
     def _completed(self, output: list[Json]) -> str:
         kinds = {item.get("type") for item in output}
         kinds |= {part.get("type") for item in output for part in item.get("content") or ()}
-        if "function_call" in kinds:
+        if kinds & {"function_call", "custom_tool_call"}:
             return "tool_use"
         return "content_filter" if "refusal" in kinds else "success"
 

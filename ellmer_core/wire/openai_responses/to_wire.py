@@ -27,7 +27,7 @@ from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.result_serialization import result_text, split
 from ..interfaces import Json, Request
 from ..shared import content_parts, json_objects, tool_calls
-from ..shared.json_objects import WORD, Shape, Tagged, fits, legal
+from ..shared.json_objects import WORD, Shape, Tagged, fits, fitting, legal
 from ..shared.tool_calls import OURS, STRUCTURED
 from .from_wire import ResponsesResponse
 
@@ -46,12 +46,13 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if not fits(item.get("id"), (WORD, None)):
         return {}
-    kept = {key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])}
-    if kept.get("type") == "reasoning":
-        summary = kept.get("summary")
-        kept["summary"] = [one for one in summary if fits(one, _SUMMARY)] if isinstance(summary, list) else []
-        return kept if fits(kept, ITEMS) else {}
-    return kept
+    legal_fields = {
+        key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])
+    }
+    if legal_fields.get("type") == "reasoning":
+        legal_fields["summary"] = fitting(legal_fields.get("summary"), _SUMMARY)
+        return legal_fields if fits(legal_fields, ITEMS) else {}
+    return legal_fields
 
 
 #: Models that reason, and so have something to encrypt; others refuse to be asked for it.
@@ -154,8 +155,9 @@ class OpenAIResponses(ResponsesResponse):
         """Returns a function_call_output item, with its media inside if `tool_media` is native. It has no error flag."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
-        call_id = self.call_id(content_parts.answered(result).id)
-        return {"type": "function_call_output", "call_id": call_id, "output": output}
+        request = content_parts.answered(result)
+        kind = "custom_tool_call_output" if self.is_custom(request) else "function_call_output"
+        return {"type": kind, "call_id": self.call_id(request.id), "output": output}
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the items of an answer. Text of another provider comes before the calls, because some servers
@@ -223,8 +225,8 @@ class OpenAIResponses(ResponsesResponse):
         own = {} if not whole else dict(self.item_of(content))
         item: Json | None = None
         match content_parts.known(content, self.name):
-            case ContentText() as said if said.text or own:
-                item = self.model_message(said, own)
+            case ContentText() as text if text.text or own:
+                item = self.model_message(text, own)
             case ContentThinking():
                 item = own or None
             case ContentToolRequest() as call:
@@ -253,15 +255,15 @@ class OpenAIResponses(ResponsesResponse):
         """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
         as a string.
         """
-        part = (self.issued(content.extra) or {}).get("part", {})
+        extra = self.issued(content.extra) or {}
+        text, part = content.text.removeprefix(extra.get("lead", "")), extra.get("part", {})
         if "refusal" in part:
-            part = {"type": "refusal", "refusal": content.text}
+            part = {"type": "refusal", "refusal": text}
         elif part:
-            noted = part.get("annotations")
-            annotations = [one for one in noted if fits(one, NOTE)] if isinstance(noted, list) else []
-            part = {"type": "output_text", "text": content.text, **part, "annotations": annotations}
+            annotations = fitting(part.get("annotations"), NOTE)
+            part = {"type": "output_text", "text": text, **part, "annotations": annotations}
         head = {"type": "message", **own} if own else {}
-        return {**head, "role": "assistant", "content": [part] if part else content.text}
+        return {**head, "role": "assistant", "content": [part] if part else text}
 
     def file(self, file: ContentFile) -> Json | None:
         """Returns text and office documents; https://developers.openai.com/api/docs/guides/file-inputs."""
@@ -273,8 +275,15 @@ class OpenAIResponses(ResponsesResponse):
 
     def call(self, request: ContentToolRequest, own: Json) -> Json:
         """Returns a function_call item with the model's exact arguments."""
-        call = {"type": "function_call", "call_id": self.call_id(request.id), "name": request.name}
-        return {**own, **call, "arguments": tool_calls.raw(request)}
+        call = {"call_id": self.call_id(request.id), "name": request.name}
+        if self.is_custom(request):
+            return {**own, "type": "custom_tool_call", **call, "input": request.raw or ""}
+        return {**own, "type": "function_call", **call, "arguments": tool_calls.raw(request)}
+
+    def is_custom(self, request: ContentToolRequest) -> bool:
+        """Tells whether a call is one of a custom tool, whose input is a text."""
+        item = (self.issued(request.extra) or {}).get("item")
+        return isinstance(item, Mapping) and item.get("type") == "custom_tool_call"
 
     def call_id(self, id: str) -> str:
         """Returns an id of 1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""

@@ -21,10 +21,10 @@ def openai_citations(annotations: object) -> tuple[ContentCitation, ...]:
 
 def _annotation(annotation: Json) -> ContentCitation:
     inner = annotation.get(str(annotation.get("type")))
-    said = {**annotation, **inner} if isinstance(inner, Mapping) else annotation
-    title = said.get("title") or said.get("filename") or said.get("file_id")
+    fields = {**annotation, **inner} if isinstance(inner, Mapping) else annotation
+    title = fields.get("title") or fields.get("filename") or fields.get("file_id")
     return _citation(
-        said.get("url"), title, said.get("content"), said.get("start_index"), said.get("end_index")
+        fields.get("url"), title, fields.get("content"), fields.get("start_index"), fields.get("end_index")
     )
 
 
@@ -97,18 +97,18 @@ def cited_before(contents: Sequence[Content]) -> list[Content]:
     """Returns the contents with the sources of Nova's separate block on the text before it. The block, a text without
     words, is sent back unchanged.
     """
-    found: list[Content] = []
+    cited_contents: list[Content] = []
     cited: int | None = None
     for content in contents:
         if isinstance(content, ContentText) and content.text:
-            cited = len(found)
+            cited = len(cited_contents)
         elif isinstance(content, ContentText) and cited is not None:
-            before = found[cited]
-            told = before.citations if isinstance(before, ContentText) else ()
-            found[cited] = _cited(before, (*told, *content.citations))
+            before = cited_contents[cited]
+            earlier = before.citations if isinstance(before, ContentText) else ()
+            cited_contents[cited] = _cited(before, (*earlier, *content.citations))
             content = _cited(content, ())  # noqa: PLW2901 - its sources are told once
-        found.append(content)
-    return found
+        cited_contents.append(content)
+    return cited_contents
 
 
 # Gemini -----------------------------------------------------------------------------------------------------
@@ -116,12 +116,12 @@ def cited_before(contents: Sequence[Content]) -> list[Content]:
 
 def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content]:
     """Returns the contents of a candidate. Each text has its grounding sources."""
-    found = [*_grounded(candidate.get("groundingMetadata")), *_recited(candidate.get("citationMetadata"))]
+    citations = [*_grounded(candidate.get("groundingMetadata")), *_recited(candidate.get("citationMetadata"))]
     texts = [content for content in contents if isinstance(content, ContentText)]
-    if not found or not texts:
+    if not citations or not texts:
         return list(contents)
     by_text: dict[int, list[ContentCitation]] = {}
-    for citation, segment in found:
+    for citation, segment in citations:
         text, start, end = _place(texts, segment)
         by_text.setdefault(id(text), []).append(replace(citation, start=start, end=end))
     return [_cited(c, tuple(by_text[id(c)])) if id(c) in by_text else c for c in contents]
@@ -129,9 +129,9 @@ def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content
 
 def _grounded(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
     """Yields sources, each with its segment of text, or the whole text if none is named."""
-    said = metadata if isinstance(metadata, Mapping) else {}
-    chunks = [_chunk(chunk) for chunk in _objects(said.get("groundingChunks"))]
-    supports = _objects(said.get("groundingSupports"))
+    grounding = metadata if isinstance(metadata, Mapping) else {}
+    chunks = [_chunk(chunk) for chunk in _objects(grounding.get("groundingChunks"))]
+    supports = _objects(grounding.get("groundingSupports"))
     for support in supports:
         segment = support.get("segment")
         for index in support.get("groundingChunkIndices") or ():
@@ -142,14 +142,14 @@ def _grounded(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
 
 
 def _chunk(chunk: Json) -> ContentCitation:
-    said = next((value for value in chunk.values() if isinstance(value, Mapping)), {})
-    title = said.get("title") or said.get("fileSearchStore")
-    return _citation(said.get("uri"), title, said.get("text"))
+    place = next((value for value in chunk.values() if isinstance(value, Mapping)), {})
+    title = place.get("title") or place.get("fileSearchStore")
+    return _citation(place.get("uri"), title, place.get("text"))
 
 
 def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
-    said = metadata if isinstance(metadata, Mapping) else {}
-    for source in _objects(said.get("citationSources") or said.get("citations")):
+    recitation = metadata if isinstance(metadata, Mapping) else {}
+    for source in _objects(recitation.get("citationSources") or recitation.get("citations")):
         yield _citation(source.get("uri"), source.get("title") or source.get("license")), source
 
 
@@ -159,10 +159,10 @@ def _place(texts: Sequence[ContentText], segment: Json) -> tuple[ContentText, in
     if isinstance(start, int) and isinstance(end, int):
         for text in texts:
             data = text.text.encode()
-            said = data[start:end].decode(errors="ignore")
-            if said and words in {None, said}:
+            quote = data[start:end].decode(errors="ignore")
+            if quote and words in {None, quote}:
                 before = len(data[:start].decode(errors="ignore"))
-                return text, before, before + len(said)
+                return text, before, before + len(quote)
     if isinstance(words, str) and words:
         for text in texts:
             if (place := text.text.find(words)) >= 0:
@@ -184,8 +184,8 @@ def _citation(
 
 
 def _objects(values: object) -> list[Json]:
-    given: Iterable[Any] = values if isinstance(values, list) else ()
-    return [value for value in given if isinstance(value, dict)]
+    items: Iterable[Any] = values if isinstance(values, list) else ()
+    return [value for value in items if isinstance(value, dict)]
 
 
 def _cited(content: Content, citations: tuple[ContentCitation, ...]) -> Content:

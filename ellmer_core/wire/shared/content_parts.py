@@ -119,14 +119,14 @@ def joined(messages: Sequence[Json], field: str, roles: Collection[str]) -> list
     """Returns the messages, where neighbours of one of these roles are one message with the `field` of both."""
     if alternate(messages):
         return list(messages)
-    found: list[Json] = []
+    joined_messages: list[Json] = []
     for message in messages:
-        before = found[-1] if found else None
+        before = joined_messages[-1] if joined_messages else None
         if before and before["role"] == message["role"] and message["role"] in roles:
-            found[-1] = {**message, field: [*before[field], *message[field]]}
+            joined_messages[-1] = {**message, field: [*before[field], *message[field]]}
         else:
-            found.append(message)
-    return found
+            joined_messages.append(message)
+    return joined_messages
 
 
 # --- marks for a cache -----------------------------------------------------------------------------------

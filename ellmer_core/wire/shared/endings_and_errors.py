@@ -34,8 +34,8 @@ class Endings(NamedTuple):
         """Returns the neutral reason for a finish reason, the reason itself if it is unknown, or `None` for none."""
         if not isinstance(reason, (str, type(None))):
             raise TypeError(f"a finish reason is a string, not {reason!r:.80}")
-        known = self.whole if (reason or "") in self.whole else self.cut
-        return known.get(reason or "", reason or None)
+        reasons = self.whole if (reason or "") in self.whole else self.cut
+        return reasons.get(reason or "", reason or None)
 
     def is_whole(self, reason: object) -> bool:
         """Tells whether an answer with this finish reason is complete."""
@@ -164,9 +164,9 @@ def _class(status: int | None) -> type[ProviderError]:
 def _parsed(body: bytes) -> object:
     text = body.decode("utf-8", "replace").strip()
     event = _EVENT.search(text)  # some refuse a stream with a stream
-    for said in (text, *(event.groups() if event else ())):
+    for candidate in (text, *(event.groups() if event else ())):
         with suppress(ValueError):
-            return read_json(said)
+            return read_json(candidate)
     return text
 
 
@@ -210,8 +210,8 @@ def _pick(levels: list[Mapping[str, Any]], *names: str) -> str | None:
 
 
 def _status(levels: list[Mapping[str, Any]]) -> int | None:
-    found = (str(level.get(name)) for level in levels for name in ("status", "status_code", "code"))
-    return next((int(word) for word in found if re.fullmatch(r"[45]\d\d", word)), None)
+    words = (str(level.get(name)) for level in levels for name in ("status", "status_code", "code"))
+    return next((int(word) for word in words if re.fullmatch(r"[45]\d\d", word)), None)
 
 
 def _text(part: object) -> str:
@@ -261,13 +261,13 @@ def _with_upstream(message: str, levels: list[Mapping[str, Any]]) -> str:
 def _behind(level: Mapping[str, Any], name: str, key: str) -> Iterator[str]:
     inside = level.get(name)
     raw = inside.get(key) if isinstance(inside, Mapping) else None
-    said = (
+    message = (
         _facts(_parsed(raw.encode("utf-8", "replace")) if isinstance(raw, str) else raw)["message"]
         if raw
         else None
     )
-    if said:
-        yield said
+    if message:
+        yield message
 
 
 def _header_wait(headers: Mapping[str, str]) -> float | None:

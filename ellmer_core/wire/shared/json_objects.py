@@ -61,7 +61,11 @@ def bounded(value: Any) -> None:
         return
     level = [value]
     for _ in range(MAX_DEPTH):
-        inside = (item for one in level for item in (one.values() if isinstance(one, dict) else one))
+        inside = (
+            item
+            for container in level
+            for item in (container.values() if isinstance(container, dict) else container)
+        )
         level = [item for item in inside if isinstance(item, dict | list)]
         if not level:
             return
@@ -170,17 +174,22 @@ def fits(value: Any, shape: Shape) -> bool:  # noqa: PLR0911 - one return per ki
             kind: Any = value.get("type") if isinstance(value, Mapping) else None
             return fits(kind, WORD) and fits(value, shapes.get(kind, {}))
         case [inner] if isinstance(shape, list):
-            return isinstance(value, (list, tuple)) and all(fits(one, inner) for one in value)
+            return isinstance(value, (list, tuple)) and all(fits(item, inner) for item in value)
         case tuple():
-            return any(fits(value, one) for one in shape)
+            return any(fits(value, item) for item in shape)
         case Mapping():
-            return isinstance(value, Mapping) and all(_has(value, name, one) for name, one in shape.items())
+            return isinstance(value, Mapping) and all(_has(value, name, item) for name, item in shape.items())
     return value is None
 
 
 def _has(value: Mapping[str, Any], name: str, shape: Shape) -> bool:
     found = value.get(name.removesuffix("?"))
     return (found is None and name.endswith("?")) or fits(found, shape)
+
+
+def fitting(values: Any, shape: Shape) -> list[Any]:
+    """Returns the items of a list that have a shape; none if it is no list."""
+    return [value for value in values if fits(value, shape)] if isinstance(values, (list, tuple)) else []
 
 
 def legal(block: Any, shape: Shape, wire: str) -> Json | None:

@@ -113,9 +113,9 @@ def _unions(schema: Mapping[str, Any]) -> int:
 
 def allows_null(schema: Mapping[str, Any]) -> bool:
     """Tells whether a schema itself allows null."""
-    said = schema.get("type")
+    kind = schema.get("type")
     options = schema.get("anyOf") or ()
-    return said == "null" or (isinstance(said, list) and "null" in said) or {"type": "null"} in list(options)
+    return kind == "null" or (isinstance(kind, list) and "null" in kind) or {"type": "null"} in list(options)
 
 
 def _definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,14 +178,18 @@ class Dialect(NamedTuple):
         """Returns the schema in this dialect. The original does not change."""
         if not isinstance(schema, Mapping):
             return schema
-        said = {self.renamed.get(k, k): self._inside(k, v) for k, v in schema.items() if self._knows(k, v)}
+        converted = {
+            self.renamed.get(k, k): self._inside(k, v) for k, v in schema.items() if self._knows(k, v)
+        }
         notes = [f"{k}: {json_text(v)}" for k, v in schema.items() if not self._knows(k, v) and k[:1] != "$"]
-        if self.closes and (said.get("type") == "object" or "properties" in said):
-            said.setdefault("additionalProperties", False)
+        if self.closes and (converted.get("type") == "object" or "properties" in converted):
+            converted.setdefault("additionalProperties", False)
         if notes:
-            description = said.get("description")
-            said["description"] = "\n\n".join([*([description] if description else []), ", ".join(notes)])
-        return said
+            description = converted.get("description")
+            converted["description"] = "\n\n".join(
+                [*([description] if description else []), ", ".join(notes)]
+            )
+        return converted
 
     def _knows(self, keyword: str, value: Any) -> bool:
         if keyword == "format":
@@ -289,13 +293,15 @@ def _tightened(schema: Any) -> Any:
         return schema
     if "$ref" in schema:
         return {k: v if k == "$ref" else _by_name(v) for k, v in schema.items() if k in {"$ref", "$defs"}}
-    said = {"anyOf" if k == "oneOf" else k: _within(k, v) for k, v in schema.items() if k != "discriminator"}
-    if isinstance(named := said.get("properties"), dict):
-        needed = said.get("required", ())
-        said["properties"] = {k: v if k in needed else _nullable(v) for k, v in named.items()}
-        said["required"] = list(named)
-        said.setdefault("additionalProperties", False)
-    return said
+    strict = {
+        "anyOf" if k == "oneOf" else k: _within(k, v) for k, v in schema.items() if k != "discriminator"
+    }
+    if isinstance(named := strict.get("properties"), dict):
+        needed = strict.get("required", ())
+        strict["properties"] = {k: v if k in needed else _nullable(v) for k, v in named.items()}
+        strict["required"] = list(named)
+        strict.setdefault("additionalProperties", False)
+    return strict
 
 
 def _within(keyword: str, value: Any) -> Any:
@@ -356,8 +362,8 @@ def closed(schema: object) -> bool:
     """
     if not isinstance(schema, Mapping) or not schema.keys() & _SAYS or schema.keys() & _UNSTRICT:
         return False
-    said = schema.get("type")
-    types: list[Any] = said if isinstance(said, list) else [said]
+    kind = schema.get("type")
+    types: list[Any] = kind if isinstance(kind, list) else [kind]
     named: Mapping[str, Any] = schema.get("properties", {})
     whole = schema.get("additionalProperties") is False and set(named) == set(schema.get("required", ()))
     if not whole and ("object" in types or "properties" in schema):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from math import isfinite
 from typing import Any
@@ -69,6 +70,55 @@ def strict_json(text: str) -> Any:
     return value
 
 
+#: What decides where a JSON value ends: a quote, a bracket, and a backslash with what it escapes.
+_MARKS = re.compile(r'\\.|["{}\[\]]|\\\Z', re.DOTALL)
+
+
+class WholeObject:
+    """Tells whether the pieces of a text are a whole JSON object by now. Each piece is read once, however often it is
+    asked.
+    """
+
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
+        self._read = 0  # pieces
+        self._depth = 0
+        self._in_string = False
+        self._escape = ""  # a backslash at the end of the last piece
+        self._blank = True
+        self._whole: bool | None = None  # once the text is not blank and every bracket is closed
+
+    def reached(self) -> bool:
+        """Tells whether they are. After the end of an object, nothing makes another one of it."""
+        for piece in self._pieces[self._read :]:
+            self._scan(self._escape + piece)
+            if piece.strip():
+                self._blank = False
+                self._whole = False if self._whole else self._whole
+        self._read = len(self._pieces)
+        if self._depth or self._in_string:
+            return False
+        if self._whole is None and not self._blank:
+            self._whole = self._parses()
+        return bool(self._whole)
+
+    def _scan(self, text: str) -> None:
+        self._escape = ""
+        for mark in _MARKS.findall(text):
+            if mark == '"':
+                self._in_string = not self._in_string
+            elif mark == "\\":
+                self._escape = mark
+            elif not self._in_string and mark in "{[]}":
+                self._depth += 1 if mark in "{[" else -1
+
+    def _parses(self) -> bool:
+        try:
+            return isinstance(strict_json("".join(self._pieces)), dict)
+        except (ValueError, RecursionError):
+            return False
+
+
 def _not_json(constant: str) -> float:
     raise ValueError(f"{constant} is not JSON")
 
@@ -109,14 +159,19 @@ def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
     call.
     """
     seen: set[str] = set()
-    out: list[Content] = []
+    distinct_contents: list[Content] = []
+    digest = cache(
+        lambda: sha256(f"[{json_text(seed)},".encode("utf-8", "surrogatepass"))
+    )  # the answer may be long
     for place, content in enumerate(contents):
         if isinstance(content, ContentToolRequest) and (not content.id or content.id in seen):
-            content = replaced(content, id=f"call_{_digest(json_text([seed, place]))}")  # noqa: PLW2901 - the renamed call takes its place
+            own = digest().copy()
+            own.update(f"{place}]".encode())
+            content = replaced(content, id=f"call_{own.hexdigest()[:24]}")  # noqa: PLW2901 - the renamed call takes its place
         if isinstance(content, ContentToolRequest):
             seen.add(content.id)
-        out.append(content)
-    return out
+        distinct_contents.append(content)
+    return distinct_contents
 
 
 def legal_id(id: str, pattern: str, length: int = 24) -> str:
@@ -230,9 +285,11 @@ def _result(
 def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
     """Returns an item of Responses: the call and its result."""
     action = _object(item.get("action"))
-    given = _json_object(item.get("arguments") or item.get("input")) or _without(action, "type", "sources")
-    given |= {key: item[key] for key in ("code", "queries") if item.get(key)}
-    found = next(
+    arguments = _json_object(item.get("arguments") or item.get("input")) or _without(
+        action, "type", "sources"
+    )
+    arguments |= {key: item[key] for key in ("code", "queries") if item.get(key)}
+    output = next(
         (item[key] for key in ("results", "outputs", "output") if item.get(key)), action.get("sources")
     )
     error = item.get("error") or (
@@ -243,8 +300,8 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
         item,
         _text(item.get("id")),
         _text(item.get("name")) or name,
-        given,
-        None if error else _readable(found) or _text(item.get("status")) or "completed",
+        arguments,
+        None if error else _readable(output) or _text(item.get("status")) or "completed",
         error if isinstance(error, str) or error is None else json.dumps(error, ensure_ascii=False),
     )
 
@@ -252,15 +309,15 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
 def paired(contents: Sequence[Content]) -> list[Content]:
     """Returns the contents in which each result has its call: the one with its id, or else the previous one."""
     calls: dict[str, ContentProviderCall] = {}
-    made: list[Content] = []
+    paired_contents: list[Content] = []
     for content in contents:
         if isinstance(content, ContentProviderResult) and (call := calls.get(content.id)):
-            made.append(replaced(content, name=call.name, arguments=call.arguments))
+            paired_contents.append(replaced(content, name=call.name, arguments=call.arguments))
             continue
         if isinstance(content, ContentProviderCall):
             calls[content.id] = content
-        made.append(content)
-    return made
+        paired_contents.append(content)
+    return paired_contents
 
 
 def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
@@ -268,21 +325,21 @@ def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
     search, visits = _object(candidate.get("groundingMetadata")), _object(candidate.get("urlContextMetadata"))
     calls = []
     if queries := [query for query in search.get("webSearchQueries") or () if query]:
-        found = [
+        sources = [
             _object(next(iter(chunk.values()), None)) for chunk in _objects(search.get("groundingChunks"))
         ]
         calls.append(
-            ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(found))
+            ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(sources))
         )
     if pages := _objects(visits.get("urlMetadata")):
         urls = [_text(page.get("retrievedUrl")) for page in pages]
-        said = [
+        statuses = [
             _text(page.get("urlRetrievalStatus")).removeprefix("URL_RETRIEVAL_STATUS_").lower()
             for page in pages
         ]
         calls.append(
             ContentProviderCall(
-                wire, {}, "", "url_context", {"urls": urls}, dict(zip(urls, said, strict=True))
+                wire, {}, "", "url_context", {"urls": urls}, dict(zip(urls, statuses, strict=True))
             )
         )
     return calls
@@ -328,8 +385,8 @@ def _object(value: Any) -> Json:
 
 
 def _objects(values: Any) -> list[Json]:
-    given: Iterable[Any] = values if isinstance(values, list) else ()
-    return [value for value in given if isinstance(value, dict)]
+    items: Iterable[Any] = values if isinstance(values, list) else ()
+    return [value for value in items if isinstance(value, dict)]
 
 
 def _without(value: Mapping[str, Any], *names: str) -> Json:

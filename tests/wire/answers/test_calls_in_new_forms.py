@@ -1,0 +1,205 @@
+"""Calls and answers in the forms of 2026: streamed arguments, calls of programs and custom tools, spoken answers."""
+
+import pytest
+from folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
+
+from ellmer_core import ContentToolRequest, ContentToolResult, ContentUnknown, UserTurn
+
+
+def gemini_calls(*calls, finish="STOP"):
+    events = [{"candidates": [{"content": {"parts": [{"functionCall": call}]}}]} for call in calls]
+    return [*events, {"candidates": [{"finishReason": finish}]}]
+
+
+PIECES = [
+    {"name": "order", "willContinue": True},
+    {
+        "partialArgs": [{"jsonPath": "$.city", "stringValue": "Bos", "willContinue": True}],
+        "willContinue": True,
+    },
+    {"partialArgs": [{"jsonPath": "$.city", "stringValue": "ton"}], "willContinue": True},
+    {"partialArgs": [{"jsonPath": "$.lines[0].id", "stringValue": "a"}], "willContinue": True},
+    {"partialArgs": [{"jsonPath": "$.lines[0].price", "numberValue": 0.5}], "willContinue": True},
+    {"partialArgs": [{"jsonPath": "$.lines[1]['it''s']", "boolValue": True}], "willContinue": True},
+]
+PIECES[-1]["partialArgs"][0]["jsonPath"] = "$.lines[1]['on sale']"
+ORDER = {"city": "Boston", "lines": [{"id": "a", "price": 0.5}, {"on sale": True}]}
+
+
+@pytest.mark.parametrize(
+    "last", [{}, {"partialArgs": [{"jsonPath": "$.gift", "nullValue": "NULL_VALUE"}]}], ids=["empty", "value"]
+)
+def test_streamed_arguments_are_one_call(last):
+    turn, complete, _ = folded(GEMINI, *gemini_calls(*PIECES, last, {"name": "pay", "args": {"sum": 3}}))
+
+    order, pay = turn.tool_requests
+    assert complete
+    assert (order.name, order.problem) == ("order", None)
+    assert order.arguments == ORDER | ({"gift": None} if last else {})
+    assert (pay.name, pay.arguments) == ("pay", {"sum": 3})
+    assert turn.finish_reason == "tool_use"
+
+
+def test_streamed_arguments_that_never_end_are_cut():
+    turn, _, _ = folded(GEMINI, *gemini_calls(*PIECES))
+
+    [order] = turn.tool_requests
+    assert "cut off" in order.problem
+
+
+@pytest.mark.parametrize("path", ["", "city", "$", "$.a[5]", "$.lines[1", "$" + ".a" * 200])
+def test_an_impossible_path_is_an_error_of_the_answer(path):
+    from ellmer_core import ResponseError
+
+    calls = [{"name": "f", "willContinue": True}, {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}]
+
+    with pytest.raises(ResponseError):
+        folded(GEMINI, *gemini_calls(*calls))
+
+
+def completed(*output):
+    return {"id": "resp_1", "status": "completed", "output": list(output)}
+
+
+CALL = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "call_1",
+    "name": "weather",
+    "arguments": '{"city":"Köln"}',
+}
+
+
+def test_a_call_of_a_program_in_a_completed_response_is_complete():
+    program = {"caller": {"type": "program", "caller_id": "prog_1"}, "status": "in_progress"}
+    turn = RESPONSES.turn(completed({**CALL, **program}))
+
+    [call] = turn.tool_requests
+    assert (call.arguments, call.problem) == ({"city": "Köln"}, None)
+    assert RESPONSES.message(turn) == [{**CALL, **program}]
+
+
+@pytest.mark.parametrize("changes", [{"status": "incomplete"}, {"status": "in_progress", "arguments": ""}])
+def test_an_incomplete_call_is_cut(changes):
+    [call] = RESPONSES.turn(completed({**CALL, **changes})).tool_requests
+
+    assert "cut off" in call.problem
+
+
+def test_an_incomplete_response_cuts_its_calls():
+    response = completed({**CALL, "status": "in_progress"}) | {"status": "incomplete"}
+
+    assert "cut off" in RESPONSES.turn(response).tool_requests[0].problem
+
+
+def test_a_custom_tool_is_called_with_a_text_and_answered_in_its_form():
+    item = {
+        "type": "custom_tool_call",
+        "id": "ctc_1",
+        "call_id": "call_9",
+        "name": "sql",
+        "input": "select 1;",
+    }
+    turn = RESPONSES.turn(completed({**item, "status": "completed"}))
+
+    [call] = turn.tool_requests
+    assert (call.name, call.arguments, call.raw) == ("sql", {"input": "select 1;"}, "select 1;")
+    assert turn.finish_reason == "tool_use"
+    assert RESPONSES.message(turn) == [{**item, "status": "completed"}]
+    assert RESPONSES.message(UserTurn(ContentToolResult("1", request=call))) == [
+        {"type": "custom_tool_call_output", "call_id": "call_9", "output": "1"}
+    ]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {
+            "type": "shell_call",
+            "id": "sh_1",
+            "call_id": "c",
+            "action": {"commands": ["ls"]},
+            "status": "completed",
+        },
+        {
+            "type": "apply_patch_call",
+            "id": "ap_1",
+            "call_id": "c",
+            "operation": {"type": "x"},
+            "status": "completed",
+        },
+        {
+            "type": "computer_call",
+            "id": "cu_1",
+            "call_id": "c",
+            "pending_safety_checks": [],
+            "status": "completed",
+        },
+        {"type": "mcp_approval_request", "id": "mcpr_1", "name": "f", "arguments": "{}", "server_label": "s"},
+    ],
+    ids=lambda item: item["type"],
+)
+def test_an_item_that_waits_for_the_program_is_told_and_kept(item):
+    with pytest.warns(UserWarning, match=f"The answer has a {item['type']}, which this library does not run"):
+        turn = RESPONSES.turn(completed(item))
+
+    [content] = turn.contents
+    assert isinstance(content, ContentUnknown)
+    assert content.data == item
+
+
+def said(id, text):
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"type": "message", "id": id, "status": "completed", "role": "assistant", "content": [part]}
+
+
+def test_the_texts_of_two_messages_are_two_paragraphs_and_go_back_unchanged():
+    items = [said("msg_1", "I look it up."), said("msg_2", "It rains.")]
+    turn = RESPONSES.turn(completed(*items))
+
+    assert turn.text == "I look it up.\n\nIt rains."
+    assert RESPONSES.message(turn) == items
+
+
+def test_the_texts_of_two_messages_are_shown_as_two_paragraphs():
+    items = [said("msg_1", "I look it up."), said("msg_2", "It rains.")]
+    events = []
+    for index, item in enumerate(items):
+        events += [
+            {"type": "response.output_item.added", "output_index": index, "item": {**item, "content": []}},
+            *(
+                {
+                    "type": "response.output_text.delta",
+                    "output_index": index,
+                    "content_index": 0,
+                    "delta": text,
+                }
+                for text in (item["content"][0]["text"][:4], item["content"][0]["text"][4:])
+            ),
+            {"type": "response.output_item.done", "output_index": index, "item": item},
+        ]
+    turn, _, shown = folded(RESPONSES, *events, {"type": "response.completed", "response": completed(*items)})
+
+    assert "".join(piece.text for piece in shown) == turn.text == "I look it up.\n\nIt rains."
+
+
+def test_parts_of_one_message_are_one_text():
+    message = said("msg_1", "It ")
+    message["content"].append({**message["content"][0], "text": "rains."})
+
+    assert RESPONSES.turn(completed(message)).text == "It rains."
+
+
+def test_a_spoken_answer_ends_with_done():
+    turn, complete, _ = folded(
+        CHAT, delta(audio={"id": "a", "data": "UklG"}), delta(audio={"transcript": "Hi"}), "[DONE]"
+    )
+
+    assert (complete, turn.finish_reason, turn.text) == (True, "success", "Hi")
+
+
+def test_a_written_answer_without_a_reason_is_cut():
+    turn, _, _ = folded(CHAT, delta(content="Hi"), "[DONE]")
+
+    assert turn.finish_reason is None
+    assert not isinstance(turn.contents[0], ContentToolRequest)

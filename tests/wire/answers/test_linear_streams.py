@@ -1,0 +1,384 @@
+"""n pieces of an answer cost O(n): each kind of event of each wire format, counted in operations, not in seconds.
+
+An operation is an instruction of Python's, or a character that is written or read as JSON. Twice the events may take at
+most 2.3 times the operations.
+"""
+
+import json
+import sys
+from itertools import pairwise
+
+import pytest
+
+from ellmer_core.wire.anthropic.to_wire import AnthropicMessages
+from ellmer_core.wire.bedrock.to_wire import Bedrock
+from ellmer_core.wire.cohere.to_wire import CohereChat
+from ellmer_core.wire.gemini.to_wire import Gemini
+from ellmer_core.wire.ollama.to_wire import OllamaChat
+from ellmer_core.wire.openai_chat.to_wire import OpenAIChat
+from ellmer_core.wire.openai_responses.to_wire import OpenAIResponses
+from ellmer_core.wire.shared import json_objects
+from ellmer_core.wire.shared.tool_calls import STRUCTURED
+
+SIZES = (150, 300, 600)
+MOST = 2.3
+
+
+def chat(n, delta, **choice):
+    return [{"choices": [{"index": 0, "delta": delta(i), **choice}]} for i in range(n)] + [
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+        "[DONE]",
+    ]
+
+
+def chat_call(i, **parts):
+    function = {name: value for name, value in parts.items() if name in {"name", "arguments"}}
+    return {"tool_calls": [{**{k: v for k, v in parts.items() if k not in function}, "function": function}]}
+
+
+CHAT = {
+    "text": lambda n: chat(n, lambda i: {"content": "word "}),
+    "text in chunks": lambda n: chat(n, lambda i: {"content": [{"type": "text", "text": "word "}]}),
+    "chunks of two types": lambda n: chat(
+        n, lambda i: {"content": [{"type": "text", "text": "a"}, {"type": "reference", "reference_ids": [i]}]}
+    ),
+    "reasoning": lambda n: chat(n, lambda i: {"reasoning_content": "hm "}),
+    "reasoning details": lambda n: chat(
+        n, lambda i: {"reasoning_details": [{"type": "reasoning.text", "text": "hm ", "index": 0}]}
+    ),
+    "other reasoning details": lambda n: chat(
+        n, lambda i: {"reasoning_details": [{"type": "reasoning.encrypted", "data": "x"}]}
+    ),
+    "refusal": lambda n: chat(n, lambda i: {"refusal": "no "}),
+    "audio": lambda n: chat(n, lambda i: {"audio": {"id": "a", "data": "UklG", "transcript": "la"}}),
+    "logprobs": lambda n: chat(
+        n, lambda i: {"content": "a"}, logprobs={"content": [{"token": "a", "logprob": -1}]}
+    ),
+    "arguments": lambda n: chat(
+        n,
+        lambda i: chat_call(
+            i, index=0, id="c", name="f" if i == 0 else None, arguments='{"a":"' if i == 0 else "x"
+        ),
+    ),
+    "arguments with the name each time": lambda n: chat(
+        n, lambda i: chat_call(i, index=0, name="f", arguments='{"a":"' if i == 0 else "x")
+    ),
+    "calls": lambda n: chat(n, lambda i: chat_call(i, index=i, id=f"c{i}", name="f", arguments='{"a":1}')),
+    "calls without ids": lambda n: chat(n, lambda i: chat_call(i, index=i, name="f", arguments='{"a":1}')),
+    "calls at one index": lambda n: chat(n, lambda i: chat_call(i, index=0, name="f", arguments='{"a":1}')),
+    "annotations": lambda n: chat(
+        n,
+        lambda i: {
+            "content": "word ",
+            "annotations": [{"type": "url_citation", "url_citation": {"url": f"https://a.example/{i}"}}],
+        },
+    ),
+    "images": lambda n: chat(
+        n, lambda i: {"images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}]}
+    ),
+}
+
+
+def responses(n, *, item, delta=None, done=None):
+    events = []
+    for i in range(n):
+        events += [{"type": "response.output_item.added", "output_index": i, "item": item(i)}]
+        events += [{**delta(i), "output_index": i}] if delta else []
+        events += [{"type": "response.output_item.done", "output_index": i, "item": done(i)}] if done else []
+    return [*events, {"type": "response.completed", "response": {"status": "completed", "output": []}}]
+
+
+def one_item(n, item, delta):
+    events = [{"type": "response.output_item.added", "output_index": 0, "item": item}]
+    events += [{**delta(i), "output_index": 0} for i in range(n)]
+    return [*events, {"type": "response.completed", "response": {"status": "completed", "output": []}}]
+
+
+MESSAGE = {"type": "message", "id": "m", "role": "assistant", "content": []}
+RESPONSES = {
+    "text": lambda n: one_item(
+        n, MESSAGE, lambda i: {"type": "response.output_text.delta", "content_index": 0, "delta": "word "}
+    ),
+    "parts": lambda n: one_item(
+        n, MESSAGE, lambda i: {"type": "response.output_text.delta", "content_index": i, "delta": "word "}
+    ),
+    "summary": lambda n: one_item(
+        n,
+        {"type": "reasoning", "id": "r", "summary": []},
+        lambda i: {"type": "response.reasoning_summary_text.delta", "summary_index": i, "delta": "hm "},
+    ),
+    "arguments": lambda n: one_item(
+        n,
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": ""},
+        lambda i: {"type": "response.function_call_arguments.delta", "delta": "x"},
+    ),
+    "calls": lambda n: responses(
+        n,
+        item=lambda i: {"type": "function_call", "call_id": f"c{i}", "name": "f", "arguments": ""},
+        done=lambda i: {
+            "type": "function_call",
+            "call_id": f"c{i}",
+            "name": "f",
+            "arguments": "{}",
+            "status": "completed",
+        },
+    ),
+    "calls without ids": lambda n: responses(
+        n, item=lambda i: {"type": "function_call", "call_id": "", "name": "f", "arguments": "{}"}
+    ),
+    "searches": lambda n: responses(
+        n, item=lambda i: {"type": "web_search_call", "id": f"w{i}", "status": "completed", "action": {}}
+    ),
+}
+
+
+def anthropic(n, block, *deltas):
+    events = [{"type": "message_start", "message": {"content": [], "usage": {}}}]
+    for i in range(n):
+        events.append({"type": "content_block_start", "index": i, "content_block": block(i)})
+        events += [{"type": "content_block_delta", "index": i, "delta": delta} for delta in deltas]
+    return [
+        *events,
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ]
+
+
+def one_block(n, block, delta):
+    start = {"type": "content_block_start", "index": 0, "content_block": block}
+    return [
+        {"type": "message_start", "message": {"content": []}},
+        start,
+        *({"type": "content_block_delta", "index": 0, "delta": delta} for _ in range(n)),
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+        {"type": "message_stop"},
+    ]
+
+
+PLACE = {
+    "type": "char_location",
+    "cited_text": "a",
+    "document_index": 0,
+    "start_char_index": 0,
+    "end_char_index": 1,
+}
+ANTHROPIC = {
+    "text": lambda n: one_block(n, {"type": "text", "text": ""}, {"type": "text_delta", "text": "word "}),
+    "thinking": lambda n: one_block(
+        n, {"type": "thinking", "thinking": ""}, {"type": "thinking_delta", "thinking": "hm "}
+    ),
+    "citations": lambda n: one_block(
+        n, {"type": "text", "text": ""}, {"type": "citations_delta", "citation": PLACE}
+    ),
+    "arguments": lambda n: one_block(
+        n,
+        {"type": "tool_use", "id": "c", "name": "f", "input": {}},
+        {"type": "input_json_delta", "partial_json": "x"},
+    ),
+    "calls": lambda n: anthropic(
+        n,
+        lambda i: {"type": "tool_use", "id": f"c{i}", "name": "f", "input": {}},
+        {"type": "input_json_delta", "partial_json": "{}"},
+    ),
+    "calls without ids": lambda n: anthropic(
+        n, lambda i: {"type": "tool_use", "id": "", "name": "f", "input": {}}
+    ),
+    "server tools": lambda n: anthropic(
+        n,
+        lambda i: (
+            {"type": "server_tool_use", "id": f"srvtoolu_{i // 2}", "name": "web_search", "input": {}}
+            if i % 2 == 0
+            else {"type": "web_search_tool_result", "tool_use_id": f"srvtoolu_{i // 2}", "content": []}
+        ),
+    ),
+}
+
+
+def gemini(n, part, **candidate):
+    events = [{"candidates": [{"content": {"parts": [part(i)]}, **candidate}]} for i in range(n)]
+    return [*events, {"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 1}}]
+
+
+SOURCES = {
+    "citationSources": [{"startIndex": 0, "endIndex": 1, "uri": "https://a.example"}],
+}
+GEMINI = {
+    "text": lambda n: gemini(n, lambda i: {"text": "word "}),
+    "thoughts": lambda n: gemini(n, lambda i: {"text": "hm ", "thought": True}),
+    "signed text": lambda n: gemini(n, lambda i: {"text": "word ", "thoughtSignature": "c2ln"}),
+    "calls without ids": lambda n: gemini(n, lambda i: {"functionCall": {"name": "f", "args": {"i": i}}}),
+    "calls": lambda n: gemini(n, lambda i: {"functionCall": {"name": "f", "id": f"c{i}", "args": {}}}),
+    "images": lambda n: gemini(n, lambda i: {"inlineData": {"mimeType": "image/png", "data": "iVBO"}}),
+    "recitations": lambda n: gemini(n, lambda i: {"text": "word "}, citationMetadata=SOURCES),
+    "code": lambda n: gemini(
+        n,
+        lambda i: (
+            {"executableCode": {"code": "1", "language": "PYTHON"}}
+            if i % 2 == 0
+            else {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}
+        ),
+    ),
+}
+
+
+def bedrock(events):
+    return [
+        {"messageStart": {"role": "assistant"}},
+        *events,
+        {"messageStop": {"stopReason": "end_turn"}},
+        {"metadata": {"usage": {"inputTokens": 1, "outputTokens": 1}}},
+    ]
+
+
+def bedrock_start(i, start):
+    return {"contentBlockStart": {"contentBlockIndex": i, "start": start}}
+
+
+def bedrock_delta(i, delta):
+    return {"contentBlockDelta": {"contentBlockIndex": i, "delta": delta}}
+
+
+CALL = {"toolUse": {"toolUseId": "c", "name": "f"}}
+BEDROCK = {
+    "text": lambda n: bedrock(bedrock_delta(0, {"text": "word "}) for _ in range(n)),
+    "blocks": lambda n: bedrock(bedrock_delta(i, {"text": "word "}) for i in range(n)),
+    "reasoning": lambda n: bedrock(bedrock_delta(0, {"reasoningContent": {"text": "hm "}}) for _ in range(n)),
+    "arguments": lambda n: bedrock(
+        [bedrock_start(0, CALL), *(bedrock_delta(0, {"toolUse": {"input": "x"}}) for _ in range(n))]
+    ),
+    "calls of one id": lambda n: bedrock(
+        event
+        for i in range(n)
+        for event in (bedrock_start(i, CALL), bedrock_delta(i, {"toolUse": {"input": "{}"}}))
+    ),
+}
+
+
+def cohere(n, *events):
+    return [
+        {"type": "message-start", "id": "m"},
+        *(event(i) for i in range(n) for event in events),
+        {"type": "message-end", "delta": {"finish_reason": "COMPLETE"}},
+    ]
+
+
+def cohere_event(kind, index, **message):
+    return {"type": kind, "index": index, "delta": {"message": message}}
+
+
+COHERE = {
+    "text": lambda n: cohere(n, lambda i: cohere_event("content-delta", 0, content={"text": "word "})),
+    "parts": lambda n: cohere(
+        n, lambda i: cohere_event("content-start", i, content={"type": "text", "text": "word "})
+    ),
+    "parts of one index": lambda n: cohere(
+        n, lambda i: cohere_event("content-start", 0, content={"type": "text", "text": "word "})
+    ),
+    "plan": lambda n: cohere(n, lambda i: cohere_event("tool-plan-delta", 0, tool_plan="hm ")),
+    "calls": lambda n: cohere(
+        n,
+        lambda i: cohere_event(
+            "tool-call-start", i, tool_calls={"id": f"c{i}", "function": {"name": "f", "arguments": "{}"}}
+        ),
+    ),
+    "calls without ids": lambda n: cohere(
+        n,
+        lambda i: cohere_event(
+            "tool-call-start", i, tool_calls={"function": {"name": "f", "arguments": "{}"}}
+        ),
+    ),
+    "arguments": lambda n: cohere(
+        n, lambda i: cohere_event("tool-call-delta", 0, tool_calls={"function": {"arguments": "x"}})
+    ),
+    "citations": lambda n: cohere(
+        n,
+        lambda i: cohere_event("content-delta", 0, content={"text": "word "}),
+        lambda i: cohere_event(
+            "citation-start",
+            i,
+            citations={"start": 0, "end": 4, "text": "word", "sources": [{"type": "tool", "id": "d"}]},
+        ),
+    ),
+}
+
+
+def ollama(n, message):
+    return [*({"message": message(i), "done": False} for i in range(n)), {"message": {}, "done": True}]
+
+
+OLLAMA = {
+    "text": lambda n: ollama(n, lambda i: {"content": "word "}),
+    "thinking": lambda n: ollama(n, lambda i: {"thinking": "hm "}),
+    "calls without ids": lambda n: ollama(
+        n, lambda i: {"tool_calls": [{"function": {"name": "f", "arguments": {"i": i}}}]}
+    ),
+}
+
+FORMATS = {
+    OpenAIChat: CHAT,
+    OpenAIResponses: RESPONSES,
+    AnthropicMessages: ANTHROPIC,
+    Gemini: GEMINI,
+    Bedrock: BEDROCK,
+    CohereChat: COHERE,
+    OllamaChat: OLLAMA,
+}
+KINDS = [
+    pytest.param(wire(model="m"), events, id=f"{wire.name}: {kind}")
+    for wire, kinds in FORMATS.items()
+    for kind, events in kinds.items()
+]
+
+
+class Operations:
+    """Counts the instructions of a block of code, and the characters that it writes and reads as JSON."""
+
+    def __init__(self, monkeypatch):
+        self.count = 0
+        for name in ("loads", "dumps"):
+            monkeypatch.setattr(json_objects.json, name, self._counting(getattr(json, name)))
+
+    def __enter__(self):
+        self._before = sys.gettrace()
+        sys.settrace(self._trace)
+        return self
+
+    def __exit__(self, *_):
+        sys.settrace(self._before)
+
+    def _trace(self, frame, event, _argument):
+        frame.f_trace_opcodes = True
+        self.count += event == "opcode"
+        return self._trace
+
+    def _counting(self, function):
+        def counted(value, *rest, **options):
+            self.count += len(value) if isinstance(value, (str, bytes)) else 0  # also of what is no JSON
+            result = function(value, *rest, **options)
+            self.count += len(result) if isinstance(result, str) else 0
+            return result
+
+        return counted
+
+
+def read(wire, events):
+    """Reads a stream as a chat does that shows structured data while they arrive."""
+    merger = wire.merger()
+    for event in events:
+        merger.add(event)
+        merger.call_arguments(STRUCTURED)
+        assert merger.complete in {True, False}
+    return wire.turn(merger.response())
+
+
+@pytest.mark.parametrize(("wire", "events"), KINDS)
+def test_twice_the_events_take_twice_the_operations(wire, events, monkeypatch):
+    read(wire, events(SIZES[0]))  # what is made once is not counted
+    counts = []
+    for size in SIZES:
+        stream = events(size)
+        with monkeypatch.context() as patch, Operations(patch) as operations:
+            read(wire, stream)
+        counts.append(operations.count)
+
+    assert [more / less for less, more in pairwise(counts) if more / less > MOST] == [], counts
