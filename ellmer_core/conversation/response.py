@@ -22,7 +22,7 @@ from ..contents.content import (
 from ..contents.media_types import media_type
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
 from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
-from ..wire.base import Wire, called_text
+from ..wire.base import Wire
 from ..wire.interfaces import Merger, Request
 from ..wire.shared.json_objects import read_json
 from ..wire.shared.tool_calls import STRUCTURED
