@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sdk_clients_more import SDKS, Ollama
+from sdk_clients_of_other_formats import SDKS, Ollama
 from sdk_replies import ANSWERS, Heard, serving
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think, Usage
