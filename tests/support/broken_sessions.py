@@ -147,6 +147,11 @@ SESSIONS = {
         for rule, name in {"ERR-006": "html-502", "ERR-007": "error-200", "ERR-008": "stall:2"}.items()
     },
     "RUN-001": (two_tools, lambda r: replace(r, trouble=Trouble("no request was seen", ours=False))),
+    "RUN-002": (
+        two_tools,
+        lambda r: replace(r, trouble=Trouble("it did not end", ours=False, rule="RUN-002")),
+    ),
+    "RUN-003": (two_tools, lambda r: replace(r, replies=[Reply(error=KeyError("choices"))])),
     "CAS-01": (two_tools, lambda r: replace(r, misses=["no recording of this request"])),
     "CAS-02": (two_tools, lambda r: replace(r, unplayed=["POST …: never played"])),
 }

@@ -39,6 +39,7 @@ from ..runner.selection import (
     plays_of,
     select,
 )
+from ..runner.watchdog import BUDGET, limited
 from ..scenarios.cases import all_cases, scripts
 
 if TYPE_CHECKING:
@@ -145,6 +146,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--against",
         choices=["cassettes", "server"],
         help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
+    )
+    group.addoption(
+        "--play-timeout",
+        type=float,
+        default=BUDGET,
+        help=f"seconds for each play, after which it fails [{BUDGET:g}]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption(
@@ -268,20 +275,28 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
         )
     if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)
-    return partial(_against, request.getfixturevalue("_server"))
+    return _against(request.getfixturevalue("_server"), option("play_timeout"))
 
 
 def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
     return attempt(play.adapter, play.wire, play.provider, play.case, play.mode, cassettes=cassettes, **how)
 
 
-def _against(server: StrictServer, play: Play) -> Run:
+def _against(server: StrictServer, seconds: float) -> Callable[[Play], Run]:
+    """Returns the way of a run against the server. It is imported here, before the time of a play begins."""
     from ..runner.against_server import play_direct  # noqa: PLC0415 - replay needs no server
     from ..runner.command import Driver  # noqa: PLC0415 - likewise
 
-    if isinstance(play.adapter, Driver):
-        return play.adapter.play(play.wire, play.provider, play.case, play.mode, server=server)
-    return play_direct(play.adapter, play.wire, play.provider, play.case, play.mode, server=server)
+    def run_of(play: Play) -> Run:
+        place = (play.wire, play.provider, play.case, play.mode)
+        if isinstance(play.adapter, Driver):
+            play.adapter.timeout = min(
+                seconds, play.adapter.timeout
+            )  # so that it is the command that is ended
+            return play.adapter.play(*place, server=server)
+        return play_direct(play.adapter, *place, server=server)
+
+    return run_of
 
 
 @pytest.fixture
@@ -300,7 +315,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
         request.node.stash[_KEPT] = found
         return found.rows
 
-    return PlayContext(_play, report)
+    return PlayContext(partial(limited, _play, config.getoption("play_timeout")), report)
 
 
 @pytest.fixture
