@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from _pytest.junitxml import xml_key
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -27,7 +28,7 @@ from ..contract.rules import behaviour
 from ..report import Report, Row, finished, judged
 from ..report.formats.terminal import abilities, console, print_report
 from ..report.requirements import LATEST, requirements
-from ..report.results import without_verdict
+from ..report.results import headline, without_verdict
 from ..runner.from_cassettes import attempt
 from ..runner.selection import (
     FILTERS,
@@ -398,6 +399,10 @@ class Collector:
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code
 
+        xml = self.config.stash.get(xml_key, None)
+        if xml is not None:
+            xml.add_global_property("causes", headline(self.report))
+
     def _judged(self) -> Collection[str]:
         """Returns the tests with a verdict. There are none if no selected rule checked anything."""
         met = any(row.rule != ALWAYS for part in self.parts.values() for row in part.rows)
@@ -410,6 +415,7 @@ class Collector:
         if not self.report.rows and not self.report.unjudged:
             return
         terminalreporter.ensure_newline()
+        _add_to_last_line(terminalreporter, headline(self.report))
         written = self.config.getoption("report")
         folder = Path(written) if written else None
         to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
@@ -423,6 +429,18 @@ class Collector:
 
         for path in report_folder.write(self.report, folder, cassettes=self.config.getoption("cassettes")):
             terminalreporter.write_line(f"wrote {path}")
+
+
+def _add_to_last_line(terminalreporter: pytest.TerminalReporter, headline: str) -> None:
+    """Puts the number of causes before the numbers in pytest's last line."""
+    summary = terminalreporter.build_summary_stats_line
+
+    def with_causes() -> tuple[list[tuple[str, dict[str, bool]]], str]:
+        parts, colour = summary()
+        return [(headline, {"red": True, "bold": True}), *parts], colour
+
+    if headline:
+        vars(terminalreporter)["build_summary_stats_line"] = with_causes
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
