@@ -130,7 +130,7 @@ SESSIONS = {
     "ASY-003": (given_up, lambda _: given_up(error=RuntimeError("cancelled"))),
     "ASY-004": (
         lambda: replace(two_tools(), blocking=[]),
-        lambda r: replace(r, blocking=["connect to ('127.0.0.1', 80)"]),
+        lambda r: replace(r, blocking=["connect to 127.0.0.1:80"]),
     ),
     "ERR-001": (retried, lambda _: retried(waits=[0.5])),
     "ERR-003": (retried, lambda r: replace(r, exchanges=r.exchanges[1:])),

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from ..contract.counts import counted
+
 __all__ = [
     "FAILING",
     "FINE",
@@ -26,7 +28,6 @@ __all__ = [
     "Row",
     "causes",
     "consequences",
-    "counted",
     "headline",
     "is_play",
     "sentences",
@@ -315,11 +316,6 @@ def headline(report: Report) -> str:
     found = causes(report)
     plays = {row.place for cause in found for row in cause.rows}
     return f"{counted(len(found), 'cause')}, {counted(len(plays), 'play')}" if found else ""
-
-
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun: `1 call`, `2 calls`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def consequences(report: Report) -> dict[str, str]:

@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...contract.counts import counted
 from ...scenarios.case import MODES
 from ..report_json import sentence
-from ..results import FINE, Report, Row, causes, counted, headline, sentences, worst
+from ..results import FINE, Report, Row, causes, headline, sentences, worst
 from .terminal_escaping import printable
 
 __all__ = [
@@ -344,7 +345,7 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
         first = found[0].message.splitlines()[0] if found[0].message else ""
         text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
         yield text.append(
-            f"{printable(first[:200])} (in {len(found)} plays, first {printable(found[0].case)}[{found[0].mode}])"
+            f"{printable(first[:200])} (in {counted(len(found), 'play')}, first {printable(found[0].case)}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
         yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")
