@@ -306,7 +306,8 @@ def test_the_life_of_a_baseline(tmp_path):
     mine.write_text(BROKEN.format(broken=True))
     first = conformance(tmp_path, *play)
     assert first.exit_code == 1, first.output
-    assert "ORD-003 (fail)" in first.output
+    assert "ORD-002 (fail)" in first.output
+    assert "1 cause, 1 play" in first.output
     assert {r.rule for r in read(tmp_path / "out/report.json").failures} >= {"ORD-003"}
     assert conformance(tmp_path, "baseline", "update", *report).exit_code == 2  # no reason
 

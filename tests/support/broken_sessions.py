@@ -130,7 +130,7 @@ SESSIONS = {
     "ASY-003": (given_up, lambda _: given_up(error=RuntimeError("cancelled"))),
     "ASY-004": (
         lambda: replace(two_tools(), blocking=[]),
-        lambda r: replace(r, blocking=["connect to ('127.0.0.1', 80)"]),
+        lambda r: replace(r, blocking=["connect to 127.0.0.1:80"]),
     ),
     "ERR-001": (retried, lambda _: retried(waits=[0.5])),
     "ERR-003": (retried, lambda r: replace(r, exchanges=r.exchanges[1:])),
@@ -147,6 +147,11 @@ SESSIONS = {
         for rule, name in {"ERR-006": "html-502", "ERR-007": "error-200", "ERR-008": "stall:2"}.items()
     },
     "RUN-001": (two_tools, lambda r: replace(r, trouble=Trouble("no request was seen", ours=False))),
+    "RUN-002": (
+        two_tools,
+        lambda r: replace(r, trouble=Trouble("it did not end", ours=False, rule="RUN-002")),
+    ),
+    "RUN-003": (two_tools, lambda r: replace(r, replies=[Reply(error=KeyError("choices"))])),
     "CAS-01": (two_tools, lambda r: replace(r, misses=["no recording of this request"])),
     "CAS-02": (two_tools, lambda r: replace(r, unplayed=["POST …: never played"])),
 }

@@ -6,11 +6,12 @@ conformance run --against server --adapter ellmer_conformance.adapters.broken_on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..scenarios.messages import Part, Reply, Tool, Turn
 from . import Capabilities, Endpoint
-from .ellmer_core import EllmerCore, Session
+from .ellmer_core import EllmerCore, Session, requests
 
 __all__ = ["ForgetsAnswers"]
 
@@ -25,9 +26,9 @@ class ForgetsAnswers(EllmerCore):
         """Chat Completions at its own provider."""
         return {"openai-chat": ["openai"]}
 
-    def capabilities(self, wire: str, provider: str) -> Capabilities:  # noqa: ARG002 - the protocol's
-        """Returns the capabilities: blocking calls."""
-        return Capabilities(modes=["sync"])
+    def capabilities(self, wire: str, provider: str) -> Capabilities:
+        """Returns our own capabilities, for blocking calls."""
+        return replace(super().capabilities(wire, provider), modes=["sync"])
 
     def session(
         self,
@@ -47,5 +48,5 @@ class _Forgetful(Session):
         self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
     ) -> Reply:
         reply = super().send(parts, stream=stream, options=options)
-        self.chat.set_turns([turn for turn in self.chat.get_turns() if turn.role == "user"])
+        self.chat.set_turns([turn for turn in self.chat.get_turns() if turn.role == "user" or requests(turn)])
         return reply

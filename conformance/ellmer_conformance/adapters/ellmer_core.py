@@ -45,7 +45,16 @@ from ..scenarios.messages import (
 from . import Capabilities, Endpoint, Place
 from .endpoints import WHERE
 
-__all__ = ["EllmerCore", "Options", "Provider", "Session", "adapter", "providers", "providers_by_key"]
+__all__ = [
+    "EllmerCore",
+    "Options",
+    "Provider",
+    "Session",
+    "adapter",
+    "providers",
+    "providers_by_key",
+    "requests",
+]
 
 
 # --- Pauses between retries ------------------------------------------------------------------------------

@@ -10,9 +10,8 @@ import click
 
 from ..baseline import BaselineError, load
 from ..recordings import lint_report
-from ..recordings.lint import lint
+from ..recordings.lint import ENGINES, Engine, EngineMissing, lint
 from ..recordings.lint_report import apply_baseline
-from ..recordings.processes_and_dask import ENGINES, Engine, EngineMissing
 from ..report.formats.terminal_escaping import printable
 from ._shared import located, progress
 

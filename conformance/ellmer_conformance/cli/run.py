@@ -76,6 +76,9 @@ def filters(function: F) -> F:
 )
 @click.option("-n", "--workers", type=int, default=0, help="Number of processes (needs pytest-xdist).")
 @click.option(
+    "--play-timeout", type=float, metavar="SECONDS", help="Seconds for each play, after which it fails [60]."
+)
+@click.option(
     "--shard", metavar="I/N", help="Only every N-th test, starting with the I-th. `merge` joins the reports."
 )
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED, metavar="[PATHS | PYTEST_ARGS]...")
@@ -90,6 +93,7 @@ def command(
     spec_version: str | None,
     workers: int,
     shard: str | None,
+    play_timeout: float | None,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
 ) -> None:
@@ -112,6 +116,7 @@ def command(
     more = ["--tb=no", f"--against={against}", *([f"--baseline={baseline}"] if baseline else [])]
     more += _shares(workers, shard)
     more += [f"--rule={each}" for each in ruled]
+    more += [f"--play-timeout={play_timeout}"] if play_timeout else []
     more += [f"--spec-version={spec_version}"] if spec_version else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 

@@ -41,11 +41,12 @@ class ToolRun:
 @dataclass(frozen=True)
 class Trouble:
     """The reason why a run could not be judged. `ours` says that the harness or the suite is at fault, not the
-    adapter.
+    adapter. `rule` is the rule that reports it.
     """
 
     text: str
     ours: bool
+    rule: Literal["RUN-001", "RUN-002"] = "RUN-001"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from _pytest.junitxml import xml_key
 from syrupy.assertion import SnapshotAssertion
 from syrupy.data import Snapshot, SnapshotCollection
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -27,7 +28,7 @@ from ..contract.rules import behaviour
 from ..report import Report, Row, finished, judged
 from ..report.formats.terminal import abilities, console, print_report
 from ..report.requirements import LATEST, requirements
-from ..report.results import without_verdict
+from ..report.results import headline, without_verdict
 from ..runner.from_cassettes import attempt
 from ..runner.selection import (
     FILTERS,
@@ -39,6 +40,7 @@ from ..runner.selection import (
     plays_of,
     select,
 )
+from ..runner.watchdog import BUDGET, limited
 from ..scenarios.cases import all_cases, scripts
 
 if TYPE_CHECKING:
@@ -145,6 +147,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--against",
         choices=["cassettes", "server"],
         help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
+    )
+    group.addoption(
+        "--play-timeout",
+        type=float,
+        default=BUDGET,
+        help=f"seconds for each play, after which it fails [{BUDGET:g}]",
     )
     group.addoption("--record", action="store_true", help="record again instead of replaying")
     group.addoption(
@@ -268,20 +276,28 @@ def _play(request: pytest.FixtureRequest) -> Callable[[Play], Run]:
         )
     if (option("against") or getattr(request.cls, "against", "cassettes")) == "cassettes":
         return partial(_from_cassette, cassettes)
-    return partial(_against, request.getfixturevalue("_server"))
+    return _against(request.getfixturevalue("_server"), option("play_timeout"))
 
 
 def _from_cassette(cassettes: Path, play: Play, **how: Any) -> Run:
     return attempt(play.adapter, play.wire, play.provider, play.case, play.mode, cassettes=cassettes, **how)
 
 
-def _against(server: StrictServer, play: Play) -> Run:
+def _against(server: StrictServer, seconds: float) -> Callable[[Play], Run]:
+    """Returns the way of a run against the server. It is imported here, before the time of a play begins."""
     from ..runner.against_server import play_direct  # noqa: PLC0415 - replay needs no server
     from ..runner.command import Driver  # noqa: PLC0415 - likewise
 
-    if isinstance(play.adapter, Driver):
-        return play.adapter.play(play.wire, play.provider, play.case, play.mode, server=server)
-    return play_direct(play.adapter, play.wire, play.provider, play.case, play.mode, server=server)
+    def run_of(play: Play) -> Run:
+        place = (play.wire, play.provider, play.case, play.mode)
+        if isinstance(play.adapter, Driver):
+            play.adapter.timeout = min(
+                seconds, play.adapter.timeout
+            )  # so that it is the command that is ended
+            return play.adapter.play(*place, server=server)
+        return play_direct(play.adapter, *place, server=server)
+
+    return run_of
 
 
 @pytest.fixture
@@ -300,7 +316,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
         request.node.stash[_KEPT] = found
         return found.rows
 
-    return PlayContext(_play, report)
+    return PlayContext(partial(limited, _play, config.getoption("play_timeout")), report)
 
 
 @pytest.fixture
@@ -383,6 +399,10 @@ class Collector:
         if self.report.exit_code and session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
             session.exitstatus = self.report.exit_code
 
+        xml = self.config.stash.get(xml_key, None)
+        if xml is not None:
+            xml.add_global_property("causes", headline(self.report))
+
     def _judged(self) -> Collection[str]:
         """Returns the tests with a verdict. There are none if no selected rule checked anything."""
         met = any(row.rule != ALWAYS for part in self.parts.values() for row in part.rows)
@@ -395,6 +415,7 @@ class Collector:
         if not self.report.rows and not self.report.unjudged:
             return
         terminalreporter.ensure_newline()
+        _add_to_last_line(terminalreporter, headline(self.report))
         written = self.config.getoption("report")
         folder = Path(written) if written else None
         to = console(terminalreporter._tw._file)  # noqa: SLF001 - no public way to its stream
@@ -408,6 +429,18 @@ class Collector:
 
         for path in report_folder.write(self.report, folder, cassettes=self.config.getoption("cassettes")):
             terminalreporter.write_line(f"wrote {path}")
+
+
+def _add_to_last_line(terminalreporter: pytest.TerminalReporter, headline: str) -> None:
+    """Puts the number of causes before the numbers in pytest's last line."""
+    summary = terminalreporter.build_summary_stats_line
+
+    def with_causes() -> tuple[list[tuple[str, dict[str, bool]]], str]:
+        parts, colour = summary()
+        return [(headline, {"red": True, "bold": True}), *parts], colour
+
+    if headline:
+        vars(terminalreporter)["build_summary_stats_line"] = with_causes
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:

@@ -18,10 +18,10 @@ from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.verdict import Verdict, Violation
+from .lint import TooSlow, time_limit
 from .recorded_requests import Skip, identity, refusal, request_of, status_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
-from .time_limit import TooSlow, time_limit
 
 __all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
 

@@ -1,27 +1,79 @@
-"""Judges existing recordings by the rules: the content of each file, the judged requests, and their violations.
-
-A violation in a request that the API itself refused is reported as agreed. It does not fail the run.
-"""
+"""Limits the time for one file, because even a small file can cause unlimited work."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rulebook import RuleBook
 from ..contract.verdict import Violation
 from . import opentelemetry_spans
-from .processes_and_dask import Engine, mapped
 from .recorded_requests import Skip, request_of, status_of
 from .recording_files import Recording, Source, Unreadable, read, sources
-from .time_limit import TooSlow, time_limit
 
-__all__ = ["Complaint", "FileReport", "LintResult", "WireTally", "lint", "lint_file"]
+__all__ = [
+    "ENGINES",
+    "MAX_SECONDS",
+    "Complaint",
+    "Engine",
+    "EngineMissing",
+    "FileReport",
+    "LintResult",
+    "TooSlow",
+    "WireTally",
+    "lint",
+    "lint_file",
+    "mapped",
+    "time_limit",
+]
+
+
+# --- A limit of time for each file -----------------------------------------------------------------------
+
+
+MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
+
+
+class TooSlow(BaseException):
+    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
+
+
+@contextmanager
+def time_limit(seconds: float | None = None) -> Iterator[None]:
+    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`).
+
+    It uses a signal, which only the main thread of a process gets. On Windows and in threads of Dask, there is no
+    limit.
+    """
+    limit = MAX_SECONDS if seconds is None else seconds
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def raise_too_slow(*_: Any) -> None:
+        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)")
+
+    before = signal.signal(signal.SIGALRM, raise_too_slow)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# --- The linter ------------------------------------------------------------------------------------------
+
 
 NO_RECORDING = "not a recording of HTTP"  # a file
 Outcome = Literal["violation", "warning", "agreed", "expected"]
@@ -261,3 +313,65 @@ def _complaint(
         says=violation.refusal.message if violation.refusal else "",
         answered=status,
     )
+
+
+# --- Processes and clusters ------------------------------------------------------------------------------
+
+
+Engine = Literal["processes", "dask"]
+ENGINES: tuple[Engine, ...] = ("processes", "dask")
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+class EngineMissing(RuntimeError):
+    """A package that an engine needs is not installed."""
+
+
+def mapped(work: Callable[[S], R], items: Sequence[S], jobs: int, engine: Engine) -> Iterator[R]:
+    """Returns the results of `work` for the items, in order. Raises `EngineMissing`."""
+    if engine == "dask":
+        return _on_dask(work, items, jobs)
+    return _in_processes(work, items, jobs)
+
+
+def _in_processes(work: Callable[[S], R], items: Sequence[S], jobs: int) -> Iterator[R]:
+    if jobs < 2 or len(items) < 2:
+        yield from map(work, items)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(work, items, chunksize=max(1, min(32, len(items) // jobs)))
+
+
+def _on_dask(work: Callable[[S], R], items: Sequence[S], jobs: int) -> Iterator[R]:
+    distributed = _distributed()
+    size = max(
+        1, min(32, len(items) // (4 * jobs))
+    )  # one by one, the scheduler would be busier than the workers
+    batches = [items[start : start + size] for start in range(0, len(items), size)]
+    with ExitStack() as stack:
+        client = _client(stack, distributed, jobs)
+        for future in client.map(partial(_all, work), batches, pure=False):
+            yield from future.result()
+
+
+def _client(stack: ExitStack, distributed: Any, jobs: int) -> Any:
+    from dask import config  # noqa: PLC0415 - it is there if `distributed` is
+
+    where = config.get("scheduler-address", None)
+    if not where:
+        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+        where = stack.enter_context(cluster)
+    return stack.enter_context(distributed.Client(where))
+
+
+def _all(work: Callable[[S], R], items: Sequence[S]) -> list[R]:
+    return list(map(work, items))
+
+
+def _distributed() -> Any:
+    try:
+        import distributed  # noqa: PLC0415 - large, and an extra
+    except ImportError as error:
+        raise EngineMissing('--engine dask needs Dask: pip install "ellmer-core[cluster]"') from error
+    return distributed

@@ -7,22 +7,28 @@ digest: `exchanges` for failing rows, and `transcripts` for every run of a case.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
+
+from ..contract.counts import counted
 
 __all__ = [
     "FAILING",
     "FINE",
     "VERDICTS",
     "VERSION",
+    "Cause",
     "Play",
     "Report",
     "Row",
+    "causes",
     "consequences",
+    "headline",
     "is_play",
     "sentences",
     "without_consequences",
@@ -208,6 +214,7 @@ class Report:
             "requirements": self.requirements,
             "summary": self.score,
             **({"real": self.real} if self.real else {}),
+            **({"headline": headline(self)} if self.failures or self.harness_errors else {}),
             "problems": self.problems,
             "unjudged": self.unjudged,
             "cassettes": {p.cassette: p.recorded_from for p in self.plays if p.recorded_from},
@@ -265,40 +272,113 @@ def _names(kind: type) -> frozenset[str]:
     return frozenset(f.name for f in fields(kind))
 
 
-# --- Failures that follow from another one ---------------------------------------------------------------
+# --- Causes, and the failures that follow from them ------------------------------------------------------
 
 
 #: The rules that compare a play with what was expected of it as a whole.
-_WHOLE = "CAS-"
-#: The parts of a result that cannot be right after a refused request.
-_OUTCOME = ("/replies", "/transcript")
+_WHOLE = ("CAS-", "TXT-001")
+#: The rules about a play that has no result.
+_NO_RESULT = "RUN-"
+#: Parts of a message that differ from play to play: quoted values, lists, objects and numbers.
+_VALUES = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|\{[^}]*\}|\d+""")
+_ENOUGH = 0.5  # of the plays of a cause must show a failure that follows from it
 
 
-def consequences(report: Report) -> dict[str, str]:
-    """Returns the consequential failures by id, each with the id of its cause."""
+@dataclass(frozen=True)
+class Cause:
+    """The first wrong thing in some plays: its row in each of them, and the failures that follow from it."""
+
+    rows: list[Row]
+    follows: list[Row]
+
+
+def causes(report: Report) -> list[Cause]:
+    """Returns the causes of all failures: those that could not be run and refused requests first."""
     plays: dict[str, list[Row]] = defaultdict(list)
     for row in [*report.harness_errors, *report.failures]:
         plays[row.place].append(row)
+    ordered = [sorted(rows, key=_order) for rows in plays.values()]
+    together = _together(ordered)
+    found: dict[str, Cause] = {}
+    for rows in ordered:
+        left = rows
+        while left:
+            first, others = left[0], left[1:]
+            cause = found.setdefault(_key(first), Cause([], []))
+            cause.rows.append(first)
+            cause.follows.extend(row for row in others if _follows(row, first, together))
+            left = [row for row in others if not _follows(row, first, together)]
+    return sorted(found.values(), key=lambda each: _weight(each.rows[0]))
+
+
+def headline(report: Report) -> str:
+    """Returns `3 causes, 101 plays`, or `""` if nothing failed."""
+    found = causes(report)
+    plays = {row.place for cause in found for row in cause.rows}
+    return f"{counted(len(found), 'cause')}, {counted(len(plays), 'play')}" if found else ""
+
+
+def consequences(report: Report) -> dict[str, str]:
+    """Returns the failures that follow from others by id, each with the id of its cause in the same play."""
     found: dict[str, str] = {}
-    for rows in plays.values():
-        causes = sorted((row for row in rows if not row.rule.startswith(_WHOLE)), key=_weight)
-        found |= {row.id: causes[0].id for row in rows if causes and _follows(row, causes[0])}
+    for cause in causes(report):
+        firsts = {row.place: row.id for row in cause.rows}
+        found |= {row.id: firsts[row.place] for row in cause.follows}
     return found
 
 
-def _follows(row: Row, cause: Row) -> bool:
-    refused = cause.kind == "reject" and not cause.pointer.startswith(_OUTCOME)
-    return row.rule.startswith(_WHOLE) or (refused and row.pointer.startswith(_OUTCOME))
-
-
 def without_consequences(report: Report) -> list[Row]:
-    """Returns the failures: harness errors first, then the causes in each run."""
+    """Returns the failures that follow from no other one: harness errors first."""
     followed = consequences(report)
     return [row for row in [*report.harness_errors, *report.failures] if row.id not in followed]
 
 
-def _weight(row: Row) -> tuple[bool, bool]:
-    return row.verdict != "harness-error", row.kind != "reject"
+def _together(plays: Iterable[Sequence[Row]]) -> Mapping[tuple[str, str], float]:
+    """Returns how often each rule is broken in the plays whose first failure has a key."""
+    counts: Counter[str] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter()
+    for first, *others in plays:
+        counts[_key(first)] += 1
+        pairs.update((_key(first), row.rule) for row in others)
+    return {pair: count / counts[pair[0]] for pair, count in pairs.items()}
+
+
+def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) -> bool:
+    """Tells whether a failure follows from an earlier one in its play: a play that has no result or whose request was
+    refused has no other cause, and otherwise the two are seen together.
+    """
+    if "unexpected-pass" in {row.verdict, cause.verdict}:
+        return False
+    ended = cause.verdict == "harness-error" or cause.rule.startswith(_NO_RESULT)
+    refused = cause.kind == "reject" and not cause.preview
+    whole = row.rule.startswith(_WHOLE)
+    return ended or refused or whole or together.get((_key(cause), row.rule), 0) >= _ENOUGH
+
+
+def _key(row: Row) -> str:
+    """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
+    sentence, _, where = row.message.partition("\n")
+    said = where if row.rule.startswith(_NO_RESULT) and where else _VALUES.sub("*", sentence)
+    return "\n".join((row.adapter, row.rule, re.sub(r"/\d+", "/*", row.pointer), said))
+
+
+def _order(row: Row) -> tuple[bool, bool, int, bool, int]:
+    """Returns the place of a failure in its play: comparisons of the whole come last, and outcomes after requests."""
+    inside = re.match(r"/exchanges/(\d+)", row.pointer)
+    return (
+        row.verdict != "harness-error",
+        row.rule.startswith(_WHOLE),
+        int(inside[1]) if inside else _LAST,
+        row.kind != "reject",
+        not row.rule.startswith(_NO_RESULT),
+    )
+
+
+_LAST = 1 << 30
+
+
+def _weight(row: Row) -> tuple[bool, bool, bool]:
+    return row.verdict != "harness-error", row.kind != "reject", row.rule.startswith(_WHOLE)
 
 
 # --- Plays without a verdict -----------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def _row(report: Report, adapter: str, run: Run, verdict: Verdict) -> Row | None
 def _outcome(run: Run, verdict: Verdict) -> tuple[str, str]:
     """Returns the verdict's name and its message."""
     message = redacted(_writable(verdict.violations[0].message)) if verdict.violations else ""
-    if run.trouble and verdict.violations:
+    if run.trouble and verdict.violations and run.trouble.rule == "RUN-001":
         return ("harness-error" if run.trouble.ours else "not-testable"), message
     if run.refused and verdict.rule.id == _PROBE:
         if verdict.outcome == "pass":

@@ -9,9 +9,10 @@ import base64
 import json
 import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -461,6 +462,8 @@ class Driver:
     ) -> tuple[list[Line], Trouble | None, list[str]]:
         """Returns the output, the error, and the places where a key was printed."""
         with self._started(_environment(conversation, mode), conversation.case) as done:
+            if isinstance(done, subprocess.TimeoutExpired):
+                return [], Trouble(_late(done), ours=False, rule="RUN-002"), []
             if not isinstance(done, subprocess.CompletedProcess):
                 return [], Trouble(f"the command could not be run: {done}", ours=False), []
         out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
@@ -483,16 +486,46 @@ class Driver:
             file = Path(folder, "conversation.json")
             file.write_text(json.dumps(as_json(case)), "utf-8")
             try:
-                yield subprocess.run(  # noqa: S603 - running this command is what was asked for
-                    self.command,
-                    env={**environment, "CONFORMANCE_CONVERSATION": str(file)},
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=self.timeout,
-                    check=False,
-                )
+                found = self._finished({**environment, "CONFORMANCE_CONVERSATION": str(file)})
             except (OSError, subprocess.TimeoutExpired) as error:
                 yield error
+            else:
+                yield found
+
+    def _finished(self, environment: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+        """Returns the finished command. If it does not end in time, it is killed with the processes that it started:
+        they may hold its output open.
+        """
+        process = subprocess.Popen(  # noqa: S603 - running this command is what was asked for
+            self.command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with process:
+            try:
+                out, err = process.communicate(timeout=self.timeout)
+            except BaseException:
+                _kill_group(process)
+                raise
+        return subprocess.CompletedProcess(self.command, process.returncode, out, err)
+
+
+def _late(error: subprocess.TimeoutExpired) -> str:
+    """Returns the sentence about a command that did not end, with the end of what it wrote to standard error."""
+    last = (error.stderr or b"").decode("utf-8", "replace").strip()[-2000:]
+    told = f"the command did not end within {error.timeout:g} seconds"
+    return f"{told}; it wrote:\n{last}" if last else told
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kills a process and those that it started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _environment(conversation: Conversation, mode: Mode) -> dict[str, str]:

@@ -23,7 +23,7 @@ def judge(run: Run) -> list[Verdict]:
     only that is judged.
     """
     if run.trouble:
-        return [verdict(behaviour.book.rules["RUN-001"], run)]
+        return [verdict(behaviour.book.rules[run.trouble.rule], run)]
     book = rules.book(run.wire, run.provider)
     found: dict[str, list[Verdict]] = defaultdict(list)
     for index, exchange in enumerate(run.exchanges):

@@ -184,7 +184,10 @@ def _note_blocking_connection(event: str, args: tuple[Any, ...]) -> None:
     if _loop_watches and event == "socket.connect" and asyncio._get_running_loop() is not None:  # noqa: SLF001 - raises not
         waits = getattr(args[0], "gettimeout", lambda: 0.0)()
         if waits != 0.0:
-            _loop_watches[-1].append(f"connect to {args[1]}")
+            where = args[1]
+            _loop_watches[-1].append(
+                f"connect to {':'.join(map(str, where[:2])) if isinstance(where, tuple) else where}"
+            )
 
 
 # --- A request that its caller cancels in the middle of the answer ---------------------------------------

@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from ellmer_conformance.cli.lint import command
-from ellmer_conformance.recordings import processes_and_dask
-from ellmer_conformance.recordings.lint import lint
+from ellmer_conformance.recordings.lint import EngineMissing, lint, mapped
 from ellmer_conformance.recordings.recording_files import Object, Unreadable, sources
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
@@ -71,8 +70,8 @@ def test_without_dask(monkeypatch, recordings):
 
     assert result.exit_code == 2
     assert 'pip install "ellmer-core[cluster]"' in result.output
-    with pytest.raises(processes_and_dask.EngineMissing):
-        list(processes_and_dask.mapped(str, [1], 1, "dask"))
+    with pytest.raises(EngineMissing):
+        list(mapped(str, [1], 1, "dask"))
 
 
 def in_memory(recordings):

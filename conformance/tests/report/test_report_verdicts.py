@@ -12,7 +12,7 @@ from ellmer_conformance.report import (
     judged,
 )
 from ellmer_conformance.report.requirements import requirements
-from ellmer_conformance.report.results import consequences, without_consequences
+from ellmer_conformance.report.results import causes, consequences, headline, without_consequences
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.case import Case, ask
 from ellmer_conformance.scenarios.script import Answer, Say
@@ -90,10 +90,12 @@ def test_rules_newer_than_the_set_are_previews_in_the_score(report):
     assert after["must_applicable"] == before["must_applicable"]
 
 
-def test_what_follows_from_a_failure_is_no_failure_of_its_own():
-    def failed(rule, kind, pointer, case="one_tool"):
-        return Row("theirs", "openai-chat", "openai", case, "sync", rule, "MUST", kind, "fail", 1, pointer)
+def failed(rule, kind, pointer, case="one_tool", message=""):
+    place = ("theirs", "openai-chat", "openai", case, "sync")
+    return Row(*place, rule, "MUST", kind, "fail", 1, pointer, message=message)
 
+
+def test_what_follows_from_a_failure_is_no_failure_of_its_own():
     refused = failed("PAIR-001", "reject", "/exchanges/0/request/messages/1")
     lost = failed("PAR-001", "loss", "/exchanges/0/request")
     unanswered = failed("TXT-005", "loss", "/replies/0")
@@ -101,9 +103,44 @@ def test_what_follows_from_a_failure_is_no_failure_of_its_own():
     alone = [replace(row, case="plain_text") for row in (unanswered, differs)]
     found = Report([differs, unanswered, lost, refused, *alone])
 
-    assert without_consequences(found) == [lost, refused, alone[0]]
+    assert without_consequences(found) == [refused, alone[0]]
     assert consequences(found) == {
-        differs.id: refused.id,
-        unanswered.id: refused.id,
+        **dict.fromkeys((differs.id, unanswered.id, lost.id), refused.id),
         alone[1].id: alone[0].id,
     }
+    assert headline(found) == "2 causes, 2 plays"
+
+
+def test_one_line_of_a_library_is_one_cause_in_all_its_plays():
+    rows = [
+        failed("HIS-006", "loss", f"/exchanges/{n}/request", f"case_{n}", f"the text {n!r} is missing")
+        for n in range(101)
+    ]
+
+    assert headline(Report(rows)) == "1 cause, 101 plays"
+
+
+def test_a_failure_that_is_rarely_seen_with_another_one_is_a_cause_of_its_own():
+    """An adapter that adds its own system text everywhere hides no other failure."""
+    everywhere = [failed("SYS-010", "loss", "/exchanges/0/request", f"case_{n}", "added") for n in range(9)]
+    lost = failed("HIS-006", "loss", "/exchanges/1/request", "case_3", "the text is missing")
+    found = causes(Report([*everywhere, lost]))
+
+    assert [(cause.rows[0].rule, len(cause.rows)) for cause in found] == [("SYS-010", 9), ("HIS-006", 1)]
+    assert headline(Report([*everywhere, lost])) == "2 causes, 9 plays"
+
+
+def test_a_crash_is_the_cause_of_all_that_is_missing_then():
+    where = "  the adapter at mine/adapter.py:12: return parsed(answer)"
+    rows = [
+        failed("RUN-003", "loss", "/replies/0", case, f"the call raised KeyError: {case!r}\n{where}")
+        for case in ("plain_text", "one_tool")
+    ]
+    missing = [
+        failed("USG-001", "loss", "/replies/0", "one_tool", "no usage"),
+        failed("PAR-005", "loss", "/tool_runs", "one_tool"),
+    ]
+    [cause] = causes(Report([*missing, *rows]))
+
+    assert cause.rows == rows[::-1]
+    assert cause.follows == missing[::-1] or cause.follows == missing

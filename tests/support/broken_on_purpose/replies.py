@@ -91,3 +91,13 @@ class KeyInErrors(BrokenAdapter):
         if reply.error is None:
             return reply
         return replace(reply, error=RuntimeError(f"{reply.error} ({self.endpoint})"))
+
+
+class ExpectsACount(BrokenAdapter):
+    """Raises an error of Python if an answer has a count that it does not expect."""
+
+    case, caught_by = "one_tool", ("RUN-003",)
+
+    def reply(self, reply: Reply) -> Reply:
+        error = KeyError("total_tokens")
+        return Reply(complete=False, error=error.with_traceback(reply.error and reply.error.__traceback__))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
 from ..report_json import fraction
-from ..results import VERDICTS, Report, Row, sentences, without_consequences
+from ..results import VERDICTS, Report, Row, causes, headline, sentences
 from .terminal import MARKS, rows
 
 __all__ = ["markdown"]
@@ -17,22 +17,20 @@ _SHOWN = 20  # failures; the rest is in the HTML page
 
 def markdown(report: Report, folder: str) -> str:
     """Returns a table of scores, a line of counts, and each failure once, with a link to the report's folder."""
-    failed = without_consequences(report)
-    groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
-    for row in failed:
-        groups[row.adapter, row.rule, row.fingerprint].append(row)
+    found = causes(report)
     blocks = [_heading(report), _scores(report), _counts(report.rows), *_abilities(report)]
     blocks += [f"- ✗ baseline: {_cell(problem)}" for problem in report.problems]
     blocks += [f"- ✗ {_cell(line)}" for line in sentences(report.unjudged)]
-    blocks += [_failure(group, folder) for group in list(groups.values())[:_SHOWN]]
-    if len(groups) > _SHOWN:
-        blocks.append(f"… and {len(groups) - _SHOWN} more, in the HTML page.")
+    blocks += [_failure(cause.rows, folder) for cause in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        blocks.append(f"… and {len(found) - _SHOWN} more, in the HTML page.")
     return "\n\n".join(blocks) + "\n"
 
 
 def _heading(report: Report) -> str:
     word = {0: "✓ kept", 1: "✗ broken", 2: "could not be judged"}[report.exit_code]
-    return f"## Conformance: {word}"
+    told = headline(report)
+    return f"## Conformance: {word}{f' ({told})' if told else ''}"
 
 
 def _scores(report: Report) -> str:

@@ -14,18 +14,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ...contract.counts import counted
 from ...scenarios.case import MODES
 from ..report_json import sentence
-from ..results import FINE, Report, Row, consequences, sentences, without_consequences, worst
+from ..results import FINE, Report, Row, causes, headline, sentences, worst
 from .terminal_escaping import printable
 
 __all__ = [
     "MARKS",
     "abilities",
-    "chosen",
     "console",
     "failure",
-    "grouped",
     "legend",
     "print_findings",
     "print_report",
@@ -183,32 +182,8 @@ def _sentence(able: Mapping[str, str]) -> str:
 
 _LINES = 12  # of a message
 _FAILURES = 20  # in full; the page has all
-_PER_RULE = 3
 #: Fields of a row with text from elsewhere.
 _SAID = ("adapter", "wire", "provider", "case", "pointer", "message", "excerpt", "provider_error")
-
-
-def grouped(failures: Iterable[Row]) -> list[list[Row]]:
-    """Groups rows with equal messages."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in failures:
-        groups[row.rule, row.fingerprint].append(row)
-    return list(groups.values())
-
-
-def chosen(groups: Sequence[list[Row]]) -> list[list[Row]]:
-    """Returns some rows of each rule: first the refusals of the API, last the differences from a recording."""
-    ordered = sorted(
-        groups,
-        key=lambda g: (g[0].verdict != "harness-error", g[0].kind != "reject", g[0].rule.startswith("CAS-")),
-    )
-    seen: dict[str, int] = defaultdict(int)
-    chosen = []
-    for group in ordered:
-        seen[group[0].rule] += 1
-        if seen[group[0].rule] <= _PER_RULE:
-            chosen.append(group)
-    return chosen[:_FAILURES]
 
 
 def failure(group: Sequence[Row], folder: Path | None) -> Text:
@@ -323,6 +298,8 @@ def print_findings(report: Report, to: Console, folder: Path | None = None) -> N
         to.print(text, highlight=False, soft_wrap=True)
     for name, counts in report.score.items():
         to.print(_plain(f"{name}: {sentence(counts)}"), soft_wrap=True)
+    if report.failures or report.harness_errors:
+        to.print(Text(headline(report), style="bold red"))
 
 
 def _plain(text: str) -> Text:
@@ -331,17 +308,20 @@ def _plain(text: str) -> Text:
 
 
 def _print_failures(report: Report, to: Console, folder: Path | None) -> None:
-    groups = grouped(without_consequences(report))
-    shown = chosen(groups)
-    for group in shown:
-        to.print(failure(group, folder), soft_wrap=True)
-    if len(groups) > len(shown):
-        to.print(f"… and {len(groups) - len(shown)} more failures are in the report", style="dim")
-    if followed := consequences(report):
-        to.print(
-            f"{len(followed)} more failures follow from these, because the transcript differs", style="dim"
-        )
-    if groups and not folder:
+    """Prints each cause once, with what follows from it folded into one line."""
+    found = causes(report)
+    shown = found[:_FAILURES]
+    for cause in shown:
+        to.print(failure(cause.rows, folder), soft_wrap=True)
+        if cause.follows:
+            rules = ", ".join(dict.fromkeys(row.rule for row in cause.follows))
+            more = counted(len(cause.follows), "more failure")
+            to.print(
+                _plain(f"    {more} in these plays follow from it: {rules}"), style="dim", soft_wrap=True
+            )
+    if len(found) > len(shown):
+        to.print(f"… and {counted(len(found) - len(shown), 'more cause')} in the report", style="dim")
+    if found and not folder:
         to.print("--report FOLDER writes a page with the exchange and a script for each failure", style="dim")
 
 
@@ -365,7 +345,7 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
         first = found[0].message.splitlines()[0] if found[0].message else ""
         text = Text().append("! ", style="yellow").append(f"{rule} ({word}) ", style="bold")
         yield text.append(
-            f"{printable(first[:200])} (in {len(found)} plays, first {printable(found[0].case)}[{found[0].mode}])"
+            f"{printable(first[:200])} (in {counted(len(found), 'play')}, first {printable(found[0].case)}[{found[0].mode}])"
         )
     if len(groups) > _ADVICE:
         yield Text(f"… and {len(groups) - _ADVICE} more rules of this kind are in the report", style="dim")
@@ -377,4 +357,4 @@ def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
     for table in tables(shown, to.width):
         to.print(table)
     if kept:
-        to.print(f"{kept} more cases keep every rule", style="dim")
+        to.print(f"{counted(kept, 'more case')} keep{'s' if kept == 1 else ''} every rule", style="dim")

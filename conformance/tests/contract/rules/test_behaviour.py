@@ -1,5 +1,7 @@
 """Every behaviour rule gets a run that keeps it and a run that breaks it."""
 
+import re
+
 import pytest
 from broken_answers import ANSWERS
 from broken_on_purpose import BROKEN, features, invented, lost_or_added_content
@@ -12,6 +14,12 @@ from ellmer_conformance.contract.verdict import verdict
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
+
+
+#: Values as Python prints them, and plurals of one thing.
+FOR_PROGRAMS = re.compile(
+    r"(?<!\w)\('|',\)|Counter\(|frozenset|dict_|mappingproxy|\b1 (times|calls|results|requests|answers)\b"
+)
 
 
 def test_every_behaviour_rule_has_its_counterexample():
@@ -38,6 +46,7 @@ def test_a_run_that_breaks_the_rule_is_caught(id):
 
     assert found.violations
     assert all(v.pointer.startswith("/") and v.message for v in found.violations)
+    assert not [v.message for v in found.violations if FOR_PROGRAMS.search(v.message)]
 
 
 @pytest.mark.parametrize("coherent", [two_tools, failing, failed, short, short_call])

@@ -7,6 +7,7 @@ from typing import Any
 
 from ....scenarios.case import Ask
 from ....scenarios.messages import Audio, Reply, Upload
+from ....scenarios.script import Answer, Sees, answers_of
 from ...exchange import Item, Json
 from ...observed_run import Run, Varied
 from ...rule import Finding, Kind, Level, broken, met
@@ -19,6 +20,7 @@ __all__ = [
     "answer_refused",
     "at",
     "book",
+    "crashes",
     "declined",
     "found",
     "last",
@@ -85,6 +87,20 @@ def share_ids(run: Run) -> bool:
 def answer_refused(run: Run) -> bool:
     """Tells whether an ambiguous answer was refused with an error, which counts as correct."""
     return share_ids(run) and any(reply.error is not None for reply in run.replies)
+
+
+def crashes(run: Run, index: int) -> bool:
+    """Tells whether a reply is an error although the provider accepted every request and gave every answer whole.
+
+    Empty answers are left to EMP-003, and those that a limit or a filter ended to the rules about endings.
+    """
+    if run.replies[index].error is None or answer_refused(run) or run.way in {"command", "recordings"}:
+        return False
+    whole = all(isinstance(step, Answer | Sees) for step in run.case.script)
+    answers = [answer for step in run.case.script for answer in answers_of(step)]
+    ended = {answer.reason for answer in answers} & {"length", "filter"} or not all(a.parts for a in answers)
+    accepted = all(each.response is None or each.response.status < 400 for each in run.exchanges)
+    return whole and not ended and accepted and bool(run.exchanges)
 
 
 def last(run: Run) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...observed_run import Run
-from ...rule import Finding
-from ._rulebook import LOSS, MUST, book, found
+from ...rule import Finding, broken, met
+from ._rulebook import LOSS, MUST, book, crashes, found
+from ._tracebacks import told
 
 
 @book.rule("RUN-001", MUST, LOSS, source="This project decided it.")
@@ -17,4 +18,31 @@ def plays_can_be_judged(run: Run) -> Iterator[Finding]:
     httpx2) to the base URL of the session. Raise errors from `send`, not from `session`, `transcript` or
     `close`.
     """
-    yield found(not run.trouble, "/trouble", run.trouble.text if run.trouble else "")
+    wrong = run.trouble if run.trouble and run.trouble.rule == "RUN-001" else None
+    yield found(not wrong, "/trouble", wrong.text if wrong else "")
+
+
+@book.rule(
+    "RUN-002", MUST, LOSS, source="https://docs.python.org/3/library/asyncio-dev.html#running-blocking-code"
+)
+def plays_end(run: Run) -> Iterator[Finding]:
+    """Every call of the library ends: the case is over within its time.
+
+    Why: a call that never returns stops the caller's program, and in async code all of its other tasks. Fix: look at the last
+    line of the stack. Await it in async code, give it a timeout, or release what it waits for.
+    """
+    wrong = run.trouble if run.trouble and run.trouble.rule == "RUN-002" else None
+    yield found(not wrong, "/trouble", wrong.text if wrong else "")
+
+
+@book.rule("RUN-003", MUST, LOSS, source="https://peps.python.org/pep-0008/#programming-recommendations")
+def calls_do_not_crash(run: Run) -> Iterator[Finding]:
+    """A call of the library raises no error if the provider accepted the requests and answered completely.
+
+    Why: the caller asked a legal question and loses the answer. Fix: open the last line of the library that the message
+    names, and handle what it found.
+    """
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        if wanted.outcome == "answered" and not run.refused:
+            error = reply.error if crashes(run, index) else None
+            yield broken(f"/replies/{index}", told(error)) if error else met(f"/replies/{index}")

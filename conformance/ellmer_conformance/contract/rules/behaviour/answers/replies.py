@@ -10,7 +10,7 @@ from .....scenarios.messages import Reply, ToolCall
 from .....scenarios.script import Answer, Sees, answers_of
 from ....observed_run import Run
 from ....rule import Finding, broken, met
-from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found, stopped_by
+from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, crashes, found, stopped_by
 
 _UNCLEAN = ("\x1b[", "sk-", "conformance-key", "/home/", "/Users/")
 
@@ -78,7 +78,7 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
         if wanted.outcome != "answered" or wanted.schema or run.refused:
             continue
         answers = answers_to(run, wanted.text)
-        if _ended_early(run, reply, answers) or _saw_another_order(run, reply):
+        if _ended_early(run, reply, answers) or _saw_another_order(run, reply) or crashes(run, index):
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from .....scenarios.script import Failure
+from ....counts import counted, passive, times
 from ....exchange import Exchange, Response
 from ....observed_run import Run
 from ....rule import Finding, met
@@ -72,7 +73,9 @@ def passing_failures_are_tried_again(run: Run) -> Iterator[Finding]:
         wanted = min(run.case.max_retries, sum(_is_whole_failure(run, step) for step in run.case.script))
         yield found(tries >= min(wanted, 1), "/exchanges", "a passing failure was not tried again")
         yield found(
-            tries <= _most(run), "/exchanges", f"it was tried {tries} times more, {_most(run)} were allowed"
+            tries <= _most(run),
+            "/exchanges",
+            f"it was retried {times(tries)}, and may be retried {times(_most(run))}",
         )
 
 
@@ -96,7 +99,7 @@ def nothing_is_tried_again_after_output(run: Run) -> Iterator[Finding]:
     failing = [s for s in run.case.script if isinstance(s, Failure) and s.after]
     if run.case.max_retries and failing and run.streamed:
         tries = len(run.exchanges)
-        problem = f"{tries} requests were sent for {len(run.case.steps)} questions"
+        problem = f"{passive(tries, 'request', 'sent')} for {counted(len(run.case.steps), 'question')}"
         yield found(tries <= len(run.case.steps), "/exchanges", problem)
 
 

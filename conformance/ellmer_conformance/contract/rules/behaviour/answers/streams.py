@@ -6,10 +6,13 @@ Most rules compare the plain conversation with the same conversation under the v
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from .....scenarios.messages import Reply
 from .....scenarios.script import Say
+from ....counts import listed
 from ....observed_run import Run, Varied
 from ....rule import Finding
 from ....transcripts import normalised
@@ -172,7 +175,7 @@ def difference(plain: Run, other: Run) -> str:
         ("transcript", normalised(plain.transcript), normalised(other.transcript)),
     ):
         if before != after:
-            return f"the {name} were {before!r} and are {after!r}"
+            return f"the {name} were {_written(before)} and are {_written(after)}"
     return ""
 
 
@@ -208,12 +211,25 @@ def _whole(one: Varied) -> bool:
     return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
 
 
-def _replies(run: Run) -> list[tuple[object, ...]]:
-    return [
-        (reply.text, reply.stop, reply.complete, dict(reply.usage), type(reply.error).__name__)
-        for reply in run.replies
-    ]
+def _replies(run: Run) -> list[str]:
+    return [_reply(reply) for reply in run.replies]
 
 
-def _ran(run: Run) -> list[tuple[str, dict[str, object]]]:
-    return [(r.name, dict(r.arguments)) for r in run.tool_runs]
+def _reply(reply: Reply) -> str:
+    """Returns a reply as it is compared and told: its text, its end, and its token counts or the class of its error."""
+    usage = "".join(f", {count} {name}" for name, count in sorted(reply.usage.items()))
+    stop = f"stopped by {reply.stop}" if reply.stop else "no stop reason"
+    error = f", {type(reply.error).__name__}" if reply.error else ""
+    return f"{reply.text!r} ({stop}{'' if reply.complete else ', incomplete'}{usage}{error})"
+
+
+def _written(values: object) -> str:
+    return listed(values) if isinstance(values, list) else repr(values)
+
+
+def _ran(run: Run) -> list[str]:
+    return [f"{each.name}({_sorted(each.arguments)})" for each in run.tool_runs]
+
+
+def _sorted(arguments: Mapping[str, object]) -> str:
+    return json.dumps(dict(arguments), sort_keys=True, ensure_ascii=False, default=repr)

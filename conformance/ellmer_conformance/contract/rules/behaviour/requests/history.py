@@ -8,6 +8,7 @@ from itertools import zip_longest
 
 from .....scenarios.messages import Text, ToolCall
 from .....scenarios.script import Answer, Sees
+from ....counts import counted
 from ....exchange import Item
 from ....observed_run import Run
 from ....rule import Finding
@@ -73,7 +74,7 @@ def foreign_histories_are_sent(run: Run) -> Iterator[Finding]:
         return
     sent = [item for item in run.said[0] if item.kind == "call"]
     names = [item.name for item in sent]
-    problem = f"{len(calls)} calls of the history became {len(sent)}"
+    problem = f"the history has {counted(len(calls), 'call')}, and the request has {len(sent)}"
     yield found(not sent or names == [c.name for c in calls], "/exchanges/0/request", problem)
     texts = " ".join(item.text for item in run.said[0])
     for turn in run.case.history:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from .....scenarios.script import Answer, Think
 from .....scenarios.variations.unusual_events import REDACTED
+from ....counts import counted
 from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
@@ -105,7 +106,7 @@ def stale_thoughts_are_not_replayed(run: Run) -> Iterator[Finding]:
         stale = {text for at in changed for text in _handed_out(run.exchanges[at])}
         replayed = [text for text in _signatures(request.body) if _bits(text) in stale]
         told = drops_stale_thoughts(request.body.get("thinking"), request.headers.get("anthropic-beta"))
-        problem = f"it replays {len(replayed)} thoughts that were written under another system prompt"
+        problem = f"it replays {counted(len(replayed), 'thought')} of another system prompt"
         yield found(told or not replayed, f"/exchanges/{index}/request", problem)
 
 

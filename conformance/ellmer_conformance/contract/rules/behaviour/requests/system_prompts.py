@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .....scenarios.messages import Text
+from ....counts import times
 from ....exchange import Item
 from ....observed_run import Run
 from ....rule import Finding
@@ -42,7 +43,7 @@ def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
     told = any(prompt in text for text in users)  # the user may say the same
     for index, items in enumerate(run.said) if run.case.system else ():
         count = sum(item.text.count(prompt) for item in items if _is_said(item, alone=told))
-        yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {count} times")
+        yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {times(count)}")
 
 
 def _is_said(item: Item, *, alone: bool) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .....scenarios.messages import Text
+from ....counts import passive
 from ....exchange import Json
 from ....observed_run import Run
 from ....rule import Finding, broken
@@ -103,7 +104,7 @@ def every_answer_is_asked_for(run: Run) -> Iterator[Finding]:
     answered = [r for a, r in zip(run.case.steps, run.replies, strict=False) if a.outcome == "answered"]
     told = [reply for reply in answered if reply.error is None and (reply.text or reply.value is not None)]
     if told and not run.misses:
-        problem = f"{len(told)} answers were handed over, and {len(run.exchanges)} requests were sent"
+        problem = f"{passive(len(told), 'answer', 'handed over')}, and {passive(len(run.exchanges), 'request', 'sent')}"
         yield found(len(run.exchanges) >= len(told), "/exchanges", problem)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .....scenarios.messages import Upload
+from ....counts import passive
 from ....observed_run import Run
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found
@@ -31,6 +32,6 @@ def uploaded_files_are_named(run: Run) -> Iterator[Finding]:
         media = [item.media for item in items if item.media]
         named = [each for each in media if each.url and not each.data]
         problem = (
-            f"{len(named)} files are named, {len(files)} were uploaded, and {len(media)} are in the request"
+            f"{passive(len(named), 'file', 'named')}, {len(files)} uploaded, and {len(media)} in the request"
         )
         yield found(len(named) == len(files) == len(media), f"/exchanges/{index}/request", problem)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .....scenarios.messages import PDF, Audio, Image, Text
+from ....counts import counted
 from ....observed_run import Run, all_media_of
 from ....readers.json_access import kind_of
 from ....rule import Finding
@@ -59,7 +60,9 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     if run.apart:
         wanted, sent = ([each for each in some if each != "text"] for some in (wanted, sent))
     yield found(
-        sent == wanted, "/exchanges/0/request", f"{len(sent)} parts arrived, in another order or number"
+        sent == wanted,
+        "/exchanges/0/request",
+        f"{counted(len(sent), 'part')} arrived, in another order or number",
     )
 
 

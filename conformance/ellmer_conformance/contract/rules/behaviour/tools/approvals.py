@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .....scenarios.script import Call
+from ....counts import listed
 from ....observed_run import Run, call_key
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, results_after
@@ -23,7 +24,7 @@ def somebody_is_asked_about_calls(run: Run) -> Iterator[Finding]:
     calls = [call_key(call.name, call.arguments) for _, call in _calls(run)]
     if calls:
         asked = [call_key(name, arguments) for name, arguments in run.asked]
-        problem = f"the model called {calls}, and the questions were about {asked}"
+        problem = f"the model called {listed(calls)}, and the questions were about {listed(asked)}"
         yield found(Counter(asked) == Counter(calls), "/tool_runs", problem)
 
 
@@ -62,7 +63,7 @@ def edited_arguments_are_used(run: Run) -> Iterator[Finding]:
         given, key = run.approved(call), call_key(call.name, call.arguments)
         edited = call_key(call.name, given)
         if given is not None and edited != key:
-            problem = f"{edited} was approved in the place of {key}, and what ran is {ran}"
+            problem = f"{edited} was approved in the place of {key}, and what ran is {listed(ran)}"
             yield found(edited in ran and key not in ran, "/tool_runs", problem)
 
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from .....scenarios.messages import ToolCall
+from ....counts import passive, times
 from ....observed_run import Run, call_key
 from ....rule import Finding, met
 from .._rulebook import (
@@ -132,7 +133,7 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
             continue
         place = f"/exchanges/{index + 1}/request"
         results = results_after(run, index)
-        problem = f"{len(calls)} calls were made and {len(results)} results sent"
+        problem = f"{passive(len(calls), 'call', 'made')}, and {passive(len(results), 'result', 'sent')}"
         yield found(len(results) == len(calls), place, problem)
 
 
@@ -197,7 +198,7 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
     wanted = Counter(call_key(call.name, given) for call, given in made if given is not None)
     ran = Counter(call_key(r.name, r.arguments) for r in run.tool_runs)
     for key in wanted:
-        problem = f"{key} was called {wanted[key]} times and run {ran[key]} times"
+        problem = f"{key} was called {times(wanted[key])} and run {times(ran[key])}"
         yield found(ran[key] == wanted[key], "/tool_runs", problem)
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from ....counts import times
 from ....exchange import Media
 from ....observed_run import Run, media_of, unusual_media_of
 from ....rule import Finding, met
@@ -120,7 +121,7 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
         return
     sent = Counter(i.media.sha256 for i in run.said[-1] if i.media)
     for digest, count in wanted.items():
-        problem = f"media {digest[:8]} was returned {count} times and is sent {sent[digest]} times"
+        problem = f"media {digest[:8]} was returned {times(count)} and is sent {times(sent[digest])}"
         yield found(sent[digest] == count, last(run), problem)
 
 

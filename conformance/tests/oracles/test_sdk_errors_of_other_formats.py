@@ -5,7 +5,7 @@ import httpx
 import ollama
 import pytest
 from botocore.exceptions import EventStreamError
-from sdk_clients_bedrock_ollama_mistral_cohere import SDKS, Bedrock, Cohere, Mistral, Ollama
+from sdk_clients_of_other_formats import SDKS, Bedrock, Cohere, Mistral, Ollama
 from sdk_replies import ANSWERS, FAILURES, serving
 
 from ellmer_conformance.scenarios.script import Answer, Failure, Say

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sdk_clients_bedrock_ollama_mistral_cohere import SDKS, Ollama
+from sdk_clients_of_other_formats import SDKS, Ollama
 from sdk_replies import ANSWERS, Heard, serving
 
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Think, Usage

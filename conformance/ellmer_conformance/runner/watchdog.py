@@ -1,0 +1,165 @@
+"""Ends a play that does not end by itself: a thread outside of any event loop watches the clock.
+
+When the time is over, the thread notes what the main thread executes, and sends the process a signal. Its handler raises
+`OutOfTime` in the main thread, which interrupts sleeps, locks, pipes, waits for children, and loops. The signal is sent
+again until the play has ended. If it never does, because the main thread is in C code that ignores signals, the process ends
+with its stacks; with `--workers`, the run goes on in another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import os
+import selectors
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TypeVar
+
+from ..contract.observed_run import Run, Trouble
+from .selection import Play
+
+__all__ = ["BUDGET", "OutOfTime", "TookTooLong", "limited", "within"]
+
+#: Seconds for a play with all its variations. The longest one takes some five.
+BUDGET = 60.0
+_AGAIN = 0.5  # seconds between two signals
+_TRIES = 20
+_LINES = 12  # of a stack: the deepest
+_OURS = Path(__file__).parent
+_LOOPS = Path(asyncio.__file__).parent
+_SELECTORS = Path(selectors.__file__).parent
+_SIGNAL = getattr(signal, "SIGRTMAX", None) or getattr(signal, "SIGUSR2", None)
+
+T = TypeVar("T")
+
+
+class OutOfTime(KeyboardInterrupt):
+    """A play is interrupted. It is a `KeyboardInterrupt`, because libraries and event loops pass those on."""
+
+
+class TookTooLong(Exception):
+    """A play did not end in time. `stack` is what it executed then, the deepest call last."""
+
+    def __init__(self, seconds: float, stack: str) -> None:
+        super().__init__(f"it did not end within {seconds:g} seconds")
+        self.stack = stack
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """Returns the result of `work()`. It must be called in the main thread; in others, the time is not limited.
+
+    Raises:
+        TookTooLong: The work did not end in time. It was interrupted.
+    """
+    if _SIGNAL is None or threading.current_thread() is not threading.main_thread():
+        return work()
+    watch = _Watch(seconds)
+    before = signal.signal(_SIGNAL, watch.interrupt)
+    blocked = signal.pthread_sigmask(signal.SIG_UNBLOCK, {_SIGNAL})
+    try:
+        return watch.result_of(work)
+    finally:
+        signal.signal(_SIGNAL, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+class _Watch:
+    """The clock of one play."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.stack = seconds, ""
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="conformance-watchdog", daemon=True)
+
+    def result_of(self, work: Callable[[], T]) -> T:
+        self.thread.start()
+        try:
+            result = work()
+        except OutOfTime:
+            raise TookTooLong(self.seconds, self.stack) from None
+        except BaseException:
+            if self.stack:
+                raise TookTooLong(self.seconds, self.stack) from None
+            raise
+        finally:
+            self.over.set()
+        if self.stack:  # the library caught the interrupt
+            raise TookTooLong(self.seconds, self.stack)
+        return result
+
+    def interrupt(self, *_: object) -> None:
+        """Handles the signal, in the main thread."""
+        if not self.over.is_set():
+            raise OutOfTime
+
+    def _run(self) -> None:
+        if self.over.wait(self.seconds):
+            return
+        main = threading.main_thread().ident
+        assert main is not None, "it runs"
+        assert _SIGNAL is not None, "`within` looked"
+        self.stack = _stack_of(sys._current_frames()[main])  # noqa: SLF001 - the documented way to another thread's stack
+        for _ in range(_TRIES):
+            signal.pthread_kill(main, _SIGNAL)
+            if self.over.wait(_AGAIN):
+                return
+        faulthandler.dump_traceback(all_threads=True)
+        os._exit(70)
+
+
+def _stack_of(frame: FrameType) -> str:
+    """Returns the deepest lines of a stack outside of the runner. For an event loop that only waits, they are those of its
+    tasks.
+    """
+    frames = list(traceback.walk_stack(frame))[::-1]
+    inside = [i for i, (each, _) in enumerate(frames) if _folder(each) == _OURS]
+    frames = frames[inside[-1] + 1 :] if inside else frames
+    if frames and _folder(frames[-1][0]) not in {_LOOPS, _SELECTORS}:
+        lines = _written([each for each in frames if _folder(each[0]) != _LOOPS])
+    else:
+        lines = [line for task in _tasks(frame) for line in _waits(task)] or _written(frames)
+    return "\n".join(lines[-_LINES:])
+
+
+def _folder(frame: FrameType) -> Path:
+    return Path(frame.f_code.co_filename).parent
+
+
+def _waits(task: asyncio.Task[object]) -> list[str]:
+    """Returns the lines at which a task waits."""
+    frames = [(each, each.f_lineno) for each in task.get_stack()]
+    return _written([each for each in frames if _folder(each[0]) != _OURS])
+
+
+def _written(frames: list[tuple[FrameType, int]]) -> list[str]:
+    summary = traceback.StackSummary.extract(iter(frames), lookup_lines=True)
+    return [f"  {_short(each.filename)}:{each.lineno} {each.name}: {each.line}" for each in summary]
+
+
+def _short(path: str) -> str:
+    return "/".join(Path(path).parts[-2:])
+
+
+def _tasks(frame: FrameType | None) -> Iterator[asyncio.Task[object]]:
+    """Yields the unfinished tasks of the event loop that a stack runs."""
+    while frame is not None:
+        loop = frame.f_locals.get("self")
+        if isinstance(loop, asyncio.AbstractEventLoop):
+            yield from (task for task in asyncio.all_tasks(loop) if not task.done())
+            return
+        frame = frame.f_back
+
+
+def limited(play_it: Callable[[Play], Run], seconds: float, play: Play) -> Run:
+    """Returns the run of a play. If it does not end in time, the run has only that to judge."""
+    try:
+        return within(seconds, lambda: play_it(play))
+    except TookTooLong as late:
+        trouble = Trouble(f"{late}; the stack then was\n{late.stack}", ours=False, rule="RUN-002")
+        return Run(play.case, play.wire, play.provider, play.mode, trouble=trouble)

@@ -1,0 +1,23 @@
+"""The number of causes is the same in the console, the report, JUnit and pytest's last line."""
+
+import json
+
+from conformance_command import run_in
+
+CHOICE = ("--wire", "openai-chat", "--case", "plain_text", "--case", "one_tool", "--case", "system_prompt")
+DEMONSTRATION = "ellmer_conformance.adapters.broken_on_purpose:ForgetsAnswers"
+
+
+def test_one_bug_is_one_cause_everywhere(tmp_path):
+    done = run_in(
+        tmp_path, "run", "--adapter", DEMONSTRATION, "--against", "server", *CHOICE, "--report", "out"
+    )
+
+    document = json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
+    told = document["headline"]
+    assert done.exit_code == 1, done.output
+    assert told.startswith("1 cause, ")
+    assert f"\n{told}\n" in done.output
+    assert done.output.splitlines()[-1].startswith(f"{told}, ")
+    assert f'name="causes" value="{told}"' in (tmp_path / "out" / "junit.xml").read_text("utf-8")
+    assert f"## Conformance: ✗ broken ({told})" in (tmp_path / "out" / "summary.md").read_text("utf-8")
