@@ -114,8 +114,6 @@ enter_shape(
                 "{text}", type="invalid_request_error", param="validation_error", code="wrong_api_format"
             ),
         ),
-        "https://github.com/Alishahryar1/free-claude-code/issues/1136 "
-        "https://github.com/egoist/chatwise-releases/issues/1325 (pydantic)",
         body(ASK, call("a"), result("a"), tools=[TOOL]),
         {
             FaultKind.UNKNOWN_FIELD: [
