@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.verdict import Verdict, Violation
+from ..contract.verdict import verdict as verdict_of
 from .recorded_requests import Skip, request_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
@@ -124,9 +125,18 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
         judged = _Judged(file, recording.place, request, refusing, late)
         if error := refusal(recording):
-            _rejected(found, judged, error)
+            _rejected(found, replace(judged, verdicts=[*refusing, *_former(request)]), error)
         else:
             _accepted(found, judged)
+
+
+def _former(request: Request) -> list[Verdict]:
+    """Returns the verdicts of rules that no longer hold, on a refusal whose day is not known."""
+    book = rules.book(request.wire, request.provider)
+    past = [
+        rule for rule in book.rules.values() if rule.refuses and rule.until and rule.chosen(request.model)
+    ]
+    return [verdict_of(rule, request) for rule in past] if request.when is None else []
 
 
 @dataclass(frozen=True)

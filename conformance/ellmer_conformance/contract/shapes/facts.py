@@ -16,9 +16,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from . import shape
 from .fault import Fault, FaultKind
 
-__all__ = ["Fact", "aspect", "deciding", "facts"]
+__all__ = ["Fact", "aspect", "deciding", "facts", "root_fields"]
 
 #: Faults that no fact about another kind decides: a null for an optional field, and an empty text or list.
 NULL, EMPTY = "null", "empty"
@@ -96,6 +97,18 @@ def facts(name: str) -> tuple[Fact, ...]:
     file = files(__package__) / f"{name}.facts.toml"
     told = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
     return (*_read(told.get("accepted", ()), False), *_read(told.get("refused", ()), True))
+
+
+@cache
+def root_fields(name: str) -> frozenset[str]:
+    """Returns the fields of a request: those of its type, and those that accepted requests have beside them."""
+    root = shape(name)["root"]["object"]
+    more = (
+        fact.fields
+        for fact in facts(name)
+        if not fact.refused and fact.fault == FaultKind.UNKNOWN_FIELD and root["type"] in fact.types
+    )
+    return frozenset((*root["fields"], *(field for fields in more for field in fields)))
 
 
 def _read(entries: Sequence[Mapping[str, Any]], refused: bool) -> list[Fact]:

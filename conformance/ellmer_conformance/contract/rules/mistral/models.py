@@ -105,7 +105,7 @@ def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (ministral-3b-latest)",
     refusal=incapable("Logprobs are not enabled for this model"),
-    models=["ministral-3b*"],
+    models=["ministral-3b*", "mistral-small*"],
     examples=[body(ASK, model=THREE_B)],
     counterexamples=[body(ASK, logprobs=True, model=THREE_B)],
 )

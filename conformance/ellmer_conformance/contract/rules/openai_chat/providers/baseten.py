@@ -79,10 +79,11 @@ enter(
         Lack(
             "STO-016",
             "The schema of an answer has a name.",
-            ("openai/gpt-oss*",),
+            ("openai/gpt-oss*", "deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5*"),
             _refused("Validation: `response_format.json_schema.name` cannot be empty"),
             (
-                "recorded refusal (gpt-oss-120b)",
+                "recorded refusals (gpt-oss-120b, DeepSeek-V4-Pro, GLM-5.2)",
+                f"{_TESTS}deepseek-ai/DeepSeek-V4-Pro_thinking/GenStream-JSONSchema.yaml",
                 f"{_TESTS}openai/gpt-oss-120b_thinking/GenSync-JSONSchema.yaml",
             ),
             _unnamed,

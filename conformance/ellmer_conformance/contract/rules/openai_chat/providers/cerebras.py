@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 from ....exchange import Request
 from ....rule import Refusal
@@ -56,6 +57,7 @@ enter(
             forced,
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="auto"),
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
+            until=date(2025, 12, 12),  # accepted in the recordings of that day and later
         ),
         Lack(
             "STO-016",
