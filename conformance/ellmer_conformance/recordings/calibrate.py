@@ -127,7 +127,14 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         if error := refusal(recording):
             _rejected(found, replace(judged, verdicts=[*refusing, *_former(request)]), error)
         else:
-            _accepted(found, judged)
+            _accepted(found, replace(judged, verdicts=_timeless(request, refusing)))
+
+
+def _timeless(request: Request, verdicts: list[Verdict]) -> list[Verdict]:
+    """Returns the verdicts on an accepted request. If its day is not known, a rule that did not always hold is no
+    reproach.
+    """
+    return [each for each in verdicts if request.when or not each.rule.since]
 
 
 def _former(request: Request) -> list[Verdict]:

@@ -30,6 +30,7 @@ class Lack(NamedTuple):
     refused: Json
     formerly: tuple[Refusal, ...] = ()
     preview: bool = False
+    since: date | None = None
     until: date | None = None
 
 
@@ -45,6 +46,7 @@ def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
             formerly=lack.formerly,
             models=lack.models,
             preview=lack.preview,
+            since=lack.since,
             until=lack.until,
             examples=[lack.taken],
             counterexamples=[lack.refused],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from ...exchange import Json, Request
 from ...readers.gemini import contents, get, key_of, parts
 from ...readers.json_access import object_of, text_of
@@ -96,6 +98,7 @@ enter(
                 refused("Logprobs is not enabled for this model"),
                 refused("LogProbs is not supported in streaming mode"),
             ),
+            since=date(2025, 9, 1),  # accepted before
         ),
         Lack(
             "REQ-047",

@@ -73,6 +73,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
         "'conversation'.",
         code="mutually_exclusive_parameters",
     ),
+    preview=True,  # the reference says so; no refusal is on record
     examples=[body(ASK, previous_response_id="resp_1")],
     counterexamples=[body(ASK, previous_response_id="resp_1", conversation="conv_1")],
 )

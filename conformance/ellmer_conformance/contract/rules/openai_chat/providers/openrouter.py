@@ -9,6 +9,7 @@ from ....rule import Refusal
 from ..._refused_features import Lack, enter
 from .._features import a_part, functions
 from .._rulebook import ASK, IMAGE, TOOL, body
+from ._capabilities import refusing_models
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -34,7 +35,11 @@ enter(
         Lack(
             "REQ-052",
             "Tools are sent only to models that a provider serves with tools.",
-            ("google/gemma-3-12b*", "google/gemma-3-4b*"),
+            (
+                "google/gemma-3-12b*",
+                "google/gemma-3-4b*",
+                *refusing_models("openrouter", "tools", "support tool use"),
+            ),
             Refusal(
                 "No endpoints found that support tool use. To learn more about provider routing, visit: "
                 "https://openrouter.ai/docs/provider-routing",
