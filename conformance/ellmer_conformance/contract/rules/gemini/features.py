@@ -19,6 +19,10 @@ _TESTS = (
     "https://github.com/maruel/genai/blob/adf2e655e8f588ad91e2c099bc90223011c4645c/providers/"
     "gemini/testdata/TestClient/Scoreboard/"
 )
+_OLDER = (
+    "https://github.com/maruel/genai/blob/526f6fa8fc15d190e725008367fe12b5ef9c2aab/providers/"
+    "gemini/testdata/TestClient/Scoreboard/"
+)
 _MIRASCOPE = "https://github.com/Mirascope/mirascope/blob/a6f93234d54784befae87d8ca511401109cffe18/"
 _PAINTED = (
     "https://github.com/maruel/genai/blob/c78230053c677b2d43bcf671db9a360b15cc35c6/gemini/"
@@ -161,6 +165,20 @@ enter(
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),
             body(user(_FILE), named="gemini-2.0-flash"),
             (refused("Unsupported file uri: {value}"),),
+        ),
+        Lack(
+            "IMG-019",
+            "Before 2026, a file for Gemini 2.5 was uploaded to Google, or was a YouTube video.",
+            ("gemini-2.5*",),
+            refused("Unsupported file uri: {value}"),
+            (
+                "recorded refusals (gemini-2.5-flash, gemini-2.5-pro)",
+                f"{_OLDER}gemini-2.5-flash/GenStreamMultiModal-Audio-aac-URL.yaml",
+            ),
+            _foreign,
+            body(user({"text": "Hi"}), named="gemini-2.5-flash"),
+            body(user(_FILE), named="gemini-2.5-flash"),
+            until=date(2026, 1, 1),
         ),
     ],
 )

@@ -90,7 +90,7 @@ enter(
         Lack(
             "STO-016",
             "The schema of an answer has a name.",
-            ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5*"),
+            ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5.*"),
             _refused("Validation: `response_format.json_schema.name` cannot be empty"),
             (
                 "recorded refusals (DeepSeek-V4-Pro, GLM-5.2)",
