@@ -35,7 +35,10 @@ _TABLE: list[tuple[str, str]] = [
         r"api.?key|x-api-key|authenticat|credential|security token|Access denied|unregistered callers",
     ),
     ("account", r"credit balance|billing|Insufficient Balance|depleted your|requires terms acceptance|quota"),
-    ("permission", r"not allowed to sample|organization must be verified|due to Zero Data Retention"),
+    (
+        "permission",
+        r"not allowed to sample|not enabled for your organization|organization must be verified|due to Zero Data Retention",
+    ),
     ("permission", r"does not have access|not yet available for this|organization has been disabled"),
     (
         "size",

@@ -35,13 +35,13 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 
 def _format(kind: str, key: str, *wrong: str) -> Callable[[Request], str | None]:
-    """Finds media that begin like a format that is not accepted."""
+    """Finds media whose data begin, or whose address ends, like a format that is not accepted."""
 
     def found(request: Request) -> str | None:
         for pointer, message in messages(request.body):
             for place, part in parts(message, pointer):
                 value = text_of(object_of(part.get(kind)).get(key))
-                if part.get("type") == kind and value.startswith(wrong):
+                if part.get("type") == kind and (value.startswith(wrong) or value.endswith(wrong)):
                     return place
         return None
 
@@ -75,7 +75,7 @@ enter(
                 "recorded refusals (mimo-v2.5)",
                 f"{_TESTS}mimo-v2.5/GenStreamMultiModal-Video-webm-Inline.yaml",
             ),
-            _format("video_url", "url", "data:video/webm"),
+            _format("video_url", "url", "data:video/webm", ".webm"),
             body(ASK, model=_OMNI),
             body({"role": "user", "content": [_WEBM]}, model=_OMNI),
         ),
