@@ -1,9 +1,9 @@
 """Builds the shapes of the wire formats from the official sources, and shows the changes.
 
-    python conformance/shapes/build_shapes.py [--schemas DIR] [--traffic DIR …] [WIRE …]
+    python conformance/shapes/build_shapes.py [--schemas DIR] [WIRE …]
 
-Without `--schemas`, it uses only the installed packages (`nox -s shapes` installs them). With `--traffic`, it lists
-the contradictions with accepted requests, in the form of `corrections.json`.
+Without `--schemas`, it uses only the installed packages (`nox -s shapes` installs them). A shape is what the types say.
+What an API does with a request that does not fit is a fact with evidence, beside the shape: `<shape>.facts.toml`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from minimal import minimal
 from nodes import Joiner, Json, Source
 from sources import SOURCES
 
-HERE = Path(__file__).parent
-TARGET = HERE.parent / "ellmer_conformance" / "contract" / "shapes"
+TARGET = Path(__file__).parent.parent / "ellmer_conformance" / "contract" / "shapes"
 #: How a format's reader is more lenient than its types.
 READERS = {"gemini": "proto", "vertex": "proto", "mistral": "pydantic"}
 
@@ -29,52 +28,22 @@ def main() -> None:
     options = _options()
     for wire in options.wires or SOURCES:
         found = [each for each in SOURCES[wire](options.schemas) if each is not None]
-        shape = build(wire, found, options.corrections)
+        shape = build(wire, found)
         (TARGET / f"{wire}.json").write_text(_pretty(shape), encoding="utf-8")
         print(f"{wire}: {', '.join(each.name for each in found) or 'no source is installed'}")  # noqa: T201
 
 
-def build(wire: str, sources: list[Source], corrections: Json) -> Json:
+def build(wire: str, sources: list[Source]) -> Json:
     """Returns one shape in its stored form."""
     root = Joiner().node((source, source.schema) for source in sources)
-    mine = corrections.get(wire, [])
-    for correction in mine:
-        apply(root, correction)
     root = minimal(root)
+    entitle(root, "", set())
     named = _Named()
     named.count(root)
     shape = named.stored(root)
-    about = {"wire": wire, "sources": [source.name for source in sources], "corrections": mine}
+    about = {"wire": wire, "sources": [source.name for source in sources]}
     reader = {"reader": READERS[wire]} if wire in READERS else {}
     return about | reader | {"root": shape, "nodes": dict(sorted(named.nodes.items()))}
-
-
-def apply(root: Json, correction: Json) -> None:
-    """Removes the parts of the shape that accepted requests, or the provider's pages, contradict."""
-    node = at(root, correction["at"])
-    match correction:
-        case {"accept": dict(more)}:
-            node.update(more)
-        case {"as": str(other)}:
-            node.update(at(root, other))
-        case {"field": str(name)}:
-            for each in _objects(node):
-                each["fields"].setdefault(name, {"any": {}})
-        case {"optional": str(name)}:
-            for each in _objects(node):
-                each["required"] = [key for key in each.get("required", ()) if key != name]
-        case {"value": value}:
-            node["string"]["values"] = sorted({*node["string"]["values"], value})
-        case {"variant": str(tag)}:
-            free: Json = {"title": "", "fields": {}, "others": {"any": {}}}
-            like = at(root, correction["like"])["object"] if "like" in correction else free
-            own = {node["object"]["tag"]: {"string": {"values": [tag]}}}
-            node["object"]["variants"][tag] = {**like, "fields": {**like["fields"], **own}}
-        case {"unbound": str(key)}:
-            for spec in node.values():
-                spec.pop(key, None)
-        case _:
-            raise ValueError(f"no such correction: {correction}")
 
 
 def _objects(node: Json) -> list[Json]:
@@ -84,21 +53,19 @@ def _objects(node: Json) -> list[Json]:
     return [*found["variants"].values(), *([found["untagged"]] if "untagged" in found else [])]
 
 
-def at(node: Json, path: str) -> Json:
-    """Returns the node at `messages[]<user>.content[]<text>.text`: fields, elements, variants."""
-    for step in path.replace("[]", ".[]").replace("<", ".<").split("."):
-        if step == "[]":
-            node = node["array"]["items"]
-        elif step.startswith("<"):
-            found = node["object"]
-            node = {"object": found["untagged"] if step == "<>" else found["variants"][step[1:-1]]}
-        elif step:
-            node = node["object"]["fields"][step] if "fields" in node["object"] else _shared(node, step)
-    return node
-
-
-def _shared(node: Json, name: str) -> Json:
-    raise KeyError(f"{name}: say which variant of {sorted(node['object']['variants'])}")
+def entitle(node: Json, place: str, seen: set[int]) -> None:
+    """Names the object types that no source names, after the type and the field that have them."""
+    if id(node) in seen:
+        return
+    seen.add(id(node))
+    for each in _objects(node) if "object" in node else ():
+        each["title"] = each.get("title") or place
+        for name, inner in each["fields"].items():
+            entitle(inner, f"{each['title']}.{name}", seen)
+        if "others" in each:
+            entitle(each["others"], f"{each['title']}.*", seen)
+    if "array" in node:
+        entitle(node["array"]["items"], place, seen)
 
 
 class _Named:
@@ -154,7 +121,7 @@ class _Named:
             made = {"variants": {tag: self._variant(each) for tag, each in spec["variants"].items()}}
             more = {"untagged": self._variant(spec["untagged"])} if "untagged" in spec else {}
             return {"tag": spec["tag"], **made, **more}
-        made = {key: value for key, value in spec.items() if key != "title"}
+        made = {"type": spec["title"], **{key: value for key, value in spec.items() if key != "title"}}
         made["fields"] = {name: self.stored(each) for name, each in spec["fields"].items()}
         return made | ({"others": self.stored(spec["others"])} if "others" in spec else {})
 
@@ -199,7 +166,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("wires", nargs="*", metavar="WIRE")
     parser.add_argument("--schemas", type=Path, help="a folder of prepared documents, a second source")
     options = parser.parse_args()
-    options.corrections = json.loads((HERE / "corrections.json").read_text(encoding="utf-8"))
     if unknown := set(options.wires) - set(SOURCES):
         sys.exit(f"no such wire: {', '.join(sorted(unknown))}; there are {', '.join(SOURCES)}")
     return options

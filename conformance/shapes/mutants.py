@@ -5,36 +5,34 @@ refuses.
 
 REQUESTS are cassettes or recorded traffic. At each place of a request, one thing is made wrong: a field nobody knows, a
 required field left out, another type, a value that is not listed, a variant that is none, a number out of its bounds.
-`agreed` are those that every official source of the wire format refuses, and no recording contradicts.
+`agreed` are those that every official source of the wire format refuses, and no recording contradicts. `undecided` are
+those of them whose refusal nothing on record shows: they are previews, and not counted as refused or missed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from build_shapes import READERS, apply
+from build_shapes import READERS
 from mutations import Mutant, mutants
 from nodes import Joiner, Json, Source
 from sources import SOURCES
 
-from ellmer_conformance.contract import rules
+from ellmer_conformance.contract import rules, shapes
 from ellmer_conformance.contract.exchange import Request
 from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
-from ellmer_conformance.contract.shapes import FaultKind
+from ellmer_conformance.contract.shapes import Fault, FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
+from ellmer_conformance.contract.shapes.facts import Fact, deciding
 from ellmer_conformance.contract.verdict import objection
 from ellmer_conformance.recordings.recorded_requests import Skip, refusal, request_of, status_of
 from ellmer_conformance.recordings.recording_files import Unreadable, find, read
-
-HERE = Path(__file__).parent
 
 
 @dataclass
@@ -43,6 +41,7 @@ class Count:
 
     derived: int = 0
     agreed: int = 0
+    undecided: int = 0  # of the agreed ones
     refused: int = 0  # of the agreed ones
     worded: int = 0  # of the refused ones, in the provider's own words
     missed: list[Mutant] = field(default_factory=list)
@@ -58,14 +57,18 @@ class Official:
         reader = {"reader": READERS.get(name, "")}
         alone = [_alone(sources, package) for package in sorted(names)]
         self.checkers = [Checker({"root": root, **reader}) for root in alone]
-        corrected = Joiner().node((source, source.schema) for source in sources)
-        for correction in json.loads((HERE / "corrections.json").read_text("utf-8")).get(name, []):
-            apply(corrected, correction)
-        self.checkers.append(Checker({"root": corrected, **reader}))
+        self.name = name
 
     def agree(self, body: Json) -> bool:
-        """Tells whether every source refuses a request, and the shape without contradicted parts does, too."""
+        """Tells whether every source refuses a request."""
         return all(checker.faults(body) for checker in self.checkers)
+
+    def objections(self, body: Json, provider: str) -> list[tuple[Fault, Fact | None]]:
+        """Returns the faults of a request that no accepted request contradicts, each with the fact that decides it."""
+        found = [
+            (fault, deciding(self.name, fault, provider)) for fault in shapes.checker(self.name).faults(body)
+        ]
+        return [(fault, fact) for fault, fact in found if fact is None or fact.refused]
 
 
 def _alone(sources: Iterable[Source], package: str) -> Json:
@@ -85,23 +88,21 @@ def judged(requests: Sequence[Request], official: Official, most: int, seed: int
     count = Count()
     for request, mutant in chosen[:most]:
         count.derived += 1
-        if official.agree(mutant.body) and not _goes_back(mutant):
-            _count(count, request, mutant)
+        objections = official.objections(_body(request, mutant), request.provider)
+        if official.agree(mutant.body) and objections:
+            count.agreed += 1
+            count.undecided += all(fact is None for _, fact in objections)
+            if any(fact for _, fact in objections):
+                _count(count, request, mutant)
     return count
 
 
-#: OpenAI's own answers are sent back with fields that its types do not have: see `tolerated` in its rules.
-_ANSWERED = re.compile(r"\.(messages\[\]<assistant>|input\[\]<(?!message>|item_reference>|\w*_output>|>))")
-
-
-def _goes_back(mutant: Mutant) -> bool:
-    """Tells whether an SDK may have added the field to an answer of the API, or left it out."""
-    added = mutant.kind in {FaultKind.UNKNOWN_FIELD, FaultKind.MISSING_FIELD}
-    return added and bool(_ANSWERED.match(mutant.place))
+def _body(request: Request, mutant: Mutant) -> Json:
+    """Returns the body as a shape has it: Bedrock's model is in the URL."""
+    return {key: value for key, value in mutant.body.items() if key != "model" or request.wire != "bedrock"}
 
 
 def _count(count: Count, request: Request, mutant: Mutant) -> None:
-    count.agreed += 1
     body = mutant.body
     named = body.get("model", "" if "model" in request.body else request.model)
     sent = replace(request, body=body, model=named if isinstance(named, str) else request.model)
@@ -165,13 +166,14 @@ def _keys(value: Any) -> Iterator[str]:
 def table(counts: dict[str, Count]) -> str:
     """Returns the counts in Markdown."""
     lines = [
-        "| shape | derived | all sources agree | refused | | in the provider's words |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| shape | derived | all sources agree | undecided | refused | | in the provider's words |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for name, count in counts.items():
-        share = f"{100 * count.refused / count.agreed:.0f} %" if count.agreed else ""
+        decided = count.agreed - count.undecided
+        share = f"{100 * count.refused / decided:.1f} %" if decided else ""
         lines.append(
-            f"| {name} | {count.derived} | {count.agreed} | {count.refused} | {share} | {count.worded} |"
+            f"| {name} | {count.derived} | {count.agreed} | {count.undecided} | {count.refused} | {share} | {count.worded} |"
         )
     return "\n".join(lines)
 

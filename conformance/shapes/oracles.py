@@ -66,7 +66,7 @@ class Oracles:
         if name not in self._requests:
             self._requests[name] = Official(name, None)
         found = self._requests[name]
-        return found.checkers[-1].faults(body) if found.agree(body) else []
+        return [fault for fault, _ in found.objections(body, "")] if found.agree(body) else []
 
     def of_answer(self, named: tuple[str, str] | None, value: Any) -> list[Fault]:
         """Yields the complaints of an SDK's type, or nothing if the SDK is not installed."""

@@ -55,6 +55,8 @@ def _text(found: Calibration) -> str:
         "",
         *_table("provider", found.providers),
         "",
+        *_table("recorded in", found.months),
+        "",
         *_table("rule", found.rules),
     ]
     for kind, title in (
@@ -69,7 +71,11 @@ def _text(found: Calibration) -> str:
         lines += [
             "",
             f"Caught: {total.caught} of {total.rejected_modelled} refusals that a request can show ({recall:.1%}).",
+            f"Not placed: the cause of {found.unplaced} of {total.rejected} refusals, by their texts.",
         ]
+    if found.places:
+        judged = ", ".join(f"{count} {how}" for how, count in sorted(found.places.items()))
+        lines += ["", f"Places of the requests: the types of {judged}."]
     if found.causes:
         lines += ["", "Causes of refusals: " + ", ".join(f"{c} {n}" for c, n in found.causes.most_common())]
     lines += [] if found.wires else ["Nothing was judged."]

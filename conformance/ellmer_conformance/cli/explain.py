@@ -100,6 +100,7 @@ def _days(rule: Rule) -> list[str]:
 def _answer(book: RuleBook, rule: Rule, counterexample: dict[str, object]) -> list[str]:
     violation = verdict(rule, book.request(counterexample)).violations[0]
     lines = ["", f"Found at {violation.pointer or 'the top'}: {violation.message}."]
+    lines += [f"Decided by: {fact}"] if (fact := violation.facts.get("decided")) else []
     if rule.refusal is None:
         return lines
     status, _, body = book.refuse(violation)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
+from ..contract.shapes.places import judged_places
 from ..contract.verdict import Verdict, Violation
+from ..contract.verdict import verdict as verdict_of
 from .lint import TooSlow, time_limit
 from .recorded_requests import Skip, identity, refusal, request_of, status_of
 from .recording_files import Recording, Unreadable, find, read
@@ -60,8 +62,9 @@ class Case:
 
 @dataclass
 class Calibration:
-    """The results. `causes` counts the recorded refusals by cause; `skipped` counts the requests that were not
-    judged, by reason.
+    """The results. `causes` counts the recorded refusals by cause, `months` has a tally for each month of recording
+    (`unknown` without a date), and `places` counts the places of the requests by what judges them. `skipped` counts the
+    requests that were not judged, by reason.
     """
 
     wires: dict[str, Tally] = field(default_factory=dict)
@@ -69,6 +72,8 @@ class Calibration:
     rules: dict[str, Tally] = field(default_factory=dict)
     cases: list[Case] = field(default_factory=list)
     causes: Counter[str] = field(default_factory=Counter)
+    months: dict[str, Tally] = field(default_factory=dict)
+    places: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set, repr=False)
@@ -80,10 +85,18 @@ class Calibration:
             *(sum(column) for column in zip(*(vars(t).values() for t in self.wires.values()), strict=True))
         )
 
-    def tallies(self, request: Request) -> tuple[Tally, Tally]:
-        """Returns the tallies of a request: those of its wire format and of its provider."""
-        return self.wires.setdefault(request.wire, Tally()), self.providers.setdefault(
-            request.provider, Tally()
+    @property
+    def unplaced(self) -> int:
+        """The number of refusals whose cause the table of texts could not tell."""
+        return sum(self.causes[cause] for cause in UNCLASSIFIED)
+
+    def tallies(self, request: Request) -> tuple[Tally, ...]:
+        """Returns the tallies of a request: those of its wire format, its provider and its month."""
+        month = f"{request.when:%Y-%m}" if request.when else "unknown"
+        return (
+            self.wires.setdefault(request.wire, Tally()),
+            self.providers.setdefault(request.provider, Tally()),
+            self.months.setdefault(month, Tally()),
         )
 
     def of(self, kind: str) -> list[Case]:
@@ -119,13 +132,30 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         found.skipped["the same request was judged already"] += 1
     else:
         found.seen.add(same)
+        found.places += judged_places(request.wire, request.provider, request.body)
         verdicts = rules.book(request.wire, request.provider).judge(request)
         refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
         judged = _Judged(file, recording.place, request, refusing, late)
         if error := refusal(recording):
-            _rejected(found, judged, error)
+            _rejected(found, replace(judged, verdicts=[*refusing, *_former(request)]), error)
         else:
-            _accepted(found, judged)
+            _accepted(found, replace(judged, verdicts=_timeless(request, refusing)))
+
+
+def _timeless(request: Request, verdicts: list[Verdict]) -> list[Verdict]:
+    """Returns the verdicts on an accepted request. If its day is not known, a rule that did not always hold is no
+    reproach.
+    """
+    return [each for each in verdicts if request.when or not each.rule.since]
+
+
+def _former(request: Request) -> list[Verdict]:
+    """Returns the verdicts of rules that no longer hold, on a refusal whose day is not known."""
+    book = rules.book(request.wire, request.provider)
+    past = [
+        rule for rule in book.rules.values() if rule.refuses and rule.until and rule.chosen(request.model)
+    ]
+    return [verdict_of(rule, request) for rule in past] if request.when is None else []
 
 
 @dataclass(frozen=True)
@@ -226,6 +256,9 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "rules": {id: vars(tally) for id, tally in sorted(found.rules.items())},
         "recall": found.total.recall if found.wires else None,
         "causes": dict(sorted(found.causes.items())),
+        "unplaced": found.unplaced,
+        "months": {name: vars(tally) for name, tally in sorted(found.months.items())},
+        "places": dict(sorted(found.places.items())),
         "flagged": [vars(case) for case in found.of("flagged")],
         "missed": [vars(case) for case in found.of("missed")],
         "unknown": [vars(case) for case in found.of(UNKNOWN)],

@@ -82,9 +82,12 @@ def _hosted(wire: str, recording: Recording) -> Request | Skip:
 def _truly(request: Request) -> Request:
     """Returns the request with the actual provider, because a recorder may have written the name of another server.
 
-    OpenAI has no model named `owner/model`. A server that answers for one under OpenAI's host is another server.
+    OpenAI has no model named `owner/model`. A server that answers for one under OpenAI's host is another server. So is one
+    whose host the recorder left out.
     """
-    foreign = request.provider == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
+    foreign = not request.provider or (
+        request.provider == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
+    )
     return replace(request, provider="compatible") if foreign else request
 
 

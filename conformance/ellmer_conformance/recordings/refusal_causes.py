@@ -1,6 +1,6 @@
-"""Classifies why a provider refused a request, by the status and the text of the recorded error.
+"""Classifies why a provider refused a request, by the text and the status of the recorded error.
 
-It is independent of our rules, so that it can judge them. A request and its model's name show two causes: its
+The text is read before the status. It is independent of our rules, so that it can judge them. A request and its model's name show two causes: its
 `shape`, and a `capability` that the model does not have. The rules must catch these. All other causes are elsewhere:
 the key, the account, the model's name, the server's memory, the media at a URL, the engine behind a gateway, the
 model's output. An unlisted error is `unknown`, and an error without information is `vague`; neither is classified.
@@ -35,7 +35,10 @@ _TABLE: list[tuple[str, str]] = [
         r"api.?key|x-api-key|authenticat|credential|security token|Access denied|unregistered callers",
     ),
     ("account", r"credit balance|billing|Insufficient Balance|depleted your|requires terms acceptance|quota"),
-    ("permission", r"organization must be verified|due to Zero Data Retention"),
+    (
+        "permission",
+        r"not allowed to sample|not enabled for your organization|organization must be verified|due to Zero Data Retention",
+    ),
     ("permission", r"does not have access|not yet available for this|organization has been disabled"),
     (
         "size",
@@ -208,7 +211,8 @@ _TABLE: list[tuple[str, str]] = [
     ("backend", r"Required function  is not present"),
     ("size", r"too complex for compilation|too many states|allowed nesting depth"),
     (SHAPE, r"^Validation: |json\.exception|bool_parsing"),
-    (CAPABILITY, r"auto-tool-choice|No endpoints found that support tool use|log probs is not supported"),
+    (CAPABILITY, r"auto-tool-choice|No endpoints found that support|log probs is not supported"),
+    (SHAPE, r"invalid (video|audio|image) format, only"),
     (
         CAPABILITY,
         r"not (support|enabl|compatible|allowed)|n't support|unsupported|only support|multimodal model",
@@ -217,7 +221,7 @@ _TABLE: list[tuple[str, str]] = [
     (CAPABILITY, r"video model type|logprobs|must be one of \(<|is not enabled for"),
     (
         VAGUE,
-        r"^Request contains an invalid argument|^Provider returned error|^Param Incorrect|^Request Error",
+        r"^Request contains an invalid argument|^Provider returned error|^Param Incorrect$|^Request Error",
     ),
     (VAGUE, r"^Input validation error|^invalid input error"),
     (
@@ -243,15 +247,19 @@ _TABLE: list[tuple[str, str]] = [
     (SHAPE, r"tools\.\d|messages\.\d|following item|type_error|Validation: |input is invalid|last role"),
 ]
 _COMPILED = [(cause, re.compile(pattern, re.IGNORECASE)) for cause, pattern in _TABLE]
+#: Where the general patterns begin. Their words are also in texts about keys and limits.
+_GENERAL = next(index for index, (_, pattern) in enumerate(_TABLE) if pattern.startswith("tool_call|"))
 
 
 def cause_of(error: ApiError) -> str:
-    """Returns the cause of a recorded refusal: `shape`, another one, or `unknown`."""
-    if error.status in _BY_STATUS:
-        return _BY_STATUS[error.status]
+    """Returns the cause of a recorded refusal: `shape`, another one, or `unknown`.
+
+    The text decides. The status decides where the text has no cause of the table, or only a general word.
+    """
     if error.status >= 500:
         return "server"
-    found = next((cause for cause, pattern in _COMPILED if pattern.search(error.message)), None)
-    if found is None:
-        return "model" if error.status == 404 else UNKNOWN
-    return found
+    found = next((i for i, (_, pattern) in enumerate(_COMPILED) if pattern.search(error.message)), None)
+    by_status = _BY_STATUS.get(error.status)
+    if found is None or (by_status and found >= _GENERAL):
+        return by_status or ("model" if error.status == 404 else UNKNOWN)
+    return _COMPILED[found][0]

@@ -34,6 +34,7 @@ _HOSTS = {
     "api.cohere.ai": "cohere",
     "api.moonshot.ai": "moonshot",
     "api.moonshot.cn": "moonshot",
+    "api.xiaomimimo.com": "xiaomi",
     "aliyuncs.com": "qwen",
     "api.z.ai": "zai",
     "api.cloudflare.com": "cloudflare",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import date
 from typing import Any, NamedTuple
 
 from ..exchange import Json, Request
@@ -29,6 +30,8 @@ class Lack(NamedTuple):
     refused: Json
     formerly: tuple[Refusal, ...] = ()
     preview: bool = False
+    since: date | None = None
+    until: date | None = None
 
 
 def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
@@ -43,6 +46,8 @@ def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
             formerly=lack.formerly,
             models=lack.models,
             preview=lack.preview,
+            since=lack.since,
+            until=lack.until,
             examples=[lack.taken],
             counterexamples=[lack.refused],
         )(_check(lack))

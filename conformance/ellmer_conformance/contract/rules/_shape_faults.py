@@ -15,6 +15,7 @@ from ..exchange import Json, Request
 from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
 from ..rulebook import RuleBook
 from ..shapes import Fault, FaultKind, checker
+from ..shapes.facts import Fact, deciding, facts
 
 __all__ = ["IDS", "UNRECORDED", "FaultKind", "Wording", "enter", "kind_of", "problem", "types_of"]
 
@@ -28,64 +29,106 @@ RULES: Mapping[FaultKind, tuple[str, str]] = {
     FaultKind.UNKNOWN_VALUE: ("REQ-105", "An enumerated value is one of the allowed values."),
     FaultKind.OUT_OF_RANGE: ("REQ-106", "Numbers, lengths and patterns are within the provider's bounds."),
 }
-IDS = tuple(id for id, _ in RULES.values())
-_WHY = "Why: the types of the official SDKs and documents agree on it, and no accepted request on record contradicts it."
+_WHY = "Why: the official types exclude it, and a refusal is on record at that type or at one under the same validator."
+_DECIDED = "This project decided it."
+#: The rule about faults that no refusal on record decides.
+_UNDECIDED = (
+    "REQ-107",
+    "Every part of a request fits the provider's types, also where no refusal of a misfit is on record.",
+    "Why: a type definition is no evidence of a refusal. This rule reports such faults, and never refuses a request.",
+)
+
+
+IDS = (*(id for id, _ in RULES.values()), _UNDECIDED[0])
 
 
 @dataclass(frozen=True)
 class Wording:
-    """A provider's words for the faults of one shape. `say` returns the facts that fill the refusal."""
+    """A provider's words for the faults of one shape. `say` returns the facts that fill the refusal. `undecided` are
+    requests with a fault that no fact decides.
+    """
 
     shape: str
     say: Callable[[Fault, Request], Mapping[str, str]]
     refusals: Mapping[FaultKind, Refusal]
-    source: str
     example: Json
     counterexamples: Mapping[FaultKind, Sequence[Json]]
     providers: Mapping[str, str] = field(default_factory=dict)  # those whose reader has another shape
     ignored: frozenset[str] = frozenset()  # fields of our own examples that are in the URL, not in the body
-    tolerated: Callable[[Fault, Request], bool] = lambda *_: (
-        False
-    )  # what accepted requests show to be no fault
+    undecided: Sequence[Json] = ()
 
 
 def enter(book: RuleBook, wording: Wording) -> None:
-    """Adds a rule for each kind of fault that has a counterexample."""
+    """Adds a rule for each kind of fault that has a counterexample, and one for the faults that no fact decides."""
     for kind, (id, sentence) in RULES.items():
         if kind in wording.counterexamples:
             book.rule(
                 id,
                 Level.MUST,
                 Kind.REJECT,
-                source=[f"shapes/{wording.shape}.json", wording.source],
+                source=[f"shapes/{wording.shape}.json", *_evidence(wording.shape, kind)],
                 refusal=wording.refusals[kind],
                 examples=[wording.example],
                 counterexamples=wording.counterexamples[kind],
-            )(_check(kind, sentence, wording))
+            )(_check(kind, f"{sentence}\n\n{_WHY}\n\n{_told(wording.shape, kind)}", wording))
+    if wording.undecided:
+        id, sentence, why = _UNDECIDED
+        book.rule(
+            id,
+            Level.MUST,
+            Kind.REJECT,
+            source=_DECIDED,
+            refusal=Refusal("{preview}"),
+            preview=True,
+            examples=[wording.example],
+            counterexamples=wording.undecided,
+        )(_check(None, f"{sentence}\n\n{why}", wording))
 
 
-def _check(kind: FaultKind, sentence: str, wording: Wording) -> Check:
+def _check(kind: FaultKind | None, doc: str, wording: Wording) -> Check:
+    """Returns the check for the faults of a kind that are refused, or for those that no fact decides."""
+
     def check(request: Request) -> Iterator[Finding]:
         found = False
         shape = wording.providers.get(request.provider, wording.shape)
-        for fault in _faults(request, shape, wording.ignored):
-            if fault.kind is kind and not wording.tolerated(fault, request):
+        for fault, fact in _faults(request, shape, wording.ignored):
+            if fact is None if kind is None else fact is not None and fact.refused and fault.kind is kind:
                 found = True
-                yield broken(fault.pointer, problem(fault), **wording.say(fault, request))
+                decided = fact.sentence if fact else "nothing on record: only the official types exclude it"
+                preview = f"{fault.pointer}: {problem(fault)} (no refusal of this is on record)"
+                told = wording.say(fault, request)
+                yield broken(fault.pointer, problem(fault), decided=decided, preview=preview, **told)
         if not found:
             yield met("")
 
-    check.__doc__ = f"{sentence}\n\n{_WHY}"
+    check.__doc__ = doc
     return check
 
 
+def _facts_of(shape: str, kind: FaultKind) -> list[Fact]:
+    """Returns the facts about a kind of fault."""
+    also = {FaultKind.WRONG_TYPE: "null", FaultKind.OUT_OF_RANGE: "empty"}.get(kind, "")
+    return [fact for fact in facts(shape) if fact.fault in {kind, also}]
+
+
+def _evidence(shape: str, kind: FaultKind) -> list[str]:
+    """Returns the links to the refusals of a kind of fault."""
+    return list(
+        dict.fromkeys(link for fact in _facts_of(shape, kind) if fact.refused for link in fact.evidence)
+    )
+
+
+def _told(shape: str, kind: FaultKind) -> str:
+    return "\n".join(["What is on record:", *(f"- {fact.sentence}" for fact in _facts_of(shape, kind))])
+
+
 @lru_cache(maxsize=4)
-def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[Fault]:
-    """Returns the faults of a request, which are found once for all kinds."""
+def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[tuple[Fault, Fact | None]]:
+    """Returns the faults of a request, with what decides each. They are found once for all kinds."""
     body = request.body
     if ignored & body.keys():
         body = {key: value for key, value in body.items() if key not in ignored}
-    return checker(shape).faults(body)
+    return [(fault, deciding(shape, fault, request.provider)) for fault in checker(shape).faults(body)]
 
 
 def problem(fault: Fault) -> str:

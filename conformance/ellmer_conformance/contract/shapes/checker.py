@@ -111,13 +111,13 @@ class Checker:
         if self._reader == "proto":
             fields |= {_CAPITAL.sub(r"_\1", name).lower(): checks for name, checks in fields.items()}
         others = self._checks(spec["others"]) if "others" in spec else None
-        required = frozenset(spec.get("required", ()))
+        owner, required = spec.get("type", ""), frozenset(spec.get("required", ()))
 
         def check(value: Any, out: list[Fault]) -> None:
             for key, each in value.items():
                 checks = fields.get(key, others)
                 if checks is None:
-                    out.append(Fault(FaultKind.UNKNOWN_FIELD, each, key=key, _path=[key]))
+                    out.append(Fault(FaultKind.UNKNOWN_FIELD, each, None, key, "", owner, key, _path=[key]))
                     continue
                 found = checks.get(each.__class__, _misfit)
                 if found is None:
@@ -125,10 +125,11 @@ class Checker:
                 before = len(out)
                 _look(checks, each, out) if found is _misfit else found(each, out)
                 for fault in out[before:]:
-                    fault.inside(key)
+                    fault.at(owner, key, required=key in required)
             if not required <= value.keys():
                 out.extend(
-                    Fault(FaultKind.MISSING_FIELD, value, key=key) for key in sorted(required - value.keys())
+                    Fault(FaultKind.MISSING_FIELD, value, None, key, "", owner, key, required=True)
+                    for key in sorted(required - value.keys())
                 )
 
         return check

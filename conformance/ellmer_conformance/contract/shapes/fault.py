@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as field_
 from enum import StrEnum
 from typing import Any
 
@@ -24,7 +25,8 @@ class FaultKind(StrEnum):
 @dataclass(eq=False)
 class Fault:
     """One fault. `expected` is the node of the shape for a wrong type, the values or tags for an unknown one, and the
-    bound for a value out of range. `tags` are the variants on the path, which some providers name.
+    bound for a value out of range. `owner` and `field` are the place in the types, wherever the type is used. `tags` are
+    the variants on the path, which some providers name.
     """
 
     kind: FaultKind
@@ -32,12 +34,21 @@ class Fault:
     expected: Any = None
     key: str = ""  # the field that is unknown, missing or the tag
     bound: str = ""  # `minimum`, `maxLength`, …
-    _path: list[str | int] = field(default_factory=list)  # from the inside out
-    tags: list[tuple[int, str]] = field(default_factory=list)  # how deep in the path, and which variant
+    owner: str = ""  # the innermost named object type with a field on the path
+    field: str = ""  # that field
+    required: bool = False  # whether the type requires it
+    _path: list[str | int] = field_(default_factory=list)  # from the inside out
+    tags: list[tuple[int, str]] = field_(default_factory=list)  # how deep in the path, and which variant
 
     def inside(self, step: str | int) -> None:
-        """Adds a field or an element to the path of the fault."""
+        """Adds an element or a field to the path of the fault."""
         self._path.append(step)
+
+    def at(self, owner: str, name: str, *, required: bool) -> None:
+        """Adds a field of an object type to the path of the fault. The innermost one is the place of the fault."""
+        self._path.append(name)
+        if not self.owner:
+            self.owner, self.field, self.required = owner, name, required
 
     def of(self, tag: str) -> None:
         """Adds the variant of an object on the path."""

@@ -1,6 +1,6 @@
 """The evidence of a reject rule: recordings of the corpus, and links to pages that state it.
 
-Links that a rule names as its source are evidence. Further evidence is data in `evidence.toml` beside the rules of a
+Links that a rule names as its source are evidence, if they lead to more than a description of requests. Further evidence is data in `evidence.toml` beside the rules of a
 wire format: links and recordings, by provider and rule. A provider without its own evidence that refuses like the
 format's author uses the author's evidence.
 """
@@ -23,6 +23,8 @@ from . import pins
 __all__ = ["LINK", "Citation", "Evidence", "addresses", "citations", "evidence_of"]
 
 LINK = re.compile(r"https://[^\s()<>\"]+[^\s()<>\".,;:]")
+#: A repository of types, or a service model: a description of requests, and no evidence of a refusal.
+_DESCRIPTION = re.compile(r"https://github\.com/[^/]+/[^/]+(/blob/.*/service-2\.json)?")
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,11 @@ Evidence = str | Citation
 
 
 def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
-    """Returns the evidence of a book's rule. A provider's book that keeps the author's refusal has the author's evidence,
-    too.
+    """Returns the evidence of a refusal: links and recordings, but no link to a repository of schemas. A provider's book
+    that keeps the author's refusal has the author's evidence, too.
     """
-    found: list[Evidence] = [link for source in rule.source for link in LINK.findall(source)]
+    told = [link for source in rule.source for link in LINK.findall(source)]
+    found: list[Evidence] = [link for link in told if not _DESCRIPTION.fullmatch(link)]
     found += _data(book.wire).get(book.provider, {}).get(rule.id, [])
     author = rules.book(book.wire) if book.wire in rules.WIRES else book
     its = author.rules.get(rule.id)
@@ -52,10 +55,12 @@ def evidence_of(book: RuleBook, rule: Rule) -> list[Evidence]:
 
 def addresses(book: RuleBook, rule: Rule) -> list[str]:
     """Returns the pages that show what the rule rests on; of a recording, a page of its archive's member."""
-    return [
+    told = [link for source in rule.source for link in LINK.findall(source)]
+    shown = [
         each if isinstance(each, str) else _pins()[each.pin].link(each.member)
         for each in evidence_of(book, rule)
     ]
+    return list(dict.fromkeys([*told, *shown]))
 
 
 def citations() -> Iterator[tuple[str, str, str, Citation]]:

@@ -27,11 +27,10 @@ def field(**node):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_shape_names_its_sources_and_why_it_was_corrected(name):
+def test_a_shape_names_its_sources(name):
     found = shapes.shape(name)
     assert found["wire"] == name
     assert all(": " in source for source in found["sources"]), "each has a version and a type"
-    assert all(correction["because"] for correction in found["corrections"])
 
 
 def test_a_shape_that_is_not_there_is_told():

@@ -24,6 +24,7 @@ __all__ = [
     "SCHEMA",
     "STRICT",
     "array_findings",
+    "form_findings",
     "one_property",
     "schema_problems",
     "strict_findings",
@@ -61,6 +62,7 @@ _TYPED = {"type", "$ref", "anyOf", "enum", "oneOf", "allOf", "not", "properties"
 _BESIDE = {"default", "description", "title"}
 
 Context = tuple[str, ...]
+_KINDS = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
 def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
@@ -76,6 +78,29 @@ def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:
         reason = "In context=(), object schema missing properties."
     facts = {"name": function.get("name"), "reason": reason, "path": path(pointer)}
     yield broken(pointer, reason, **facts) if reason else met(pointer)
+
+
+def form_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:
+    """Yields a finding for each part of a schema that is no JSON Schema, or one finding without a problem."""
+    reasons = [reason for _, inner in _schemas(schema) for reason in _malformed(inner)]
+    if not isinstance(schema, dict | bool | None):
+        reasons = [f"{schema!r} is not of type 'object', 'boolean'."]
+    for reason in reasons:
+        yield broken(pointer, reason, name=name, reason=reason, path=path(pointer))
+    if not reasons:
+        yield met(pointer)
+
+
+def _malformed(schema: Json) -> Iterator[str]:
+    """Yields what the meta-schema of JSON Schema says of one schema, in the words of Python's `jsonschema`."""
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind not in _KINDS:
+        yield f"{kind!r} is not valid under any of the given schemas."
+    for key in ("required", "enum"):
+        if key in schema and not isinstance(schema[key], list | None):
+            yield f"{schema[key]!r} is not of type 'array'."
+    if "properties" in schema and not isinstance(schema["properties"], dict | None):
+        yield f"{schema['properties']!r} is not of type 'object'."
 
 
 def array_findings(name: Any, schema: Any, pointer: str) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from ...shapes import Fault
 from .._shape_faults import FaultKind, types_of
 from .refusals import WORDED, listed, path, type_name
 
-__all__ = ["REFUSALS", "say", "tolerated"]
+__all__ = ["REFUSALS", "say"]
 
 REFUSALS: Mapping[FaultKind, Refusal] = dict.fromkeys(FaultKind, WORDED)
 _ONE = {
@@ -42,36 +42,6 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
     value = fault.value[fault.key] if fault.key else fault.value
     text = f"Invalid value: '{value}'. Supported values are: {listed(fault.expected)}."
     return _facts(text, "invalid_value", place)
-
-
-def tolerated(fault: Fault, request: Request) -> bool:
-    """Tells whether OpenAI accepts a fault that its types exclude. The corpus has recordings of each case.
-
-    Lists may be empty (crewai: `"stop": []`). The model may be null if the URL names a deployment (ddtrace). The
-    API's own answers are sent back with the fields that SDKs add or leave out (magentic: `parsed_arguments`;
-    pydantic-ai: an image without its `result`; chatlas: `"sources": null`). An image's media type may be beside its
-    URL (strands: `"format": "image/png"`, in every image); no refusal of it is known.
-    """
-    if fault.kind is FaultKind.UNKNOWN_FIELD and fault.pointer.endswith("/image_url/format"):
-        return True
-    if fault.kind is FaultKind.OUT_OF_RANGE:
-        return fault.bound == "minItems"
-    if fault.pointer == "/model":
-        return fault.value is None and request.provider == "azure"
-    echoed = fault.kind in {FaultKind.UNKNOWN_FIELD, FaultKind.MISSING_FIELD} or fault.value is None
-    return echoed and _is_answer(fault, request)
-
-
-def _is_answer(fault: Fault, request: Request) -> bool:
-    """Tells whether the fault is inside a message or an item that the API produced."""
-    where, *rest = fault.path or [""]
-    items = request.body.get(str(where))
-    if where not in {"messages", "input"} or not rest or not isinstance(items, list):
-        return False
-    item = items[int(rest[0])]
-    kind = item.get("type", "message") if isinstance(item, dict) else ""
-    ours = kind in {"message", "item_reference"} or str(kind).endswith(("_output", "_response"))
-    return isinstance(item, dict) and (item.get("role") == "assistant" or not (ours or "role" in item))
 
 
 def expected(node: Mapping[str, Any]) -> str:

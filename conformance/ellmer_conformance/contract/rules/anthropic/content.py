@@ -90,11 +90,14 @@ def the_user_sends_content(request: Request) -> Iterator[Finding]:
     "EMP-009",
     MUST,
     REJECT,
-    source="recorded refusals",
+    source=[
+        "https://github.com/glowingjade/obsidian-smart-composer/issues/157",
+        "https://github.com/anthropics/claude-code/issues/6774",
+        "https://github.com/langchain-ai/langchain/pull/33390",
+    ],
     refusal=refused(
         "messages.{index}: all messages must have non-empty content except for the optional final assistant message"
     ),
-    preview=True,
     examples=[body(ASK, assistant("5"), ASK), body(ASK, {"role": "assistant", "content": ""})],
     counterexamples=[body(ASK, {"role": "assistant", "content": ""}, ASK)],
 )

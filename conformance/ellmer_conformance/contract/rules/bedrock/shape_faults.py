@@ -1,4 +1,6 @@
-"""All other shape errors: constraints in the service's words, and invalid JSON in the words of its clients."""
+"""All other shape errors. Constraints have the service's words. Its words for a value of another type are on record only
+for documents (PAIR-009, SCH-001). What clients such as botocore say before they send a request is no answer of the API.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Mapping
 from ...exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
-from .._shape_faults import FaultKind, Wording, enter, types_of
+from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, problem
 from ._rulebook import (
     ASK,
     CONSTRAINT,
@@ -25,23 +27,6 @@ from ._rulebook import (
     user,
 )
 
-_PYTHON = {
-    "string": "<class 'str'>",
-    "boolean": "<class 'bool'>",
-    "integer": "<class 'int'>",
-    "number": "<class 'float'>, <class 'decimal.Decimal'>, <class 'int'>",
-    "array": "<class 'list'>, <class 'tuple'>",
-    "object": "<class 'dict'>",
-}
-_CLASSES = {
-    bool: "bool",
-    int: "int",
-    float: "float",
-    str: "str",
-    list: "list",
-    dict: "dict",
-    type(None): "NoneType",
-}
 _MUST = {
     "minimum": "have value greater than or equal to {}",
     "maximum": "have value less than or equal to {}",
@@ -64,31 +49,16 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
             )
         case FaultKind.OUT_OF_RANGE:
             return _unfit(fault.pointer, _MUST[fault.bound].format(fault.expected), fault.value)
-        case FaultKind.UNKNOWN_FIELD:
-            place = _place(fault.pointer.rpartition("/")[0])
-            return {"text": f'Unknown parameter in {place or "input"}: "{fault.key}"'}
-    found = _CLASSES[type(fault.value)]
-    valid = ", ".join(_PYTHON[name] for name in types_of(fault.expected) if name in _PYTHON)
-    name = _place(fault.pointer)
-    text = f"Invalid type for parameter {name}, value: {fault.value}, type: <class '{found}'>, valid types: {valid}"
-    return {"text": text}
+    return {"text": f"{fault.pointer}: {problem(fault)}{UNRECORDED}"}
 
 
 def _unfit(pointer: str, must: str, value: object) -> Mapping[str, str]:
     return unfit(pointer, "", must, value).facts
 
 
-def _place(pointer: str) -> str:
-    """Returns `messages[0].content` for `/messages/0/content`, in botocore's notation."""
-    steps = pointer.strip("/").split("/")
-    return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps).strip(".")
-
-
-CLIENT = refused("Parameter validation failed:\n{text}")
 REFUSALS: Mapping[FaultKind, Refusal] = {
     **dict.fromkeys(FaultKind, CONSTRAINT),
-    FaultKind.UNKNOWN_FIELD: CLIENT,
-    FaultKind.WRONG_TYPE: CLIENT,
+    FaultKind.WRONG_TYPE: refused("{text}"),
 }
 
 enter(
@@ -97,10 +67,8 @@ enter(
         "bedrock",
         say,
         REFUSALS,
-        "https://github.com/boto/botocore (service model, validate.py)",
         loop(result("a"), IMAGE, inferenceConfig={"maxTokens": 5, "temperature": 0.5}),
         {
-            FaultKind.UNKNOWN_FIELD: [body(ASK, inferenceConfig={"bogus": 1}), body(user({"bogus": {}}))],
             FaultKind.MISSING_FIELD: [body(ASK, toolConfig={})],
             FaultKind.WRONG_TYPE: [
                 {"messages": "x"},
@@ -114,5 +82,6 @@ enter(
             FaultKind.OUT_OF_RANGE: [body(ASK, toolConfig=spec(description=""))],
         },
         ignored=frozenset({"model"}),
+        undecided=[body(ASK, inferenceConfig={"bogus": 1}), body(user({"bogus": {}}))],
     ),
 )

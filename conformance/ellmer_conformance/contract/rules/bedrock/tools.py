@@ -6,8 +6,24 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...readers.bedrock import blocks, messages
+from ...readers.json_access import elements, object_of
 from ...rule import Finding, broken, met
-from ._rulebook import ASK, LLAMA, MAVERICK, MUST, REJECT, TOOLS, body, book, loop, refused, result
+from ._rulebook import (
+    ASK,
+    LLAMA,
+    MAVERICK,
+    MUST,
+    NOVA,
+    NOVA_LITE,
+    PASSED_ON,
+    REJECT,
+    TOOLS,
+    body,
+    book,
+    loop,
+    refused,
+    result,
+)
 
 
 @book.rule(
@@ -32,6 +48,36 @@ def palmyra_has_no_status(request: Request) -> Iterator[Finding]:
                 yield (
                     broken(f"{place}/toolResult/status", "the result has a `status`") if told else met(place)
                 )
+
+
+@book.rule(
+    "REQ-079",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/NousResearch/hermes-agent/issues/97281",
+        "https://github.com/danny-avila/LibreChat/issues/13838",
+    ],
+    refusal=refused(
+        f"{PASSED_ON}Malformed input request: #/toolConfig/tools/{{index}}: extraneous key [cachePoint] is not permitted, "
+        "please reformat your input and try again."
+    ),
+    models=NOVA,
+    examples=[body(ASK, toolConfig=TOOLS, model=NOVA_LITE)],
+    counterexamples=[
+        body(
+            ASK, toolConfig={"tools": [*TOOLS["tools"], {"cachePoint": {"type": "default"}}]}, model=NOVA_LITE
+        )
+    ],
+)
+def nova_caches_no_tools(request: Request) -> Iterator[Finding]:
+    """The tools for Nova have no cache point. Its system prompt and messages may have one.
+
+    Fix: set the cache point in `system`.
+    """
+    for place, tool in elements(object_of(request.body.get("toolConfig")).get("tools"), "/toolConfig/tools"):
+        marked, index = "cachePoint" in tool, place.rpartition("/")[2]
+        yield broken(place, "a cache point", index=index) if marked else met(place)
 
 
 @book.rule(

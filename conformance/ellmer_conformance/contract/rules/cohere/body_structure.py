@@ -121,7 +121,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (c4ai-aya-vision-8b)",
     refusal=refused("tool_choice is not supported for this model"),
-    models=AYA,
+    models=[*AYA, "command-light*"],
     examples=[body(ASK, model="c4ai-aya-vision-8b")],
     counterexamples=[body(ASK, tools=[TOOL], tool_choice="REQUIRED", model="c4ai-aya-vision-8b")],
 )

@@ -8,7 +8,7 @@ from ...exchange import Json, Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import UNRECORDED, FaultKind, Wording, enter, kind_of, problem, types_of
-from ._rulebook import ASK, ERRORS, SCHEMA, TOOL, body, book, call, result
+from ._rulebook import ASK, SCHEMA, TOOL, body, book, call, result
 
 _SEE = "For proper usage, please refer to https://docs.cohere.com/reference/chat"
 _GO = {"integer": "int32", "number": "float64", "boolean": "bool", "string": "string", "object": "Object"}
@@ -72,7 +72,6 @@ enter(
                 f"invalid type: parameter '{{key}}' is of type {{got}} but should be of type {{type}}. {_SEE}"
             ),
         },
-        f"{ERRORS} and https://github.com/BerriAI/litellm/pull/14691",
         body(ASK, tools=[TOOL], response_format=_FORMAT, k=5),
         {
             FaultKind.UNKNOWN_FIELD: [

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.gemini import contents, get, key_of, parts
-from ...readers.json_access import decoded
+from ...readers.gemini import contents, get, key_of, parts, snake
+from ...readers.json_access import decoded, words
 from ...rule import Finding, broken, met
 from .._media import PNG, redacted
 from ._proto import proto
@@ -90,16 +90,15 @@ def contents_are_there(request: Request) -> Iterator[Finding]:
     ],
     refusal=refused("* GenerateContentRequest.contents[{index}].parts: contents.parts must not be empty.\n"),
     examples=[body(user(text("")))],
-    counterexamples=[body(user()), body(ASK, model(), ASK)],
+    counterexamples=[body(user())],
 )
 def contents_have_parts(request: Request) -> Iterator[Finding]:
-    """A content has at least one part.
+    """A content of the user has at least one part. A turn of the model may have none.
 
-    Why: the client sent back an answer without text. Fix: leave the content out, or send `{"text": ""}`,
-    which is accepted.
+    Why: the client sent an empty message. Fix: leave the content out, or send `{"text": ""}`, which is accepted.
     """
     for index, (pointer, content) in enumerate(contents(request.body)):
-        given = bool(content.get("parts"))
+        given = bool(content.get("parts")) or content.get("role") == "model"
         yield met(pointer) if given else broken(pointer, "the content has no parts", index=index)
 
 
@@ -123,6 +122,80 @@ def parts_hold_something(request: Request) -> Iterator[Finding]:
     for i, (pointer, content) in enumerate(contents(request.body)):
         for j, (place, part) in enumerate(parts(content, pointer)):
             yield met(place) if part else broken(place, "the part is empty", content=i, part=j)
+
+
+@book.rule(
+    "EMP-011",
+    MUST,
+    REJECT,
+    source="https://github.com/router-for-me/CLIProxyAPI/issues/1293 (contents)",
+    refusal=refused(
+        "* GenerateContentRequest.system_instruction.parts[{part}].data: "
+        "required oneof field 'data' must have one initialized field\n"
+    ),
+    examples=[body(ASK, systemInstruction={"parts": [text("Be brief.")]})],
+    counterexamples=[body(ASK, systemInstruction={"parts": [{}]})],
+)
+def the_system_prompt_has_text(request: Request) -> Iterator[Finding]:
+    """A part of `systemInstruction` is not empty.
+
+    Fix: leave the part out.
+    """
+    prompt = get(request.body, "systemInstruction")
+    for index, (place, part) in enumerate(parts(prompt, f"/{key_of(request.body, 'systemInstruction')}")):
+        yield met(place) if part else broken(place, "the part is empty", part=index)
+
+
+#: The fields of a part of which it has one.
+DATA = frozenset(
+    words("text inline_data function_call function_response file_data executable_code code_execution_result")
+)
+
+
+@book.rule(
+    "REQ-077",
+    MUST,
+    REJECT,
+    source="https://protobuf.dev/programming-guides/json/ (a oneof)",
+    refusal=refused(
+        "Invalid value at 'contents[{content}].parts[{part}]' (oneof), oneof field 'data' is already set. Cannot set "
+        "'{key}'"
+    ),
+    examples=[body(user(text("Hi"), IMAGE))],
+    counterexamples=[body(user({**text("Hi"), **IMAGE}))],
+)
+def parts_hold_one_thing(request: Request) -> Iterator[Finding]:
+    """A part has one kind of data: text, a file, a call or a result.
+
+    Fix: make a part for each.
+    """
+    for i, (pointer, content) in enumerate(contents(request.body)):
+        for j, (place, part) in enumerate(parts(content, pointer)):
+            found = [key for key in part if snake(key) in DATA and part[key] is not None]
+            facts = {"content": i, "part": j, "key": found[1] if len(found) > 1 else ""}
+            yield met(place) if len(found) < 2 else broken(place, "two kinds of data", **facts)
+
+
+@book.rule(
+    "REQ-078",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/continuedev/continue/issues/7849 (Vertex AI)",
+        "https://github.com/continuedev/continue/issues/2702",
+    ],
+    refusal=refused(
+        "* GenerateContentRequest.generation_config.stop_sequences: the number of stop_sequences must not exceed 5\n"
+    ),
+    examples=[body(ASK, generationConfig={"stopSequences": [".", "!"]})],
+    counterexamples=[body(ASK, generationConfig={"stopSequences": [".", "!", "?", ";", ":", ","]})],
+)
+def few_sequences_stop(request: Request) -> Iterator[Finding]:
+    """A request has at most five stop sequences."""
+    found = get(get(request.body, "generationConfig"), "stopSequences")
+    if isinstance(found, list):
+        place = "/generationConfig/stopSequences"
+        yield met(place) if len(found) <= 5 else broken(place, f"{len(found)} stop sequences")
 
 
 @book.rule(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from ...exchange import Json, Request
 from ...readers.gemini import contents, get, key_of, parts
 from ...readers.json_access import object_of, text_of
@@ -15,6 +17,10 @@ _THOUGHT = (
 )
 _TESTS = (
     "https://github.com/maruel/genai/blob/adf2e655e8f588ad91e2c099bc90223011c4645c/providers/"
+    "gemini/testdata/TestClient/Scoreboard/"
+)
+_OLDER = (
+    "https://github.com/maruel/genai/blob/526f6fa8fc15d190e725008367fe12b5ef9c2aab/providers/"
     "gemini/testdata/TestClient/Scoreboard/"
 )
 _MIRASCOPE = "https://github.com/Mirascope/mirascope/blob/a6f93234d54784befae87d8ca511401109cffe18/"
@@ -96,6 +102,7 @@ enter(
                 refused("Logprobs is not enabled for this model"),
                 refused("LogProbs is not supported in streaming mode"),
             ),
+            since=date(2025, 9, 1),  # accepted before
         ),
         Lack(
             "REQ-047",
@@ -158,6 +165,20 @@ enter(
             body(user({"text": "Hi"}), named="gemini-2.0-flash"),
             body(user(_FILE), named="gemini-2.0-flash"),
             (refused("Unsupported file uri: {value}"),),
+        ),
+        Lack(
+            "IMG-019",
+            "Before 2026, a file for Gemini 2.5 was uploaded to Google, or was a YouTube video.",
+            ("gemini-2.5*",),
+            refused("Unsupported file uri: {value}"),
+            (
+                "recorded refusals (gemini-2.5-flash, gemini-2.5-pro)",
+                f"{_OLDER}gemini-2.5-flash/GenStreamMultiModal-Audio-aac-URL.yaml",
+            ),
+            _foreign,
+            body(user({"text": "Hi"}), named="gemini-2.5-flash"),
+            body(user(_FILE), named="gemini-2.5-flash"),
+            until=date(2026, 1, 1),
         ),
     ],
 )

@@ -75,7 +75,6 @@ enter(
         "gemini",
         say,
         dict.fromkeys(FaultKind, refused("{text}")),
-        "https://github.com/googleapis/python-genai (types)",
         body(
             ASK, model(call()), user(answer(), IMAGE), tools=TOOLS, generationConfig={"topK": 5, "seed": None}
         ),

@@ -100,14 +100,20 @@ def functions_or_json(request: Request) -> Iterator[Finding]:
         "https://github.com/musistudio/claude-code-router/pull/1207",
     ],
     refusal=refused("Function calling config is set without function_declarations."),
-    examples=[body(ASK, tools=TOOLS, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
+    examples=[
+        body(ASK, tools=TOOLS, toolConfig={"functionCallingConfig": {"mode": "ANY"}}),
+        body(ASK, tools=[{"googleSearch": {}}], toolConfig={"functionCallingConfig": {"mode": "AUTO"}}),
+    ],
     counterexamples=[body(ASK, toolConfig={"functionCallingConfig": {"mode": "ANY"}})],
 )
 def a_choice_has_functions(request: Request) -> Iterator[Finding]:
-    """A request with a function calling config also declares functions."""
+    """A request with a function calling config also has tools.
+
+    The refusals on record are of requests without any tool. With Google's own tools only, such a config is accepted.
+    """
     config = get(get(request.body, "toolConfig"), "functionCallingConfig")
     if config:
-        declared = any(True for _ in declarations(request.body))
+        declared = bool(get(request.body, "tools")) or any(True for _ in declarations(request.body))
         place = f"/{key_of(request.body, 'toolConfig')}"
         yield met(place) if declared else broken(place, "no functions are declared")
 

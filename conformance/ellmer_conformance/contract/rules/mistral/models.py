@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Json, Request
 from ...readers.json_access import elements
@@ -42,6 +43,23 @@ THREE_B = "ministral-3b-latest"
 )
 def some_models_see_nothing(request: Request) -> Iterator[Finding]:
     """Images are sent only to vision models; Voxtral and Mistral Vibe models do not accept them."""
+    yield from _without(request.body, "image_url")
+
+
+@book.rule(
+    "REQ-026",
+    MUST,
+    REJECT,
+    source="https://github.com/maruel/genai/blob/526f6fa8fc15d190e725008367fe12b5ef9c2aab/providers/mistral/testdata/"
+    "TestClient/Scoreboard/ministral-3b-latest/GenStreamMultiModal-Image-gif-Inline.yaml",
+    refusal=incapable("Image input is not enabled for this model"),
+    models=["ministral-3b*", "ministral-8b*"],
+    until=date(2025, 12, 2),  # the day of the first Ministral that sees
+    examples=[body(ASK, model=THREE_B)],
+    counterexamples=[body(user(IMAGE), model=THREE_B)],
+)
+def ministral_once_saw_nothing(request: Request) -> Iterator[Finding]:
+    """The first Ministral models do not accept images."""
     yield from _without(request.body, "image_url")
 
 
@@ -105,7 +123,7 @@ def thoughts_go_back_to_thinkers(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (ministral-3b-latest)",
     refusal=incapable("Logprobs are not enabled for this model"),
-    models=["ministral-3b*"],
+    models=["ministral-3b*", "mistral-small*"],
     examples=[body(ASK, model=THREE_B)],
     counterexamples=[body(ASK, logprobs=True, model=THREE_B)],
 )

@@ -91,9 +91,9 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
     MUST,
     REJECT,
     source=[
-        "https://github.com/nearai/ironclaw/issues/1241",
-        "https://github.com/karthink/gptel/issues/1203",
-        "https://github.com/langchain-ai/langchain/issues/24668",
+        "https://github.com/mistralai/mistral-vibe/issues/1075 (devstral-medium-2512)",
+        "https://github.com/nearai/ironclaw/issues/1241 (mistral-large-latest)",
+        "https://github.com/anomalyco/opencode/issues/1680 (mistral-large-latest)",
         VALIDATOR,
     ],
     refusal=Refusal(
@@ -101,9 +101,9 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
         type="invalid_function_call",
         code="3280",
     ),
-    preview=True,  # the service checked it in 2026-03; newer tokenizers do not, and since when it follows is unknown
-    examples=[body(ASK, call(A), result(A))],
-    counterexamples=[body(ASK, call("call_1"), result("call_1"))],
+    models=["devstral*", "mistral-large*"],  # others are recorded to accept longer ids
+    examples=[body(ASK, call(A), result(A), model="devstral-medium-2512")],
+    counterexamples=[body(ASK, call("call_1"), result("call_1"), model="devstral-medium-2512")],
 )
 def ids_have_nine_letters(request: Request) -> Iterator[Finding]:
     """The id of a tool call has nine letters and digits, in the call and in its result.

@@ -60,7 +60,6 @@ enter(
         "mistral",
         say,
         dict.fromkeys(FaultKind, INVALID),
-        "https://github.com/mistralai/client-python (types)",
         body(ASK, call(A), result(A), user(_TEXT, IMAGE), tools=[TOOL], temperature=0.5),
         {
             FaultKind.UNKNOWN_FIELD: [body(ASK, bogus=1), body(ASK, tools=[{**TOOL, "bogus": 1}])],

@@ -6,6 +6,7 @@ order.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
@@ -130,6 +131,45 @@ def few_logprobs_are_asked_for(request: Request) -> Iterator[Finding]:
     count = request.body.get("top_logprobs")
     if isinstance(count, int):
         yield met("/top_logprobs") if 0 <= count <= 20 else broken("/top_logprobs", f"it is {count}")
+
+
+@book.rule(
+    "REQ-080",
+    MUST,
+    REJECT,
+    source="https://github.com/ollama/ollama/issues/17837",
+    refusal=Refusal(
+        'invalid think value: "{value}" (must be "high", "medium", "low", "max", true, or false)'
+    ),
+    formerly=[Refusal('invalid think value: "{value}" (must be "high", "medium", "low", true, or false)')],
+    examples=[body(ASK, think="high"), body(ASK, think=False)],
+    counterexamples=[body(ASK, think="loud"), body(ASK, think="true")],
+)
+def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
+    """`think` is a boolean, or one of `high`, `medium`, `low` and `max`."""
+    value = request.body.get("think")
+    if isinstance(value, str):
+        known = value in {"", "high", "medium", "low", "max"}
+        yield met("/think") if known else broken("/think", f"{value!r} is no effort", value=value)
+
+
+@book.rule(
+    "REQ-081",
+    MUST,
+    REJECT,
+    source="https://github.com/jakubburkiewicz/node-red-contrib-ollama/issues/22",
+    refusal=Refusal('invalid format: "{value}"; expected "json" or a valid JSON Schema object'),
+    formerly=[Refusal('invalid format: expected "json" or a JSON schema')],
+    examples=[body(ASK, format="json"), body(ASK, format={"type": "object"})],
+    counterexamples=[body(ASK, format="xml"), body(ASK, format=[{"type": "object"}])],
+)
+def the_format_is_known(request: Request) -> Iterator[Finding]:
+    """`format` is `json` or a JSON Schema."""
+    value = request.body.get("format")
+    if isinstance(value, str | list):
+        shown = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+        known = value in ("", "json")
+        yield met("/format") if known else broken("/format", f"{shown} is no format", value=shown)
 
 
 def _calls(request: Json) -> Iterator[tuple[str, Json]]:

@@ -8,7 +8,7 @@ from ...exchange import Request
 from ...rule import Refusal
 from ...shapes import Fault
 from .._shape_faults import FaultKind, Wording, enter, types_of
-from ._rulebook import ASK, SERVER, TOOL, body, book, call, result
+from ._rulebook import ASK, TOOL, body, book, call, result
 
 _GO = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _TYPES = {
@@ -51,7 +51,6 @@ enter(
                 "json: cannot unmarshal {got} into Go struct field ChatRequest.{field} of type {type}"
             )
         },
-        SERVER,
         body(ASK, call("a"), result("a"), tools=[TOOL], options={"temperature": 0.5}, bogus=1),
         {
             FaultKind.WRONG_TYPE: [

@@ -150,7 +150,7 @@ def an_image_in_a_result_is_not_seen(request: Request) -> Iterator[Finding]:
         code="invalid_value",
         param="{path}",
     ),
-    models=["gpt-5*", "!*audio*"],
+    models=["gpt-5*", "gpt-4.1*", "o4-mini*", "!*audio*"],
     examples=[body(_user(IMAGE), model="gpt-5-mini")],
     counterexamples=[body(_user(SOUND), model="gpt-5-mini")],
 )

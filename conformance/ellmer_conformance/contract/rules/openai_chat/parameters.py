@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
-from .._openai.client_keys import enter_client_keys
+from .._openai.client_keys import enter_client_keys, enter_metadata
 from .._openai.refusals import (
     OUT_OF_RANGE,
     WORDED,
@@ -114,6 +114,7 @@ def lists_are_short(request: Request) -> Iterator[Finding]:
 
 
 enter_client_keys(book, body, ASK)
+enter_metadata(book, body, ASK)
 
 
 @book.rule(

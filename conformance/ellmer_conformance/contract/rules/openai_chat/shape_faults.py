@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._openai.shape_faults import REFUSALS, say, tolerated
+from .._openai.shape_faults import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, TOOL, body, book, call, result
 
@@ -14,14 +14,13 @@ enter(
         "openai-chat",
         say,
         REFUSALS,
-        "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)",
         body(
             ASK, call("a"), result("a"), {"role": "user", "content": [_PART, IMAGE]}, tools=[TOOL], stop=["."]
         ),
         {
             FaultKind.UNKNOWN_FIELD: [
                 body({"role": "user", "content": [{**_PART, "bogus": 1}]}),
-                body(ASK, tools=[{**TOOL, "bogus": 1}]),
+                body(ASK, response_format={"type": "text", "bogus": 1}),
             ],
             FaultKind.MISSING_FIELD: [
                 body({"role": "user", "content": [{"type": "image_url", "image_url": {}}]}),
@@ -40,6 +39,6 @@ enter(
             ],
             FaultKind.OUT_OF_RANGE: [body(ASK, tools=[TOOL], frequency_penalty=5)],
         },
-        tolerated=tolerated,
+        undecided=[body(ASK, {"role": "assistant", "content": "5", "bogus": 1}, ASK)],
     ),
 )

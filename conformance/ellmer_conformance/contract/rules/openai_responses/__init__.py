@@ -15,6 +15,7 @@ for _part in (
     "shape_faults",
     "features",
     "media",
+    "replayed_items",
     "order",
 ):
     import_module(f".{_part}", __name__)

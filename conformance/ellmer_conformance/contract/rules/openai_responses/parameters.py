@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
-from .._openai.client_keys import enter_client_keys
+from .._media import redacted
+from .._openai.client_keys import enter_client_keys, enter_metadata
 from .._openai.refusals import (
     EFFORTS,
     OUT_OF_RANGE,
@@ -72,6 +73,7 @@ def numbers_are_in_range(request: Request) -> Iterator[Finding]:
         "'conversation'.",
         code="mutually_exclusive_parameters",
     ),
+    preview=True,  # the reference says so; no refusal is on record
     examples=[body(ASK, previous_response_id="resp_1")],
     counterexamples=[body(ASK, previous_response_id="resp_1", conversation="conv_1")],
 )
@@ -208,6 +210,7 @@ def options_have_their_types(request: Request) -> Iterator[Finding]:
 
 
 enter_client_keys(book, body, ASK)
+enter_metadata(book, body, ASK)
 
 
 @book.rule(
@@ -224,3 +227,42 @@ def who_does_not_think_encrypts_nothing(request: Request) -> Iterator[Finding]:
     """Encrypted reasoning is requested only from reasoning models."""
     asked = "reasoning.encrypted_content" in items_of(request.body.get("include"))
     yield broken("/include", "this model has no thoughts") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-037",
+    MUST,
+    REJECT,
+    source="https://github.com/BerriAI/litellm/issues/5803 (Chat Completions, whose validator is the same)",
+    refusal=refused(
+        "The 'stream_options' parameter is only allowed when 'stream' is enabled.", param="stream_options"
+    ),
+    examples=[body(ASK, stream=True, stream_options={"include_obfuscation": False})],
+    counterexamples=[body(ASK, stream_options={"include_obfuscation": False})],
+)
+def stream_options_are_of_streams(request: Request) -> Iterator[Finding]:
+    """`stream_options` requires `stream`."""
+    if request.body.get("stream_options"):
+        place = "/stream_options"
+        streamed = request.body.get("stream") is True
+        yield met(place) if streamed else broken(place, "`stream_options` without `stream`")
+
+
+@book.rule(
+    "REQ-075",
+    MUST,
+    REJECT,
+    source="https://github.com/continuedev/continue/issues/11494 (the ids of items)",
+    refusal=refused(
+        "Invalid 'previous_response_id': '{id}'. Expected an ID that begins with 'resp'.",
+        code="invalid_value",
+        param="previous_response_id",
+    ),
+    examples=[body(ASK, previous_response_id="resp_1")],
+    counterexamples=[body(ASK, previous_response_id="chatcmpl-1")],
+)
+def a_response_is_continued(request: Request) -> Iterator[Finding]:
+    """`previous_response_id` is the id of a response: `resp…`."""
+    id, place = request.body.get("previous_response_id"), "/previous_response_id"
+    if isinstance(id, str) and not redacted(id):
+        yield met(place) if id.startswith("resp") else broken(place, f"{id!r} is no response", id=id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._openai.shape_faults import REFUSALS, say, tolerated
+from .._openai.shape_faults import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, TOOL, body, book, call, output
 
@@ -14,7 +14,6 @@ enter(
         "openai-responses",
         say,
         REFUSALS,
-        "https://github.com/openai/openai-openapi (CreateResponse)",
         body(
             ASK,
             call("a"),
@@ -25,7 +24,6 @@ enter(
         ),
         {
             FaultKind.UNKNOWN_FIELD: [
-                body(ASK, tools=[{**TOOL, "bogus": 1}]),
                 body({"role": "user", "content": [{**_PART, "bogus": 1}]}),
                 body(ASK, reasoning={"bogus": 1}),
             ],
@@ -45,6 +43,6 @@ enter(
             ],
             FaultKind.OUT_OF_RANGE: [body(ASK, output("x" * 65))],
         },
-        tolerated=tolerated,
+        undecided=[body(ASK, tools=[{**TOOL, "bogus": 1}])],
     ),
 )

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...readers import openai_responses as wire
-from ...readers.json_access import object_of
+from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
-from .._openai.refusals import WORDED, misnamed, path
+from .._openai.refusals import WORDED, misnamed, path, refused
 from .._openai.schemas import (
     ARRAYS,
     CLOSED,
@@ -138,3 +138,29 @@ def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
 
 def _functions(request: Json) -> Iterator[tuple[str, Json]]:
     return ((pointer, tool) for pointer, tool in wire.tools(request) if tool.get("type") == "function")
+
+
+@book.rule(
+    "REQ-072",
+    MUST,
+    REJECT,
+    source="https://github.com/vllm-project/vllm/pull/40399 (asked of the API)",
+    refusal=refused("Tool choice 'function' not found in 'tools' parameter.", param="tool_choice"),
+    examples=[body(ASK, tools=[TOOL], tool_choice={"type": "function", "name": TOOL["name"]})],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice={"type": "function", "name": "multiply"})],
+)
+def the_choice_is_declared(request: Request) -> Iterator[Finding]:
+    """A `tool_choice` that names a function names a declared one."""
+    choice = object_of(request.body.get("tool_choice"))
+    if choice.get("type") == "function" and isinstance(choice.get("name"), str):
+        declared = {tool.get("name") for tool in _declared(request.body.get("tools"))}
+        problem = f"{choice['name']!r} is not declared"
+        yield met("/tool_choice") if choice["name"] in declared else broken("/tool_choice", problem)
+
+
+def _declared(tools: Any) -> Iterator[Json]:
+    """Yields the declared functions, also those in a namespace."""
+    for tool in items_of(tools):
+        if isinstance(tool, dict):
+            yield tool
+            yield from _declared(tool.get("tools"))

@@ -118,6 +118,23 @@ def the_temperature_is_in_range(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "REQ-082",
+    MUST,
+    REJECT,
+    source="https://github.com/anthropics/anthropic-sdk-typescript/issues/484",
+    refusal=refused("top_p: range: -1 or 0..1"),
+    examples=[body(ASK, top_p=1), body(ASK, top_p=-1)],
+    counterexamples=[body(ASK, top_p=1.5)],
+)
+def the_share_is_in_range(request: Request) -> Iterator[Finding]:
+    """`top_p` is between 0 and 1, or -1 for none."""
+    value = request.body.get("top_p")
+    if isinstance(value, int | float):
+        fits = value == -1 or 0 <= value <= 1
+        yield met("/top_p") if fits else broken("/top_p", f"`top_p` is {value}")
+
+
+@book.rule(
     "THK-014",
     MUST,
     REJECT,

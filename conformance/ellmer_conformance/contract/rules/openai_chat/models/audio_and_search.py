@@ -98,7 +98,7 @@ def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal of an image (gpt-audio)",
     refusal=refused("This model does not support image_url content.", code="invalid_value", param="{path}"),
-    models=["gpt-audio*"],
+    models=["gpt-audio*", "gpt-4o-audio*"],
     examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="gpt-audio", modalities=["audio"])],
 )

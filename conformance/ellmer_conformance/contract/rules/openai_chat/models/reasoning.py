@@ -141,6 +141,9 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
         code="unsupported_parameter",
         param="logprobs",
     ),
+    formerly=[
+        Refusal("You are not allowed to request logprobs from this model", 403, type="invalid_request_error")
+    ],
     models=[*REASONING, "gpt-5.6*", *NO_CHAT],
     examples=[body(ASK, model="gpt-5-mini")],
     counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],

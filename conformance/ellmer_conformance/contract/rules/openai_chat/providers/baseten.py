@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 from ....exchange import Request
 from ....readers.json_access import object_of
@@ -10,6 +11,7 @@ from ....rule import Refusal
 from ..._refused_features import Lack, enter
 from .._features import a_part, logprobs
 from .._rulebook import ASK, IMAGE, body
+from ._capabilities import recordings, refusing_models
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -17,10 +19,8 @@ _TESTS = (
     "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
     "baseten/testdata/TestClient/Scoreboard/"
 )
-_OLDER = (
-    "https://github.com/maruel/genai/blob/af299aacd3da59239a3be5e0a1eaf99eb25b1365/providers/"
-    "baseten/testdata/TestClient/Scoreboard/"
-)
+_BLIND, _SILENT = "image_url is not supported", "returning log probs is not supported"
+_STRICTER = date(2026, 6, 6)  # the day of the first recording in which it is refused
 
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
@@ -66,8 +66,18 @@ enter(
         Lack(
             "REQ-051",
             "Images are sent only to models that accept them (the error text of another engine).",
+            refusing_models("baseten", "images", _BLIND),
+            _refused(_BLIND),
+            recordings("baseten", "images", _BLIND),
+            a_part("image_url"),
+            body(ASK, model=_M2),
+            body(_PICTURE, model=_M2),
+        ),
+        Lack(
+            "REQ-052",
+            "Images are sent to gpt-oss only before June 2026, when they were ignored.",
             ("openai/gpt-oss*",),
-            _refused("image_url is not supported"),
+            _refused(_BLIND),
             (
                 "recorded refusal (gpt-oss-120b)",
                 f"{_TESTS}openai/gpt-oss-120b_thinking/GenSyncMultiModal-Image-jpg-URL.yaml",
@@ -75,10 +85,24 @@ enter(
             a_part("image_url"),
             body(ASK, model=_OSS),
             body(_PICTURE, model=_OSS),
+            since=_STRICTER,
         ),
         Lack(
             "STO-016",
             "The schema of an answer has a name.",
+            ("deepseek-ai/DeepSeek-V4*", "zai-org/GLM-5.*"),
+            _refused("Validation: `response_format.json_schema.name` cannot be empty"),
+            (
+                "recorded refusals (DeepSeek-V4-Pro, GLM-5.2)",
+                f"{_TESTS}deepseek-ai/DeepSeek-V4-Pro_thinking/GenStream-JSONSchema.yaml",
+            ),
+            _unnamed,
+            body(ASK, model=_V4),
+            body(ASK, model=_V4, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
+        ),
+        Lack(
+            "STO-018",
+            "The schema of an answer of gpt-oss has a name since June 2026.",
             ("openai/gpt-oss*",),
             _refused("Validation: `response_format.json_schema.name` cannot be empty"),
             (
@@ -88,16 +112,14 @@ enter(
             _unnamed,
             body(ASK, model=_OSS),
             body(ASK, model=_OSS, response_format={"type": "json_schema", "json_schema": {"schema": {}}}),
+            since=_STRICTER,
         ),
         Lack(
             "REQ-053",
             "Log probabilities are requested only from models that return them.",
-            ("MiniMaxAI/*",),
-            _refused("returning log probs is not supported"),
-            (
-                "recorded refusal (MiniMax-M2.5)",
-                f"{_OLDER}MiniMaxAI/MiniMax-M2.5_thinking/GenStream-TopLogprobs.yaml",
-            ),
+            refusing_models("baseten", "logprobs", _SILENT),
+            _refused(_SILENT),
+            recordings("baseten", "logprobs", _SILENT),
             logprobs,
             body(ASK, model=_M2),
             body(ASK, model=_M2, logprobs=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 
 from ....exchange import Request
 from ....rule import Refusal
@@ -56,6 +57,7 @@ enter(
             forced,
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="auto"),
             body(ASK, model=_OSS, tools=[TOOL], tool_choice="required"),
+            until=date(2025, 12, 12),  # accepted in the recordings of that day and later
         ),
         Lack(
             "STO-016",
@@ -114,8 +116,6 @@ enter_shape(
                 "{text}", type="invalid_request_error", param="validation_error", code="wrong_api_format"
             ),
         ),
-        "https://github.com/Alishahryar1/free-claude-code/issues/1136 "
-        "https://github.com/egoist/chatwise-releases/issues/1325 (pydantic)",
         body(ASK, call("a"), result("a"), tools=[TOOL]),
         {
             FaultKind.UNKNOWN_FIELD: [

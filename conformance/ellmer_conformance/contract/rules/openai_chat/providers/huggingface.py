@@ -139,15 +139,29 @@ enter(
         Lack(
             "STO-016",
             "The schema of a response format is in `schema` (the error text of a provider that reports missing schemas).",
-            ("meta-llama/Llama-3.1-8B-Instruct",),
+            ("meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Llama-3.3-70B-Instruct"),
             Refusal(_FEATURES.format(what="structured outputs"), type="INVALID_REQUEST_BODY"),
             (
-                "recorded refusals (Llama-3.1-8B-Instruct)",
+                "recorded refusals (Llama-3.1-8B-Instruct, Llama-3.3-70B-Instruct)",
                 f"{_TESTS}meta-llama/Llama-3.1-8B-Instruct/GenSync-JSONSchema.yaml",
             ),
             _bare,
             body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
             body(ASK, model=_LLAMA, response_format=_BARE),
+        ),
+        Lack(
+            "REQ-053",
+            "Images are sent only to models that accept them (the error text of another provider).",
+            ("meta-llama/Llama-3.[13]-*",),
+            Refusal(_FEATURES.format(what="vision"), type="INVALID_REQUEST_BODY"),
+            (
+                "recorded refusals (Llama-3.1-8B-Instruct, Llama-3.3-70B-Instruct)",
+                f"{_TESTS}meta-llama/Llama-3.1-8B-Instruct/GenStreamMultiModal-Image-jpg-URL.yaml",
+                f"{_TESTS}meta-llama/Llama-3.3-70B-Instruct/GenStreamMultiModal-Image-jpg-URL.yaml",
+            ),
+            a_part("image_url"),
+            body(ASK, model=_LLAMA),
+            body({"role": "user", "content": [IMAGE]}, model=_LLAMA),
         ),
         Lack(
             "REQ-052",

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from ....rule import Refusal
 from ..._refused_features import Lack, enter
-from .._features import a_part, functions
+from .._features import a_part, forced, functions
 from .._rulebook import ASK, IMAGE, TOOL, body
+from ._capabilities import refusing_models
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.
@@ -34,7 +35,11 @@ enter(
         Lack(
             "REQ-052",
             "Tools are sent only to models that a provider serves with tools.",
-            ("google/gemma-3-12b*", "google/gemma-3-4b*"),
+            (
+                "google/gemma-3-12b*",
+                "google/gemma-3-4b*",
+                *refusing_models("openrouter", "tools", "support tool use"),
+            ),
             Refusal(
                 "No endpoints found that support tool use. To learn more about provider routing, visit: "
                 "https://openrouter.ai/docs/provider-routing",
@@ -44,6 +49,23 @@ enter(
             functions(),
             body(ASK, model=_GEMMA),
             body(ASK, model=_GEMMA, tools=[TOOL]),
+        ),
+        Lack(
+            "REQ-054",
+            "A tool choice is sent only to models that a provider serves with it.",
+            ("mistralai/mistral-7b-instruct:free",),
+            Refusal(
+                "No endpoints found that support the provided 'tool_choice' value. To learn more about provider routing, "
+                "visit: https://openrouter.ai/docs/provider-routing",
+                404,
+            ),
+            (
+                "recorded refusal (mistral-7b-instruct:free)",
+                f"{_TESTS}mistralai_mistral_7b_instruct_free/object_streaming.json",
+            ),
+            forced,
+            body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL]),
+            body(ASK, model="mistralai/mistral-7b-instruct:free", tools=[TOOL], tool_choice="required"),
         ),
         Lack(
             "REQ-050",

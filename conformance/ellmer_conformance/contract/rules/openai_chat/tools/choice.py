@@ -14,13 +14,15 @@ from .._rulebook import ASK, MUST, REJECT, TOOL, body, book
     "SCH-008",
     MUST,
     REJECT,
-    source="https://github.com/QwenLM/qwen-code/issues/643 (another provider)",
+    source=[
+        "https://github.com/continuedev/continue/issues/3403",
+        "https://github.com/vllm-project/vllm/pull/39780",
+    ],
     refusal=refused(
         "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         code="empty_array",
         param="tools",
     ),
-    preview=True,
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[body(ASK, tools=[])],
 )
@@ -50,3 +52,28 @@ def a_choice_has_tools(request: Request) -> Iterator[Finding]:
         if request.body.get(key) not in (None, "none"):
             problem = f"`{key}` without tools"
             yield met(f"/{key}") if request.body.get("tools") else broken(f"/{key}", problem, key=key)
+
+
+@book.rule(
+    "REQ-071",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/PlexPt/chatgpt-java/issues/150",
+        "https://github.com/Azure-Samples/azure-search-openai-demo/pull/1175",
+    ],
+    refusal=refused(
+        "Invalid value for 'function_call': 'function_call' is only allowed when 'functions' are specified.",
+        param="function_call",
+    ),
+    examples=[body(ASK, functions=[TOOL["function"]], function_call="auto")],
+    counterexamples=[body(ASK, function_call="auto"), body(ASK, function_call={"name": "add"}, tools=[TOOL])],
+)
+def a_function_call_has_functions(request: Request) -> Iterator[Finding]:
+    """`function_call` requires `functions`, which `tools` are not.
+
+    Fix: send `tools` and `tool_choice`.
+    """
+    if request.body.get("function_call") is not None:
+        declared, place = request.body.get("functions"), "/function_call"
+        yield met(place) if declared else broken(place, "`function_call` without functions")

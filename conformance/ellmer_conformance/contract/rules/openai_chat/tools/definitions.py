@@ -16,6 +16,7 @@ from ..._openai.schemas import (
     SCHEMA,
     STRICT,
     array_findings,
+    form_findings,
     one_property,
     schema_problems,
     strict_findings,
@@ -70,6 +71,38 @@ def names_are_short(request: Request) -> Iterator[Finding]:
     """The name of a function has at most 64 characters, in its declaration and in every call."""
     for pointer, function in _named(request.body):
         yield from too_long(function.get("name"), f"{pointer}/name", 64)
+
+
+@book.rule(
+    "SCH-025",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/FoundationAgents/OpenManus/issues/1162",
+        "https://github.com/maltekuhr/laravel-gpt/issues/8",
+    ],
+    refusal=SCHEMA,
+    examples=[body(ASK, tools=[TOOL])],
+    counterexamples=[
+        body(ASK, tools=[_tool(parameters=[])]),
+        body(ASK, tools=[_tool(parameters={"type": "object", "properties": {"x": {"type": "str"}}})]),
+        body(
+            ASK,
+            tools=[
+                _tool(
+                    parameters={"type": "object", "properties": {"x": {"type": "number", "required": True}}}
+                )
+            ],
+        ),
+    ],
+)
+def parameters_are_a_schema(request: Request) -> Iterator[Finding]:
+    """The `parameters` of a function are a JSON Schema: its types are those of JSON, and `required` is a list.
+
+    Fix: write `string` for `str`, and list the required properties in their object.
+    """
+    for pointer, function in _functions(request.body):
+        yield from form_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
 
 
 @book.rule(

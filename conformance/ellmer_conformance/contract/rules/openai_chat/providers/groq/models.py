@@ -9,6 +9,7 @@ from .....readers.json_access import object_of
 from .....readers.openai_chat import messages, parts
 from .....rule import Finding, broken, met
 from ..._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
+from .._capabilities import refusing_models
 from ._rulebook import groq, refused
 
 NO_SCHEMA = "This model does not support response format `json_schema`"
@@ -23,6 +24,7 @@ TEXT_ONLY = [
     "openai/gpt-oss*",
     "gemma*",
     "mixtral*",
+    *refusing_models("groq", "images", "content must be a string"),
 ]
 
 # Models that the guide does not list.
@@ -34,6 +36,7 @@ UNSCHEMED = [
     "gemma*",
     "mixtral*",
     "qwen/qwen3-32b",
+    *refusing_models("groq", "json_schema", "does not support response format `json_schema`"),
 ]
 
 
@@ -47,6 +50,10 @@ UNSCHEMED = [
         "https://github.com/vercel/ai/issues/2837 (every model that does not see)",
     ],
     refusal=refused("messages[{index}].content must be a string", "messages[{index}].content"),
+    formerly=[
+        refused("messages[{index}].content must be a string"),
+        refused("message[{index}].content must be a string"),
+    ],
     models=TEXT_ONLY,
     examples=[body(ASK, model="llama-3.1-8b-instant")],
     counterexamples=[body({"role": "user", "content": [IMAGE]}, model="llama-3.1-8b-instant")],

@@ -41,7 +41,6 @@ enter(
         "groq",
         _say,
         dict.fromkeys(FaultKind, refused("{text}")),
-        "https://github.com/ai-shifu/ChatALL/issues/901",
         body(ASK, call("a"), result("a"), tools=[TOOL]),
         {
             FaultKind.UNKNOWN_FIELD: [body(ASK, store_all=True), body({**ASK, "timestamp": 5})],
