@@ -8,6 +8,7 @@ if they say why a block is not run.
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections import defaultdict
@@ -18,13 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import _providers
 import _rules
+from _judge import build as _judge
 from _markdown import prose
+from _policy import with_policy
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
 ROOT = Path(__file__).parent.parent
+LOG = logging.getLogger("mkdocs.hooks.generate")
 
 #: Files beside the code that are pages, too, and where their links lead on the site.
 MIRRORED = {
@@ -46,7 +51,23 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages."""
     for path, content in pages():
         files.append(File.generated(config, path, content=content))
+    for file in judge_files():
+        files.append(File.generated(config, f"judge/files/{file.name}", abs_src_path=str(file)))
     return files
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> str:
+    """Adds the security policy to the page of the judge."""
+    return with_policy(output) if page.file.src_uri == "judge.md" else output
+
+
+def judge_files() -> list[Path]:
+    """Returns the files that the judge loads. Without npm, the site is built without them."""
+    if absent := _judge.missing():
+        LOG.info("The judge is left out, because there is no %s (apt-get install npm).", absent)
+        return []
+    LOG.info("Building the judge's Python (20 s, unless nothing changed) …")
+    return sorted(_judge.build().iterdir())
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
