@@ -72,11 +72,11 @@ def judge_files() -> list[Path]:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Adds the reason above a block that is not run, except `pip install`. Removes the other comments for the tests."""
-    told = re.sub(r"<!-- not run: [^>]+ -->\n(?=```console\n\$ pip install )", "", markdown)
+    told = re.sub(r"<!-- not run: [^>]+ -->\n(?=```sh\npip install )", "", markdown)
     told = re.sub(
         r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', told
     )
-    return re.sub(r"<!-- (model|file|continues)\b.*?-->\n?", "", told)
+    return re.sub(r"<!-- (model|file|continues|prints|exits)\b.*?-->\n?", "", told)
 
 
 def pages() -> Iterator[tuple[str, str]]:

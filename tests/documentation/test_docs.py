@@ -44,7 +44,6 @@ def test_no_line_of_code_is_wider_than_a_page():
 
 
 def test_the_figures_of_the_readme_are_true():
-    from ellmer_conformance.adapters.ellmer_core.providers import providers
     from ellmer_conformance.cli.list import all_rules
     from ellmer_conformance.recordings.corpus import pins
 
@@ -54,10 +53,46 @@ def test_the_figures_of_the_readme_are_true():
     assert f"| {sum(pin.distinct for pin in found):,} |" in text
     assert f"in {len(found)} archives of {packages} published packages" in text
     assert f"| rules, over eight wire formats | {len(all_rules())} |" in text
+
+
+def test_the_first_commands_work_before_and_after_the_release():
+    """A release moves `Unreleased` of the changelog below a version. Then the README has to name the package."""
+    released = re.search(r"^## \[\d", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    text = (ROOT / "README.md").read_text("utf-8")
+    first = next(block.text for block in blocks("README.md") if block.language == "sh")
+    assert first == (
+        "pip install 'ellmer-core[conformance]'\n" if released else "pip install '.[conformance]'\n"
+    )
+    assert ("/latest/judge/" if released else "/dev/judge/") in text
+
+
+def test_links_in_the_readme_of_the_wheel_are_absolute():
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["metadata"]["hooks"]
+    text = (ROOT / "README.md").read_text("utf-8")
+    for each in hook["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(each["pattern"], each["replacement"], text)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(targets) > 25
+    assert not [target for target in targets if not target.startswith("https://")]
     assert (
-        f"| providers that our own adapter is tested with | {len({one.name for one in providers()})} |"
+        "(https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images/strict-server.png)"
         in text
     )
+
+
+def test_every_local_link_of_the_readme_exists():
+    targets = re.findall(r"\]\(([^)\s#]+)[^)]*\)", (ROOT / "README.md").read_text("utf-8"))
+    local = [target for target in targets if "://" not in target]
+    assert local
+    assert not [target for target in local if not (ROOT / target).exists()]
+
+
+def test_no_command_begins_with_a_prompt():
+    """A reader copies a block and runs it."""
+    pages = ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+    assert not [
+        f"{page}:{block.line}" for page in pages for block in blocks(page) if block.text.startswith("$ ")
+    ]
 
 
 def test_every_group_of_rules_has_a_title_on_the_site():
