@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 LOG = logging.getLogger("mkdocs.hooks.generate")
 
+#: The addresses of the pages that are written, to report progress.
+BUILT: list[str] = []
+
 #: Files beside the code that are pages, too, and where their links lead on the site.
 MIRRORED = {
     "suite.md": "conformance/README.md",
@@ -49,6 +52,7 @@ CONFORMANCE = (
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages."""
+    LOG.info("Generating the pages of rules, providers and the API …")
     for path, content in pages():
         files.append(File.generated(config, path, content=content))
     for file in judge_files():
@@ -57,7 +61,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_post_page(output: str, page: Page, **_: Any) -> str:
-    """Adds the security policy to the page of the judge."""
+    """Reports progress. Adds the security policy to the page of the judge."""
+    BUILT.append(page.url)
+    if len(BUILT) % 100 == 0:
+        LOG.info("%d pages are written.", len(BUILT))
     return with_policy(output) if page.file.src_uri == "judge.md" else output
 
 
@@ -132,7 +139,7 @@ def exported(module: str) -> list[str]:
 
 def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
     """Returns every name under the first sentence of its module."""
-    parts = [f"# {title}", summary(title)]
+    parts = ["---\nsearch: { boost: 0.3 }\n---", f"# {title}", summary(title)]
     for module, names in offered.items():
         parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]
         parts += [f"::: {module}.{name}" for name in names]
