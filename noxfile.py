@@ -89,8 +89,8 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def browser(session: nox.Session) -> None:
-    """Open the chat app, its demo and exported pages in a real browser (apt-get install chromium)."""
-    session.install("-e", ".[demo,html]", *group("browser"))
+    """Open the chat app, its demo, exported pages and the site's judge in a real browser (apt-get install chromium npm)."""
+    session.install("-e", ".[conformance,demo,html]", *group("browser"), *group("docs"))
     session.run("pytest", *(session.posargs or ["tests/browser"]), env=OFFLINE)
 
 

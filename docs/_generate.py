@@ -8,6 +8,7 @@ if they say why a block is not run.
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections import defaultdict
@@ -18,13 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 import _providers
 import _rules
+from _judge import build as _judge
 from _markdown import prose
+from _policy import with_policy
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
 
 ROOT = Path(__file__).parent.parent
+LOG = logging.getLogger("mkdocs.hooks.generate")
+
+#: The addresses of the pages that are written, to report progress.
+BUILT: list[str] = []
 
 #: Files beside the code that are pages, too, and where their links lead on the site.
 MIRRORED = {
@@ -44,18 +52,38 @@ CONFORMANCE = (
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages."""
+    LOG.info("Generating the pages of rules, providers and the API …")
     for path, content in pages():
         files.append(File.generated(config, path, content=content))
+    for file in judge_files():
+        files.append(File.generated(config, f"judge/files/{file.name}", abs_src_path=str(file)))
     return files
+
+
+def on_post_page(output: str, page: Page, **_: Any) -> str:
+    """Reports progress. Adds the security policy to the page of the judge."""
+    BUILT.append(page.url)
+    if len(BUILT) % 100 == 0:
+        LOG.info("%d pages are written.", len(BUILT))
+    return with_policy(output) if page.file.src_uri == "judge.md" else output
+
+
+def judge_files() -> list[Path]:
+    """Returns the files that the judge loads. Without npm, the site is built without them."""
+    if absent := _judge.missing():
+        LOG.info("The judge is left out, because there is no %s (apt-get install npm).", absent)
+        return []
+    LOG.info("Building the judge's Python (20 s, unless nothing changed) …")
+    return sorted(_judge.build().iterdir())
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Adds the reason above a block that is not run, except `pip install`. Removes the other comments for the tests."""
-    told = re.sub(r"<!-- not run: [^>]+ -->\n(?=```console\n\$ pip install )", "", markdown)
+    told = re.sub(r"<!-- not run: [^>]+ -->\n(?=```sh\npip install )", "", markdown)
     told = re.sub(
         r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', told
     )
-    return re.sub(r"<!-- (model|file|continues)\b.*?-->\n?", "", told)
+    return re.sub(r"<!-- (model|file|continues|prints|exits)\b.*?-->\n?", "", told)
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -111,7 +139,7 @@ def exported(module: str) -> list[str]:
 
 def api_page(title: str, offered: Mapping[str, list[str]]) -> str:
     """Returns every name under the first sentence of its module."""
-    parts = [f"# {title}", summary(title)]
+    parts = ["---\nsearch: { boost: 0.3 }\n---", f"# {title}", summary(title)]
     for module, names in offered.items():
         parts += [f"## {module.removeprefix(title + '.').replace('_', ' ').strip()}", summary(module)]
         parts += [f"::: {module}.{name}" for name in names]

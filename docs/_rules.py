@@ -65,7 +65,14 @@ KINDS = {
     "preview": "no recording or specification backs the rule yet. It is reported, but it is never a failure.",
 }
 
+#: Columns of the JSON beside other JSON.
+WIDTH = 60
+
+#: Guides come before these pages in the site's own search.
+QUIET = "---\nsearch: { boost: 0.2 }\n---"
+
 INTRODUCTION = f"""
+{QUIET}
 # Rules
 
 A rule is one sentence of a provider's contract. The strict server refuses requests that break it, the suite judges
@@ -128,7 +135,7 @@ def index(books: Iterable[RuleBook]) -> str:
 
 def wire_page(book: RuleBook) -> str:
     """Returns the rules of a wire format, by group."""
-    parts = [f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
+    parts = [QUIET, f"# {title(book)}", f"[Rules](index.md) › {title(book)}\n{{ .facts }}", preamble(book)]
     for group, found in sorted(by_group(book).items()):
         parts += [f"## {group}: {GROUPS[group]} {{ #{group.lower()} }}"]
         parts += ["\n".join(f"- {entry(book, rule)}" for rule in sorted(found, key=lambda rule: rule.id))]
@@ -150,26 +157,68 @@ def by_group(book: RuleBook) -> Mapping[str, list[Rule]]:
 
 
 def rule_page(book: RuleBook, rule: Rule) -> str:
-    """Returns the page of one rule: the sentence, the reason, the smallest request that breaks it, the source, the
-    evidence, and the cases that reach it.
-    """
+    """Returns the page of one rule. Its title and first line are the API's error text, which people search for."""
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
     models = [f"models: {', '.join(rule.models)}"] if rule.models else []
     facts = [rule.id, *models, f"{status(rule)}: {KINDS[kind(rule)]}"]
+    words = error_text(book, rule) if rule.refusal else ""
     parts = [
-        f"---\ntitle: {json.dumps(f'{rule.id}: {rule.sentence}', ensure_ascii=False)}\nhide: [toc]\n---",
+        front_matter(book, rule),
         f"{trail}\n{{ .facts }}",
-        f"# {prose(rule.sentence)}",
+        f"# {prose(words or rule.sentence)}",
+        f"{book.provider}, status {rule.refusal.status}\n{{ .facts }}" if rule.refusal else "",
+        f"**{prose(rule.sentence)}**" if words else "",
         f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
         reasons(rule),
-        *(shown(book, rule, example) for example in rule.counterexamples[:1]),
+        shown(book, rule),
         f"## Source\n\n{listed(map(linking, rule.source))}",
         opened(book, rule) if rule.refuses else "",
+        "[Paste a request](../../judge.md) to judge it by this rule and all others.",
         cases(rule),
         f"On the command line: `conformance explain {rule.id}{'' if wire == 'behaviour' else f' --wire {wire}'}`",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def error_text(book: RuleBook, rule: Rule) -> str:
+    """Returns the provider's error text, with `…` for what differs from request to request. A text with few other words
+    is that of an example. It is `""` if the provider does not refuse in words.
+    """
+    templates = {each.message for each in (rule.refusal, *rule.formerly) if each}
+    known = [worded(text) if text in templates else text for text in known_texts(book, rule)]
+    plain = (text for text in known if word_count(text) > 3 and text.count("…") < 3)
+    return " ".join(next(plain, max(known, key=word_count, default="")).split())
+
+
+def worded(template: str) -> str:
+    """Returns the template of an error text as people read it."""
+    return re.sub(r"\{\w*\}", "…", template).replace("{{", "{").replace("}}", "}")
+
+
+def word_count(text: str) -> int:
+    """Returns the number of words, without names and numbers."""
+    return len(re.findall(r"\b[^\W\d_]+\b", text))
+
+
+def front_matter(book: RuleBook, rule: Rule) -> str:
+    """Returns the title and the description for search engines. In the site's own search, guides come before rules."""
+    words = error_text(book, rule) if rule.refusal else ""
+    words = re.sub(r"^[\w.\[\]…]*…[\w.\[\]…]*: ", "", words).replace("`", "")
+    refusal = f"{words} ({book.provider}, {rule.refusal.status})" if words and rule.refusal else ""
+    meta = {
+        "title": shortened(refusal, 110) if refusal else f"{rule.id}: {rule.sentence}",
+        "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
+        "hide": ["toc"],
+        "search": {"boost": 0.2},
+    }
+    lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())
+    return "\n".join(["---", *lines, "---"])
+
+
+def shortened(text: str, most: int) -> str:
+    """Returns at most this many characters, cut between words."""
+    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]} …"
 
 
 def reasons(rule: Rule) -> str:
@@ -199,11 +248,18 @@ def evidence(each: Evidence) -> str:
     return f"[recorded by {each.pin}]({link}), `{each.place}`"
 
 
-def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
+def shown(book: RuleBook, rule: Rule) -> str:
+    """Returns a request that breaks the rule and one that keeps it, side by side, with the API's answer."""
+    refused = [column(book, rule, body) for body in rule.counterexamples[:1]]
+    accepted = [f"## A request that keeps it\n\n{fenced(body)}" for body in rule.examples[:1]]
+    columns = (f'<div markdown="1">\n\n{each}\n\n</div>' for each in [*refused, *accepted])
+    return "\n\n".join(['<div class="side-by-side" markdown="1">', *columns, "</div>"]) if refused else ""
+
+
+def column(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
     """Returns a request that breaks the rule, the finding, and the API's answer."""
     violation = verdict(rule, book.request(counterexample)).violations[0]
-    lines = ["## A request that breaks it", "", "```json"]
-    lines += [*json.dumps(counterexample, indent=2, ensure_ascii=False).splitlines(), "```", ""]
+    lines = ["## A request that breaks it", "", fenced(counterexample), ""]
     lines += [f"Found at `{violation.pointer or '/'}`: {prose(violation.message)}."]
     if rule.refusal:
         code, headers, body = book.refuse(violation)
@@ -211,6 +267,27 @@ def shown(book: RuleBook, rule: Rule, counterexample: dict[str, Any]) -> str:
         answer = body.decode().rstrip().splitlines()
         lines += ["", f"The API answers {code}:", "", f"```{language}", *answer, "```"]
     return "\n".join(lines)
+
+
+def fenced(body: dict[str, Any]) -> str:
+    """Returns a body as a code block."""
+    return f"```json\n{laid_out(body)}\n```"
+
+
+def laid_out(value: Any, margin: str = "") -> str:
+    """Returns JSON in which a value that fits is on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + len(margin) <= WIDTH or not isinstance(value, dict | list) or not value:
+        return line
+    inner = f"{margin}  "
+    if isinstance(value, list):
+        parts, ends = [laid_out(each, inner) for each in value], "[]"
+    else:
+        parts = [
+            f"{json.dumps(name, ensure_ascii=False)}: {laid_out(each, inner)}" for name, each in value.items()
+        ]
+        ends = "{}"
+    return f"{ends[0]}\n{inner}" + f",\n{inner}".join(parts) + f"\n{margin}{ends[1]}"
 
 
 def error_texts(books: Iterable[RuleBook]) -> Iterator[dict[str, Any]]:

@@ -50,6 +50,46 @@ def test_no_figure_of_a_page_claims_too_much(monkeypatch):
     assert not figures.differences(figures.figures(), exact=False)
 
 
+def test_the_first_commands_work_before_and_after_the_release():
+    """A release moves `Unreleased` of the changelog below a version. Then the README has to name the package."""
+    released = re.search(r"^## \[\d", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    text = (ROOT / "README.md").read_text("utf-8")
+    first = next(block.text for block in blocks("README.md") if block.language == "sh")
+    assert first == (
+        "pip install 'ellmer-core[conformance]'\n" if released else "pip install '.[conformance]'\n"
+    )
+    assert ("/latest/judge/" if released else "/dev/judge/") in text
+
+
+def test_links_in_the_readme_of_the_wheel_are_absolute():
+    hook = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["metadata"]["hooks"]
+    text = (ROOT / "README.md").read_text("utf-8")
+    for each in hook["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(each["pattern"], each["replacement"], text)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(targets) > 25
+    assert not [target for target in targets if not target.startswith("https://")]
+    assert (
+        "(https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images/strict-server.png)"
+        in text
+    )
+
+
+def test_every_local_link_of_the_readme_exists():
+    targets = re.findall(r"\]\(([^)\s#]+)[^)]*\)", (ROOT / "README.md").read_text("utf-8"))
+    local = [target for target in targets if "://" not in target]
+    assert local
+    assert not [target for target in local if not (ROOT / target).exists()]
+
+
+def test_no_command_begins_with_a_prompt():
+    """A reader copies a block and runs it."""
+    pages = ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+    assert not [
+        f"{page}:{block.line}" for page in pages for block in blocks(page) if block.text.startswith("$ ")
+    ]
+
+
 def test_every_group_of_rules_has_a_title_on_the_site():
     from ellmer_conformance.cli.list import all_rules
 

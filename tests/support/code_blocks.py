@@ -9,6 +9,7 @@
 """
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,7 +35,10 @@ class Block:
     said: dict[str, str] = field(default_factory=dict)
 
     def commands(self):
-        """Yields pairs of a console command and its shown output."""
+        """Yields pairs of a command and its shown output. Blocks of the language `sh` show no output."""
+        if self.language == "sh":
+            yield from ((command, "") for command in whole_commands(self.text))
+            return
         for entry in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
             lines = entry.splitlines()
             end = next(n for n in range(1, len(lines) + 1) if is_whole("\n".join(lines[:n])))
@@ -43,7 +47,22 @@ class Block:
 
 def is_whole(command):
     """Tells whether the command is complete: no quote is open, and it does not end with a backslash."""
-    return command.count("'") % 2 == 0 and not command.endswith("\\")
+    try:
+        shlex.split(command)
+    except ValueError:
+        return False
+    return not command.endswith("\\")
+
+
+def whole_commands(text):
+    """Yields the commands of a script, each with all of its lines."""
+    lines = []
+    for line in text.splitlines():
+        lines.append(line)
+        if is_whole("\n".join(lines)):
+            if line.strip():
+                yield "\n".join(lines)
+            lines = []
 
 
 def blocks(page):

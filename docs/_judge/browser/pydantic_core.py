@@ -1,0 +1,32 @@
+"""The two functions of pydantic_core that the readers use, for the browser, where the package is not installed.
+
+`tests/documentation/test_judge.py` compares them with the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ellmer_conformance.contract.json_depth import bounded
+
+__all__ = ["from_json", "to_json"]
+
+
+def from_json(data: str | bytes | bytearray, *, allow_inf_nan: bool = True, **_: Any) -> Any:
+    """Returns the value of a JSON text. Raises `ValueError` for anything else, for lone surrogates, and below 200
+    levels.
+    """
+    text = data if isinstance(data, str) else bytes(data).decode()
+    value = json.loads(text, parse_constant=None if allow_inf_nan else _refuse)
+    json.dumps(value, ensure_ascii=False).encode()
+    return bounded(value)
+
+
+def to_json(value: Any, **_: Any) -> bytes:
+    """Returns the compact JSON of a value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,235 @@
+"""Judges a paste: the findings for each request as JSON, or the rules behind an error text.
+
+The page runs it in a worker. The rules, the readers and the verdicts are those of `conformance lint`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pasted import Pasted, dictionaries, pasted
+
+from ellmer_conformance.contract import readers, rules
+from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import Rule
+from ellmer_conformance.contract.rulebook import RuleBook
+from ellmer_conformance.contract.rules_by_error_text import matches
+from ellmer_conformance.contract.verdict import Violation
+from ellmer_conformance.recordings.recorded_requests import Skip, request_of
+from ellmer_conformance.recordings.recording_files import Recording, Unreadable
+from ellmer_conformance.recordings.refusals_behind_200 import status_of
+
+__all__ = ["judged", "ready"]
+
+Json = dict[str, Any]
+_MOST = 5  # rules for one error text
+
+
+#: The pages that prove each rule, by wire format, provider and rule. `build.py` looks them up.
+EVIDENCE: dict[str, dict[str, dict[str, list[str]]]] = {}
+
+
+def ready(evidence: Mapping[str, Mapping[str, Any]]) -> None:
+    """Loads every book and judges the examples, so that no verdict waits for a file.
+
+    Args:
+        evidence: The pages that prove each rule, by wire format, provider and rule.
+    """
+    for wire in rules.WIRES:
+        EVIDENCE[wire] = {name: dict(found) for name, found in evidence.get(wire, {}).items()}
+        for provider in EVIDENCE[wire]:
+            rules.book(wire, provider)
+        book = rules.book(wire)
+        for rule in book.rules.values():
+            for body in rule.counterexamples[:1]:
+                book.judge(book.request(body))
+
+
+def judged(text: str, wire: str = "", provider: str = "", model: str = "") -> str:
+    """Returns the verdict on a paste as JSON.
+
+    Args:
+        text: The paste.
+        wire: The wire format. Default: it is found.
+        provider: The provider. Default: it is found.
+        model: The model. Default: the one that the request names.
+    """
+    with TemporaryDirectory() as folder:
+        try:
+            found = pasted(text, Path(folder))
+        except (Unreadable, ValueError) as error:
+            return json.dumps({"problem": getattr(error, "problem", str(error))})
+    chosen = (wire, provider, model)
+    answer = {"form": found.form, "requests": [_request(each, *chosen) for each in found.recordings]}
+    return json.dumps(answer | _matches(found, wire, provider))
+
+
+def _request(recording: Recording, wire: str, provider: str, model: str) -> Json:
+    request = _found(recording, wire, provider, model)
+    if isinstance(request, str):
+        return {"place": recording.place, "reason": request}
+    book = rules.book(request.wire, request.provider)
+    verdicts = book.judge(request)
+    findings = [(verdict.outcome, violation) for verdict in verdicts for violation in verdict.violations]
+    return {
+        "place": recording.place,
+        "wire": request.wire,
+        "provider": request.provider,
+        "model": request.model,
+        "guessed": not (recording.url or wire),
+        "answered": status_of(recording),
+        "checked": sum(bool(verdict.checked) for verdict in verdicts),
+        "body": request.body,
+        "findings": [_finding(book, *each) for each in findings],
+    }
+
+
+def _found(recording: Recording, wire: str, provider: str, model: str) -> Request | str:
+    """Returns the request, with what was chosen in place of what was found, or the reason why it is not judged."""
+    found = request_of(recording) if recording.url else Skip("the URL is unknown")
+    if not isinstance(found, Skip) and wire in ("", found.wire):
+        return replace(found, provider=provider or found.provider, model=model or found.model)
+    body = _body(recording)
+    if isinstance(body, str):
+        return body
+    if recording.url and isinstance(found, Skip) and not wire and not _chats(body):
+        return found.reason
+    wire = wire or wire_of(body)
+    return _bare(recording, body, wire, provider, model)
+
+
+def _body(recording: Recording) -> Json | str:
+    if not recording.body:
+        return "the body was not recorded"
+    try:
+        body = readers.parsed(recording.body)
+    except ValueError as error:
+        return f"the body is not JSON: {error}"
+    return body if isinstance(body, dict) else "the body is not a JSON object"
+
+
+def _bare(recording: Recording, body: Json, wire: str, provider: str, model: str) -> Request:
+    """Returns a request whose URL says nothing about its format."""
+    named = str(body.get("model") or body.get("modelId") or "").removeprefix("models/")
+    provider = provider or rules.book(wire).provider
+    stream = body.get("stream") is True
+    return Request(wire, provider, body, recording.url, "POST", recording.headers, model or named, stream)
+
+
+def _finding(book: RuleBook, outcome: str, violation: Violation) -> Json:
+    refusal = violation.refusal
+    status, answer = "", ""
+    if refusal:
+        status, _, content = book.refuse(violation)
+        answer = content.decode(errors="replace")
+    return {
+        **_rule(book, violation.rule),
+        "outcome": outcome,
+        "pointer": violation.pointer,
+        "message": violation.message,
+        "says": refusal.message if refusal else "",
+        "status": status,
+        "answer": answer,
+    }
+
+
+def _rule(book: RuleBook, rule: Rule) -> Json:
+    parts = re.split(r"(?:^|\s+)(Why|Fix): ", " ".join(rule.explain.split()))
+    told = dict(zip(parts[1::2], parts[2::2], strict=False))
+    return {
+        "rule": rule.id,
+        "level": rule.level,
+        "kind": "preview" if rule.preview else str(rule.kind),
+        "wire": book.wire,
+        "provider": book.provider,
+        "sentence": rule.sentence,
+        "why": told.get("Why", parts[0]),
+        "fix": told.get("Fix", ""),
+        "source": [source for source in rule.source if "https://" not in source],
+        "evidence": _evidence(book, rule),
+        "legal": [*rule.examples[:2]],
+        "page": f"{book.wire}/{rule.id.lower()}/" if rule.id in rules.book(book.wire).rules else "",
+    }
+
+
+def _evidence(book: RuleBook, rule: Rule) -> list[str]:
+    """Returns the pages that prove a rule at a provider; of the format's own provider, if nobody looked there."""
+    found = EVIDENCE.get(book.wire, {})
+    own = found.get(rules.book(book.wire).provider, {})
+    return found.get(book.provider, {}).get(rule.id) or own.get(rule.id) or []
+
+
+def _matches(found: Pasted, wire: str, provider: str) -> Json:
+    """Returns the rules behind an error text. The same refusal in several books appears once."""
+    if not found.error:
+        return {}
+    books = [rules.book(wire, provider)] if wire else map(rules.book, rules.WIRES)
+    told: dict[tuple[str, str], Json] = {}
+    for match in matches(_error_of(found.error), books):
+        row = {**_rule(match.book, match.rule), "alike": round(match.alike, 2)}
+        row["refused"] = next(iter(match.rule.counterexamples), None)
+        row["says"] = match.rule.refusal.message if match.rule.refusal else ""
+        told.setdefault((match.book.wire, match.rule.id), row)
+    return {"matches": [*told.values()][:_MOST]}
+
+
+def _error_of(text: str) -> str:
+    """Returns the error body in a text, such as the one that the exception of an SDK prints; else the text."""
+    inside = [value for _, _, value in dictionaries(text) if value.keys() & {"error", "message"}]
+    return json.dumps(inside[-1]) if inside else text
+
+
+# The wire format of a body without a URL -------------------------------------------------------------------------
+
+#: A model's name, and the format in which it is usually asked.
+_MODELS = {
+    r"claude": "anthropic",
+    r"gpt|o\d|chatgpt|codex": "openai-chat",
+    r"command|c4ai": "cohere",
+    r"(open-)?(mistral|mixtral|ministral|magistral|codestral|devstral|pixtral|voxtral)": "mistral",
+    r"[\w.-]+:[\w.-]+$": "ollama",
+    r"(models/)?(gemini|gemma)": "openai-chat",
+}
+
+
+def wire_of(body: Json) -> str:
+    """Returns the wire format that a body has: by its own keys, then by its model, then by the fewest broken rules."""
+    if "contents" in body:
+        return "gemini"
+    if "input" in body:
+        return "openai-responses"
+    if body.keys() & {"modelId", "inferenceConfig", "toolConfig"} or _without_types(body):
+        return "bedrock"
+    if body.keys() & {"keep_alive", "options", "think"}:
+        return "ollama"
+    if "model" not in body:  # its URL names the model: on Vertex AI, or on Azure
+        return "anthropic" if "anthropic_version" in body else "openai-chat"
+    named = str(body.get("model") or "")
+    usual = next((wire for pattern, wire in _MODELS.items() if re.match(pattern, named)), "")
+    with_messages = [wire for wire in rules.WIRES if wire not in ("gemini", "openai-responses")]
+    return usual or min(with_messages, key=lambda wire: _broken(wire, body))
+
+
+def _without_types(body: Json) -> bool:
+    """Tells whether there are parts of content and none has a type, as on Bedrock."""
+    parts = [part for message in _objects(body.get("messages")) for part in _objects(message.get("content"))]
+    return bool(parts) and not any("type" in part for part in parts)
+
+
+def _objects(value: Any) -> list[Json]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _broken(wire: str, body: Json) -> int:
+    book = rules.book(wire)
+    return sum(len(verdict.violations) for verdict in book.judge(book.request(body)))
+
+
+def _chats(body: Json) -> bool:
+    return bool(body.keys() & {"messages", "contents"})

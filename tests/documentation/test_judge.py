@@ -1,0 +1,204 @@
+"""The judge of the site, in Python: what is pasted, how its wire format is found, and the fallback for pydantic_core.
+
+`tests/browser/test_judge.py` runs it in a browser.
+"""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pydantic_core
+import pytest
+from code_blocks import ROOT
+
+from ellmer_conformance.contract import rules
+
+FOLDER = ROOT / "docs" / "_judge"
+BODY = {"model": "gpt-4.1", "messages": [{"role": "user", "content": 'It\'s "you"'}]}
+SENT = json.dumps(BODY)
+URL = "https://api.openai.com/v1/chat/completions"
+
+
+@pytest.fixture
+def judge(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import judge
+
+    return lambda text, *chosen: json.loads(judge.judged(text, *chosen))
+
+
+def only(answer):
+    (request,) = answer["requests"]
+    return request
+
+
+ENTRY = {
+    "request": {
+        "method": "POST",
+        "url": URL,
+        "headers": [],
+        "postData": {"mimeType": "application/json", "text": SENT},
+    },
+    "response": {"status": 200, "headers": [], "content": {"text": "{}"}},
+}
+CASSETTE = {
+    "version": 1,
+    "interactions": [
+        {
+            "request": {"method": "POST", "uri": URL, "headers": {}, "body": SENT},
+            "response": {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": "{}"}},
+        }
+    ],
+}
+QUOTED = SENT.replace("'", "'\\''")
+FORMS = {
+    "curl": f"curl {URL} -H 'content-type: application/json' -d '{QUOTED}'",
+    "curl as people paste it": f"$ curl -sS -X POST \\\n  {URL} \\\n  --data-raw '{QUOTED}'",
+    "curl as a browser copies it": f"curl '{URL}' --compressed --data-raw $'{SENT.replace(chr(92), chr(92) * 2).replace(chr(39), chr(92) + chr(39))}'",
+    "curl with another base URL": f"curl --json '{QUOTED}' \"$BASE/chat/completions\"",
+    "raw": f"POST /v1/chat/completions HTTP/1.1\nHost: api.openai.com\nContent-Type: application/json\n\n{SENT}",
+    "HAR": json.dumps({"log": {"entries": [ENTRY]}}),
+    "cassette": json.dumps(CASSETTE),
+    "cassette in YAML": f"interactions:\n- request:\n    method: POST\n    uri: {URL}\n    headers: {{}}\n    body: '{SENT.replace(chr(39), chr(39) * 2)}'\n  response:\n    status: {{code: 200, message: OK}}\n    headers: {{}}\n    body: {{string: '{{}}'}}\n",
+    "body": SENT,
+    "body in a wrapper": json.dumps({"method": "post", "json_data": BODY}),
+    "log of the openai package": "DEBUG:openai._base_client:Request options: {'method': 'post', 'url': '/chat/completions', 'headers': {'X-Stainless-Raw-Response': <openai.Omit object at 0x7f>}, 'files': None, 'idempotency_key': 'stainless-python-retry-1', 'json_data': "
+    f'{BODY!r}}}\nDEBUG:httpx:HTTP Request: POST {URL} "HTTP/1.1 400 Bad Request"\n',
+    "log in JSON": f"2026-11-22 INFO POST {URL}\nrequest body: {SENT}\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_usual_form_is_read(judge, form):
+    request = only(judge(FORMS[form]))
+    assert request["body"] == BODY
+    assert (request["wire"], request["model"]) == ("openai-chat", "gpt-4.1")
+    assert request["findings"] == []
+
+
+def test_a_log_has_the_status_of_the_answer(judge):
+    assert only(judge(FORMS["log of the openai package"]))["answered"] == 400
+
+
+def test_the_provider_comes_from_the_url_unless_it_is_chosen(judge):
+    text = FORMS["curl"].replace("api.openai.com/v1", "api.groq.com/openai/v1")
+    assert only(judge(text))["provider"] == "groq"
+    assert only(judge(text, "", "xai"))["provider"] == "xai"
+    chosen = only(judge(text, "mistral", "", "mistral-small-latest"))
+    assert (chosen["wire"], chosen["provider"], chosen["model"]) == (
+        "mistral",
+        "mistral",
+        "mistral-small-latest",
+    )
+
+
+@pytest.mark.parametrize("wire", rules.WIRES)
+def test_the_wire_format_of_a_body_is_found(judge, wire):
+    bodies = [body for rule in rules.book(wire).rules.values() for body in rule.examples[:1]]
+    found = [only(judge(json.dumps(body))).get("wire") for body in bodies]
+    assert found.count(wire) > 0.9 * len(found)
+
+
+def test_a_finding_has_all_that_the_page_shows(judge):
+    rule = rules.book("anthropic").rules["PAIR-001"]
+    (finding,) = only(judge(json.dumps(rule.counterexamples[0])))["findings"]
+    assert (finding["rule"], finding["outcome"], finding["status"]) == ("PAIR-001", "fail", 400)
+    assert "without `tool_result` blocks" in finding["says"]
+    assert finding["says"] in json.loads(finding["answer"])["error"]["message"]
+    assert finding["why"]
+    assert finding["fix"]
+    assert finding["legal"] == [*rule.examples[:2]]
+    assert finding["page"] == "anthropic/pair-001/"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+        "anthropic.BadRequestError: Error code: 400 - {'type': 'error', 'error': {'type': 'invalid_request_error', 'message': 'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.'}}",
+    ],
+)
+def test_an_error_text_leads_to_its_rule(judge, text):
+    found = {match["rule"]: match for match in judge(text)["matches"]}  # three rules share the text
+    assert found["PAIR-001"]["wire"] == "anthropic"
+    assert found["PAIR-001"]["alike"] > 0.9
+    assert found["PAIR-001"]["refused"]
+    assert found["PAIR-001"]["legal"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [("curl https://example.com", "no data"), ("curl 'https://example.com", "cannot be read")],
+)
+def test_a_command_that_cannot_be_read_is_told(judge, text, part):
+    assert part in judge(text)["problem"]
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 5000, "[" * 20000, "{'a': " * 3000, "\ufeff{}", "null", "curl", "\x00", "{}", "[]"]
+)
+def test_a_strange_paste_is_no_error(judge, text):
+    assert judge(text)
+
+
+def test_a_request_of_another_kind_says_why_it_is_not_judged(judge):
+    assert (
+        "not a chat request"
+        in only(judge("curl https://api.openai.com/v1/embeddings -d '{\"input\": 1}'"))["reason"]
+    )
+
+
+# The fallback ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fallback():
+    spec = importlib.util.spec_from_file_location("fallback", FOLDER / "browser" / "pydantic_core.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def outcome(function, *given, **options):
+    try:
+        return function(*given, **options)
+    except ValueError:
+        return ValueError
+
+
+TEXTS = [
+    *(
+        '{"a": [1, 2.50, -0.0, 1e5, true, null, "ü\\n"]}',
+        '{"a": 1, "a": 2}',
+        "12345678901234567890",
+        '"\\ud83d\\ude00"',
+    ),
+    *('"\\ud800"', "[1,]", "{'a': 1}", "", " ", "nul", '"\t"', "01", "[1] 2", "NaN"),
+    *("[" * 150 + "]" * 150, "[" * 250 + "]" * 250),
+]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=[text[:20] for text in TEXTS])
+def test_the_fallback_reads_as_pydantic_core_does(fallback, text):
+    ours, real = (
+        outcome(module.from_json, text.encode(errors="surrogatepass")) for module in (fallback, pydantic_core)
+    )
+    assert repr(ours) == repr(real)
+    ours, real = (
+        outcome(module.from_json, text, allow_inf_nan=False) for module in (fallback, pydantic_core)
+    )
+    assert repr(ours) == repr(real)
+
+
+def test_the_fallback_reads_every_cassette_as_pydantic_core_does(fallback):
+    for file in sorted((ROOT / "cassettes").rglob("*.json"))[::40]:
+        data = file.read_bytes()
+        value = pydantic_core.from_json(data)
+        assert fallback.from_json(data) == value
+        assert fallback.to_json(value, inf_nan_mode="constants") == pydantic_core.to_json(
+            value, inf_nan_mode="constants"
+        )
+
+
+def test_no_module_of_the_package_shadows_the_real_one():
+    assert Path(pydantic_core.__file__).parent.name == "pydantic_core"
