@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from ellmer_conformance.adapters.ellmer_core.providers import providers
+from ellmer_conformance.adapters.ellmer_core import providers
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.recordings.corpus.evidence import addresses

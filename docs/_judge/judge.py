@@ -21,9 +21,8 @@ from ellmer_conformance.contract.rule import Rule
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules_by_error_text import matches
 from ellmer_conformance.contract.verdict import Violation
-from ellmer_conformance.recordings.recorded_requests import Skip, request_of
+from ellmer_conformance.recordings.recorded_requests import Skip, request_of, status_of
 from ellmer_conformance.recordings.recording_files import Recording, Unreadable
-from ellmer_conformance.recordings.refusals_behind_200 import status_of
 
 __all__ = ["judged", "ready"]
 
