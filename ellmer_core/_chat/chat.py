@@ -16,7 +16,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import aclosing, closing, contextmanager
+from contextlib import aclosing, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -1127,7 +1127,7 @@ class Chat(Displayed):
             deps=self.deps,
             usage_limits=self.usage_limits,
             ask_before=self.ask_before,
-            approve=approver(self.approve),
+            approve=None if self.approve is None else approver(self.approve),
             warned=self._warned,
             fetch=self._fetch,
             fetched=self._fetched,
@@ -1175,7 +1175,7 @@ class Chat(Displayed):
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
-        echo = Echo(mode)
+        echo = None if mode == "none" else Echo(mode)
         driver = BlockingDriver(self._connection, settings.controller, *self._fallback_connections())
         with self._entered(loop, echo), closing(drive(loop, driver)) as shown:
             for content in shown:
@@ -1185,7 +1185,7 @@ class Chat(Displayed):
     def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
-        echo = Echo(mode)
+        echo = None if mode == "none" else Echo(mode)
         driver = AsyncDriver(self._connection, settings.controller, *self._fallback_connections())
         show = partial(_show, echo)
         return adrive(loop, driver, around=self._entered(loop, echo), show=show)
@@ -1200,7 +1200,7 @@ class Chat(Displayed):
         return turn
 
     @contextmanager
-    def _entered(self, loop: object, echo: Echo) -> Iterator[None]:
+    def _entered(self, loop: object, echo: Echo | None) -> Iterator[None]:
         """Reserves the chat for one conversation, and closes its echo afterwards."""
         with self._lock:
             if self._talking is not None:
@@ -1209,7 +1209,7 @@ class Chat(Displayed):
                 )
             self._talking = loop
         try:
-            with closing(echo):
+            with nullcontext() if echo is None else closing(echo):
                 yield
         finally:
             self._left(loop)
@@ -1299,9 +1299,10 @@ def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return params or {}
 
 
-def _show(echo: Echo, content: Shown) -> None:
+def _show(echo: Echo | None, content: Shown) -> None:
     """Shows a content. Warns if an answer is complete and the model had more to say."""
-    echo(content)
+    if echo is not None:
+        echo(content)
     if isinstance(content, AssistantTurn) and (cut := cut_short(content)):
         warn(cut[0].upper() + cut[1:])
 

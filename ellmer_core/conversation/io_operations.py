@@ -36,13 +36,6 @@ class Answer(Value):
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def media_type(self) -> str:
-        """The media type without parameters: `application/json` for `application/json; charset=utf-8`; `""` if there
-        is none.
-        """
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
-
 
 class ReadBody:
     """Reads the open answer to its end; the outcome is its bytes."""

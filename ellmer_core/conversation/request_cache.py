@@ -62,7 +62,7 @@ class RequestCache:
         mode: StructuredMode | None = None,
     ) -> tuple[Request, bytes]:
         """Returns the request of the wire and its body. Raises `UsageError` for values that are not JSON."""
-        if wire is not self.wire and wire != self.wire:
+        if self.wire is not None and wire is not self.wire and wire != self.wire:
             self._forget_everything()
         self.wire = wire
         request = self._keeping(wire).asking(turns, tools, stream=stream, type=type, mode=mode)

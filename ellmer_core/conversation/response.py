@@ -47,7 +47,7 @@ def read(history: History, settings: Settings, request: Request, answer: Answer)
     except ConnectError as error:
         raise IncompleteResponseError(f"The answer broke off: {error}") from error
     return _understood(
-        settings.wire, partial(_turn_of_body, settings.wire), _decoded(body, answer.media_type)
+        settings.wire, partial(_turn_of_body, settings.wire), _decoded(body, _media_type(answer))
     )
 
 
@@ -76,10 +76,16 @@ def _is_stream(request: Request, answer: Answer) -> bool:
     """Tells whether the answer is a stream. Some servers stream without being asked, and some ignore the request for
     a stream.
     """
-    if answer.media_type == "text/event-stream":
+    kind = _media_type(answer)
+    if kind == "text/event-stream":
         return True
     whole = {"text/html"} if request.framing == "ndjson" else {"text/html", "application/json"}
-    return request.stream and answer.media_type not in whole
+    return request.stream and kind not in whole
+
+
+def _media_type(answer: Answer) -> str:
+    """Returns the media type without parameters: `application/json` for `application/json; charset=utf-8`."""
+    return answer.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _whatever_body() -> Loop[bytes]:

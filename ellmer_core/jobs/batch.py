@@ -13,7 +13,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +36,11 @@ from ..errors import (
 from ..models.prices.price_lookup import cost, log_usage
 from ..schemas.data_frames import Library
 from ..transport.single_requests import asked, asked_json, run, stepped
-from ..wire.base import StructuredMode, Wire, answer_of
-from ..wire.batches_and_files import Batches, Steps
-from ..wire.interfaces import Json
-from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures
+from ..wire.base import Wire
+from ..wire.batch_and_file_apis.base import Batches, Steps
+from ..wire.request_and_stream_merger import Json
+from ..wire.structured_output import StructuredMode, answer_of
+from .prompts_and_results import Prompt, Rows, all_inputs, fingerprints, warn_of_failures
 
 __all__ = ["batch_chat", "batch_chat_completed", "batch_chat_structured", "batch_chat_text"]
 
@@ -236,7 +236,8 @@ class Job:
         inputs = all_inputs(prompts)
         self.forks = [chat.fork() for _ in inputs]
         self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
-        self.state: Json = {"version": VERSION, "stage": "new", "asked": self.fingerprints()}
+        asked = fingerprints(chat, contents_record(self.users), wanted)
+        self.state: Json = {"version": VERSION, "stage": "new", "asked": asked}
         if self.path.exists():
             self.state = _state(self.path, {} if ignore_hash else self.state["asked"])
 
@@ -339,18 +340,6 @@ class Job:
         if new:
             log_usage(fork.wire, turn.tokens, turn.cost)
 
-    def fingerprints(self) -> dict[str, str]:
-        """Returns fingerprints of the prompts, the model, the history and the type."""
-        wire = self.chat.wire
-        type = wire.schema(self.wanted.sent) if self.wanted else None
-        return {
-            "provider": _hash([wire.name, wire.provider, wire.model, wire.base_url]),
-            "parameters": _hash([dict(wire.params), dict(wire.api_args)]),
-            "prompts": _hash(contents_record(self.users)),
-            "history": _hash(contents_record(self.chat.get_turns(include_system_prompt=True))),
-            "type": _hash(type),
-        }
-
     def save(self, **changes: Any) -> None:
         """Writes the file atomically."""
         self.state |= changes
@@ -404,8 +393,3 @@ def _state(path: Path, wanted: Mapping[str, str]) -> Json:
 def _check(stage: str, value: Any) -> None:
     if not isinstance(value, dict):
         raise TypeError(f"no object {HOLDS[stage]}")
-
-
-def _hash(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

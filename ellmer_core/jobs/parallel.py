@@ -11,15 +11,27 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, Unpack
 
 from .._chat.answers import Input
 from .._chat.chat import Chat
+from .._chat.structured_output import Structured
+from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.http_clients import Connection
-from ..wire.base import StructuredMode
-from .prompts_and_results import Prompt, Rows, all_inputs, warn_of_failures, warn_of_interruption
+from ..wire.structured_output import StructuredMode
+from .journal import Journal
+from .prompts_and_results import (
+    Prompt,
+    Rows,
+    all_inputs,
+    fingerprints,
+    prompts_record,
+    warn_of_failures,
+    warn_of_interruption,
+)
 
 __all__ = [
     "parallel_chat",
@@ -88,7 +100,7 @@ async def parallel_chat_async(
         await fork.chat_async(*prompt, echo="none")
         return fork
 
-    return await Parallel(chat, say, options).run(prompts)
+    return await Parallel(chat, say, options, lambda fork: fork).run(prompts)
 
 
 def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]) -> list[str | None]:
@@ -137,7 +149,7 @@ async def parallel_chat_text_async(
     async def say(fork: Chat, prompt: tuple[Input, ...]) -> str:
         return await fork.chat_async(*prompt, echo="none")
 
-    outcomes = await Parallel(chat, say, options).run(prompts)
+    outcomes = await Parallel(chat, say, options, _text).run(prompts)
     return [outcome if isinstance(outcome, str) else None for outcome in outcomes]
 
 
@@ -234,7 +246,17 @@ async def parallel_chat_structured_async(
         )
         return data, fork
 
-    return rows.collected(await Parallel(chat, say, options).run(prompts))
+    wanted = Structured(rows.type, convert=rows.convert)
+
+    def outcome(fork: Chat) -> tuple[Any, Chat]:
+        return wanted.value(fork.last_turn("assistant") or AssistantTurn()), fork
+
+    return rows.collected(await Parallel(chat, say, options, outcome, wanted).run(prompts))
+
+
+def _text(fork: Chat) -> str:
+    turn = fork.last_turn("assistant")
+    return turn.text if turn else ""
 
 
 # --- Up to a number at once ------------------------------------------------------------------------------
@@ -254,21 +276,35 @@ class Many(TypedDict, total=False):
     - `on_error`: `"return"` (default) starts no further prompt after one that failed, and waits for those in work;
       `"continue"` goes on with all; `"stop"` raises the error.
     - `progress`: whether to show a bar, in a terminal, where rich is installed. Default: yes.
+    - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing.
+      Default: none.
     """
 
     max_active: int
     rpm: float
     on_error: Literal["return", "continue", "stop"]
     progress: bool
+    path: str | Path
 
 
 class Parallel:
-    """Sends all prompts, up to a number at once."""
+    """Sends all prompts, up to a number at once. `say` holds the conversation of a fork and returns its outcome.
+    `restored` returns the outcome of a fork whose answer was in the journal; `wanted` is the type of its data.
+    """
 
-    def __init__(self, chat: Chat, say: Say, options: Many) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        say: Say,
+        options: Many,
+        restored: Callable[[Chat], Any],
+        wanted: Structured | None = None,
+    ) -> None:
         if unknown := options.keys() - Many.__annotations__.keys():
             raise TypeError(f"unknown option {min(unknown)!r}; there are {', '.join(Many.__annotations__)}")
-        self.chat, self.say = chat, say
+        self.chat, self.say, self.restored, self.wanted = chat, say, restored, wanted
+        self.path = options.get("path")
+        self.journal: Journal | None = None
         self.max_active, rpm = options.get("max_active", 10), options.get("rpm", 500)
         self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)
         if self.on_error not in {"return", "continue", "stop"}:
@@ -284,6 +320,8 @@ class Parallel:
         """Returns the outcomes, in the order of the prompts."""
         asked = all_inputs(prompts)
         outcomes: list[Any] = [None] * len(asked)
+        if self.path is not None:
+            self.journal = Journal(self.path, fingerprints(self.chat, prompts_record(asked), self.wanted))
         waiting = iter(enumerate(asked))
         with progress_bar(len(asked), shown=self.progress) as advance:
             try:
@@ -308,17 +346,20 @@ class Parallel:
     ) -> None:
         """Handles one prompt after the other until none is left."""
         for place, prompt in waiting:
-            outcomes[place] = await self.outcome(prompt)
+            outcomes[place] = await self.outcome(place, prompt)
             advance()
             if self.failed and self.on_error == "return":
                 break
 
-    async def outcome(self, prompt: tuple[Input, ...]) -> Any:
+    async def outcome(self, place: int, prompt: tuple[Input, ...]) -> Any:
         """Returns the result of one prompt. An error is returned, too, unless errors are raised."""
         fork = self.chat.fork()
+        if self.journal is not None and place in self.journal.records:
+            return self.restored(self.journal.restored(place, fork))
+        begun = len(fork._history.turns)  # noqa: SLF001 - of this package
         fork._connection = self.connection  # noqa: SLF001 - of this package
         try:
-            return await self.say(fork, prompt)
+            outcome = await self.say(fork, prompt)
         except Exception as error:
             if self.on_error == "stop":
                 raise
@@ -326,6 +367,9 @@ class Parallel:
             return error
         finally:
             fork._connection = self.chat._connection  # noqa: SLF001
+        if self.journal is not None:
+            self.journal.add(place, fork, begun)
+        return outcome
 
 
 def blocking(work: Coroutine[Any, Any, T]) -> T:

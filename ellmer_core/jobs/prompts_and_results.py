@@ -3,13 +3,17 @@ failures."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any
 
 from .._chat.answers import Input
 from .._chat.chat import Chat
+from .._chat.structured_output import Structured
 from ..contents.content import Content
+from ..contents.json_serialization import contents_record
 from ..errors import EllmerWarning, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_functions import type_of
@@ -75,3 +79,25 @@ def _row(outcome: tuple[Any, Chat] | Exception | None) -> dict[str, Any]:
     used = chat.get_tokens()[-1]
     about = (None, used["input"], used["output"], used["cost"])
     return {**data, **dict(zip(ABOUT, about, strict=True))}
+
+
+def fingerprints(chat: Chat, prompts: Any, wanted: Structured | None) -> dict[str, str]:
+    """Returns fingerprints of the prompts, the model, the history and the type, for a file that belongs to them."""
+    wire = chat.wire
+    return {
+        "provider": _hash([wire.name, wire.provider, wire.model, wire.base_url]),
+        "parameters": _hash([dict(wire.params), dict(wire.api_args)]),
+        "prompts": _hash(prompts),
+        "history": _hash(contents_record(chat.get_turns(include_system_prompt=True))),
+        "type": _hash(wire.schema(wanted.sent) if wanted else None),
+    }
+
+
+def prompts_record(prompts: Iterable[tuple[Input, ...]]) -> list[Any]:
+    """Returns prompts as JSON."""
+    return [[contents_record(i) if isinstance(i, Content) else i for i in prompt] for prompt in prompts]
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -207,7 +207,7 @@ class AsyncDriver(HttpExchange):
         async for chunk in self.chunks:
             if self.added(body, chunk):
                 break
-        return b"".join(body)
+        return self.whole(body)
 
     async def drop(self) -> None:
         """Closes the open answer, if there is one."""

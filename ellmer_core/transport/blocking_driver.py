@@ -104,7 +104,7 @@ class BlockingDriver(HttpExchange):
             for chunk in self.chunks:
                 if self.added(body, chunk):
                     break
-        return b"".join(body)
+        return self.whole(body)
 
     def finish(self) -> None:
         if self.decoder is not None:  # the end of the stream was not read

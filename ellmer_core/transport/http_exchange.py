@@ -23,6 +23,7 @@ from ..log import logger, place
 from ..version import VERSION
 from ..wire.framing import decoder
 from .http_clients import Connection, Timeouts
+from .sent_keys import SentKeys
 
 # --- One exchange ----------------------------------------------------------------------------------------
 
@@ -48,7 +49,8 @@ class HttpExchange:
         self.socket: Socket | None = None
         self.chunks: Any = None
         self.decoder: Any = None
-        self.raw = True
+        self.raw = self.succeeded = True
+        self.keys = SentKeys({})
         self.unpacker = Unpacker("")
         self.sent_at = 0.0
         self.taken = self.events_taken = 0
@@ -66,6 +68,7 @@ class HttpExchange:
         headers |= {name.lower(): value for name, value in sent.request.headers.items()}
         if sent.request.sign is not None:
             headers |= sent.request.sign(sent.body, time.time())
+        self.keys = SentKeys(headers)
         self.sent_at = time.monotonic()
         if logger.isEnabledFor(DEBUG):
             where = place(sent.request.url)
@@ -82,10 +85,13 @@ class HttpExchange:
         """Returns the beginning of the answer. Its body stays open."""
         self.response, self.socket = response, _socket(response)
         self.taken = self.events_taken = 0
+        self.succeeded = response.is_success
         self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
         self.decoder = decoder(sent.request.framing)
         headers = {name.lower(): value for name, value in response.headers.items()}
+        if not self.succeeded:
+            headers = self.keys.hidden_in_headers(headers)
         encoding = headers.get("content-encoding", "").strip().lower()
         _check_encoding(encoding)
         self.raw = not response.is_stream_consumed  # an answer that a client has read is unpacked already
@@ -106,7 +112,7 @@ class HttpExchange:
         if self.bound is not None and self.taken + len(chunk) > self.bound:
             chunk, failure = chunk[: self.bound - self.taken], self.too_large()
         self.taken += len(chunk)
-        events: list[Any] = self.decoder.feed(chunk)
+        events = self.keys.hidden_in_events(chunk, self.decoder.feed(chunk))
         most = self.connection.limits.events
         if most is not None and self.events_taken + len(events) > most:
             failure = ResponseError(f"The answer has more than {most:,} events (limit: events).")
@@ -144,7 +150,11 @@ class HttpExchange:
         """Returns the last events after the last chunk, then `None`."""
         self.watch.check()
         last, self.decoder = self.decoder, None
-        return last.flush() if last else None
+        return self.keys.hidden_in_events(b"", last.flush()) if last else None
+
+    def whole(self, body: list[bytes]) -> bytes:
+        """Returns a body that was read, without the keys of its request."""
+        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
 
 
 class Unpacker:

@@ -1,0 +1,150 @@
+"""The keys that a request sends, replaced in all that comes back: error bodies, headers, events, answers.
+
+A provider or a gateway may quote a key, and its words end up in exceptions, logs, traces, records and saved chats. So the
+key is replaced before anything else reads the answer: as it is, percent-encoded, in Base64, in hexadecimal; and in
+errors also long parts of it and its masked forms (`sk-ab***wxyz`).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
+from typing import Any
+from urllib.parse import quote
+
+HIDDEN = "[key]"
+LEAST = 8  # characters of a key that is replaced in errors; shorter ones are words of the language
+LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; and it has a digit
+PART = 10  # characters of a part of a key that is replaced in errors
+
+_SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
+_MASKS = ("*", "•", "…", "...")
+_MASKED = re.compile(r"([\w\-]*)(?:[*•…]+|\.{3,})([\w\-]*)")
+_WORD = re.compile(r"[\w\-]{4,}")
+
+
+class SentKeys:
+    """The keys in the headers of one request."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        values = [value for name, value in headers.items() if _SECRET.search(name)]
+        keys = {key for value in values for key in _keys_in(value) if len(key) >= LEAST}
+        self._keys = sorted(keys, key=len, reverse=True)
+        answered = [key for key in self._keys if len(key) >= LEAST_IN_ANSWERS and re.search(r"\d", key)]
+        self._forms = [form for key in answered for form in _forms(key)]
+        self._bytes = [form.encode() for form in self._forms]
+        self._longest = max(map(len, self._bytes), default=0)
+        self._tail = b""
+        self._quoted = False
+
+    def hidden_in_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Returns the headers of an error without the keys."""
+        return {name: self.hidden_in_error(value) for name, value in headers.items()}
+
+    def hidden_in_body(self, body: bytes, *, failed: bool) -> bytes:
+        """Returns a whole body without the keys. `failed` is whether it is an error's."""
+        if not failed and not any(form in body for form in self._bytes):
+            return body
+        text = body.decode("utf-8", "surrogateescape")
+        shown = self.hidden_in_error(text) if failed else self._hidden(text)
+        return body if shown == text else shown.encode("utf-8", "surrogateescape")
+
+    def hidden_in_events(self, chunk: bytes, events: list[Any]) -> list[Any]:
+        """Returns the events of a stream, of which this chunk completes the last, without the keys."""
+        if self._bytes and not self._quoted:
+            window = self._tail + chunk
+            self._quoted = any(form in window for form in self._bytes)
+            self._tail = window[1 - self._longest :]
+        return [self._hidden_in_event(event) for event in events] if self._keys else events
+
+    def _hidden_in_event(self, event: Any) -> Any:
+        if isinstance(event, dict) and event.keys() & {"error", "errors", ":exception"}:
+            return _replaced(event, self.hidden_in_error)
+        return _replaced(event, self._hidden) if self._quoted else event
+
+    def hidden_in_error(self, text: str) -> str:
+        """Returns a text of an error without the keys, their parts and their masked forms."""
+        for key in self._keys:
+            for form in _forms(key):
+                text = text.replace(form, HIDDEN)
+            if any(mask in text for mask in _MASKS):
+                text = _MASKED.sub(partial(_unmasked, key=key), text)
+            text = _WORD.sub(partial(_without_end, key=key), _without_parts(text, key))
+        return text
+
+    def _hidden(self, text: str) -> str:
+        for form in self._forms:
+            text = text.replace(form, HIDDEN)
+        return text
+
+
+def _keys_in(value: str) -> Iterator[str]:
+    """Yields the keys in a header: `Bearer KEY`, `Basic …`, or the key alone. A signature is not a key."""
+    scheme, _, key = value.partition(" ")
+    if not key:
+        yield value
+    elif scheme.lower() == "basic":
+        yield key
+        try:
+            yield from b64decode(key, validate=True).decode().split(":", 1)
+        except ValueError:
+            return
+    elif not scheme.startswith("AWS4"):
+        yield key
+
+
+@lru_cache(256)
+def _forms(key: str) -> tuple[str, ...]:
+    """Returns the key in the forms in which it may be quoted, the longest first."""
+    data = key.encode()
+    forms = {key, quote(key, safe=""), key.replace("/", "\\/"), data.hex(), data.hex().upper()}
+    for encode in (b64encode, urlsafe_b64encode):
+        for place in range(3):  # within other bytes, Base64 has three forms
+            text = encode(b"\0" * place + data).decode().rstrip("=")
+            forms.add(text[(0, 2, 3)[place] : len(text) - ((place + len(data)) % 3 != 0)])
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+def _unmasked(found: re.Match[str], key: str) -> str:
+    start, end = found.groups()
+    shown = (len(start) >= 3 and key.startswith(start)) or (len(end) >= 3 and key.endswith(end))
+    return HIDDEN if shown else found[0]
+
+
+def _without_end(found: re.Match[str], key: str) -> str:
+    """Hides the end of a key ("the key that ends in 7f3A") if it is neither a number nor a plain word."""
+    word = found[0]
+    mixed = not word.isdigit() and not (word.isalpha() and (word.islower() or word.isupper()))
+    return HIDDEN if mixed and key.endswith(word) else word
+
+
+@lru_cache(64)
+def _parts(key: str) -> frozenset[str]:
+    return frozenset(key[place : place + PART] for place in range(len(key) - PART + 1))
+
+
+def _without_parts(text: str, key: str) -> str:
+    """Returns the text without the parts of the key, in linear time."""
+    parts = _parts(key)
+    places = [place for place in range(len(text) - PART + 1) if text[place : place + PART] in parts]
+    pieces: list[str] = []
+    end = 0
+    for place in places:
+        if place > end or not pieces:
+            pieces += [text[end:place], HIDDEN]
+        end = place + PART
+    return "".join([*pieces, text[end:]])
+
+
+def _replaced(value: Any, replace: Any) -> Any:
+    """Returns a JSON value with another form of each of its texts."""
+    match value:
+        case str():
+            return replace(value)
+        case list():
+            return [_replaced(item, replace) for item in value]
+        case dict():
+            return {_replaced(name, replace): _replaced(item, replace) for name, item in value.items()}
+    return value

@@ -1,0 +1,94 @@
+"""Parallel prompts with a file: what was answered is not asked again."""
+
+import json
+from collections import Counter
+
+import pytest
+from many_chats import chat_with, provider
+
+from ellmer_core.errors import UsageError
+from ellmer_core.jobs.parallel import parallel_chat, parallel_chat_structured, parallel_chat_text
+from ellmer_core.schemas.type_functions import type_integer, type_object
+
+PROMPTS = [f"prompt {n}" for n in range(6)]
+
+
+class Answers:
+    """Answers with the prompt in capitals. Prompts in `refused` get an error."""
+
+    def __init__(self, *refused):
+        self.refused, self.asked = set(refused), Counter()
+
+    def __call__(self, messages):
+        prompt = messages[-1]["content"]
+        self.asked[prompt] += 1
+        if prompt in self.refused:
+            return 400
+        return {"role": "assistant", "content": prompt.upper()}
+
+
+@pytest.mark.filterwarnings("ignore::ellmer_core.EllmerWarning")
+def test_only_what_is_missing_is_asked_again(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    answers = Answers("prompt 2", "prompt 5")
+    with provider(answers) as url:
+        chat = chat_with(url, "Shout.")
+        first = parallel_chat(chat, PROMPTS, rpm=1e6, on_error="continue", path=path)
+        answers.refused.clear()
+        chats = parallel_chat(chat, PROMPTS, rpm=1e6, path=path)
+        texts = parallel_chat_text(chat, PROMPTS, rpm=1e6, path=path)
+        assert chats[0].chat("again") == "AGAIN"
+    assert [type(each).__name__ for each in first] == ["Chat", "Chat", "BadRequestError"] * 2
+    assert texts == [prompt.upper() for prompt in PROMPTS]
+    assert [each.last_turn().text for each in chats[1:]] == texts[1:]
+    assert chats[1].get_system_prompt() == "Shout."
+    assert answers.asked == {**dict.fromkeys(PROMPTS, 1), "prompt 2": 2, "prompt 5": 2, "again": 1}
+
+
+def test_a_line_that_was_cut_is_asked_again(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    answers = Answers()
+    with provider(answers) as url:
+        parallel_chat_text(chat_with(url), PROMPTS, rpm=1e6, path=path, max_active=1)
+        path.write_bytes(path.read_bytes()[:-9])
+        for _ in range(2):
+            texts = parallel_chat_text(chat_with(url), PROMPTS, rpm=1e6, path=path)
+    assert texts == [prompt.upper() for prompt in PROMPTS]
+    assert answers.asked == {**dict.fromkeys(PROMPTS, 1), "prompt 5": 2}
+    assert sorted(json.loads(line).get("place", -1) for line in path.read_text().splitlines()) == [
+        *range(-1, 6)
+    ]
+
+
+def test_data_are_read_again(tmp_path):
+    asked = []
+
+    def answer(messages):
+        asked.append(messages)
+        return {"role": "assistant", "content": '{"x": 3}'}
+
+    with provider(answer) as url:
+        for _ in range(2):
+            data = parallel_chat_structured(
+                chat_with(url), PROMPTS, type=type_object(x=type_integer()), rpm=1e6, path=tmp_path / "a"
+            )
+    assert data == [{"x": 3}] * 6
+    assert len(asked) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "belongs|no answers"),
+        ("{", "no answers of parallel prompts"),
+        ("[]\n", "no answers of parallel prompts"),
+        ('{"version": 2, "asked": {}}\n', "version 2"),
+        ('{"version": 1, "asked": {"prompts": "x"}}\n', "other prompts: .*prompts"),
+    ],
+)
+def test_another_file_is_left_alone(tmp_path, text, words):
+    path = tmp_path / "a"
+    path.write_text(text)
+    with provider(Answers()) as url, pytest.raises(UsageError, match=words):
+        parallel_chat(chat_with(url), PROMPTS, path=path)
+    assert path.read_text() == text

@@ -1,0 +1,121 @@
+"""A key that came in never goes out: whatever quotes it, in any form, it is replaced before anything reads the answer."""
+
+import json
+import traceback
+from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ellmer_core as ec
+from ellmer_core.transport.sent_keys import HIDDEN, SentKeys
+
+KEY = "sk-proj-Ab3/dE7+gH9=kL2mN5pQ8rT1uW4xY7f3A"
+BEARER = {"authorization": f"Bearer {KEY}"}
+QUOTED = {
+    "as it is": f"Incorrect API key provided: {KEY}.",
+    "in the header": f"Bad header: Authorization: Bearer {KEY}",
+    "percent-encoded": f"/v1/chat?key={quote(KEY, safe='')}",
+    "in Base64": b64encode(KEY.encode()).decode(),
+    "in Base64, after a user": b64encode(f"user:{KEY}".encode()).decode(),
+    "in Base64, after a scheme": urlsafe_b64encode(f"Bearer {KEY} HTTP/1.1".encode()).decode(),
+    "in hexadecimal": KEY.encode().hex(),
+    "masked": "Incorrect API key provided: sk-proj-****************7f3A.",
+    "with dots": "The key sk-proj-Ab3... was revoked.",
+    "its beginning": f"Unknown key {KEY[:16]}",
+    "its end": "The key that ends in Y7f3A was revoked.",
+}
+LEAKS = (
+    KEY,
+    KEY[:13],
+    KEY[-5:],
+    KEY[10:24],
+    b64encode(KEY.encode()).decode()[4:20],
+    KEY.encode().hex()[4:30],
+)
+SSE = {"content-type": "text/event-stream"}
+
+
+def said(error):
+    parts = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
+    return "".join(parts)
+
+
+def answering(respond):
+    client = httpx.Client(transport=httpx.MockTransport(respond))
+    return ec.chat_openai_completions(api_key=KEY, model="m", client=client, max_tries=1, echo="none")
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+@pytest.mark.parametrize("status", [400, 401, 429, 500])
+def test_no_error_has_the_key(status, text, caplog):
+    body = {"error": {"message": text, "code": text, "param": {"deep": [text]}}, text: 1}
+    headers = {"x-request-id": text}
+    chat = answering(lambda _: httpx.Response(status, json=body, headers=headers))
+    with pytest.raises(ec.ProviderError) as raised:
+        chat.chat("Hi")
+    assert [leak for leak in LEAKS if leak in said(raised.value) + caplog.text] == []
+    assert HIDDEN in str(raised.value)
+    assert HIDDEN in raised.value.request_id
+    assert HIDDEN in json.dumps(raised.value.body)
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_no_error_inside_a_stream_has_the_key(text):
+    body = b"data: " + json.dumps({"error": {"message": text}}).encode() + b"\n\n"
+    chat = answering(lambda _: httpx.Response(200, content=body, headers=SSE))
+    with pytest.raises(ec.ProviderError) as raised:
+        list(chat.stream("Hi"))
+    assert [leak for leak in LEAKS if leak in said(raised.value)] == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_no_answer_has_the_key(size):
+    text = f"You sent {KEY}."
+    event = {
+        "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}],
+        "debug": {KEY: KEY},
+    }
+    body = b"data: " + json.dumps(event).encode() + b"\n\ndata: [DONE]\n\n"
+    chunks = [body[at : at + size] for at in range(0, len(body), size)]
+    chat = answering(lambda _: httpx.Response(200, content=iter(chunks), headers=SSE))
+    assert "".join(chat.stream("Hi")) == f"You sent {HIDDEN}."
+    whole = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "debug": KEY}
+    other = answering(lambda _: httpx.Response(200, json=whole))
+    assert other.chat("Hi") == f"You sent {HIDDEN}."
+    assert KEY not in json.dumps([chat.record(), other.record()]) + repr(other.last_turn().json)
+
+
+def test_a_redirect_to_an_address_with_the_key_does_not_show_it():
+    chat = answering(lambda _: httpx.Response(307, headers={"location": f"https://x.test/?key={KEY}"}))
+    with pytest.raises(ec.ProviderError) as raised:
+        chat.chat("Hi")
+    assert KEY not in said(raised.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided. You can find your API key in the settings...",
+        "Rate limit reached for gpt-4o in organization org-Ab3: Limit 7, used 3.",
+        '{"error": {"code": 73, "message": "The model `m` does not exist."}, "created": 1772755200}',
+    ],
+)
+def test_other_words_stay(text):
+    assert SentKeys(BEARER).hidden_in_error(text) == text
+    assert SentKeys({"x-api-key": "ollama", "accept": "*/*"}).hidden_in_error(text) == text
+
+
+def test_a_dummy_key_is_a_word_in_answers():
+    keys = SentKeys({"authorization": "Bearer not-needed"})
+    body = b'{"text": "That is not-needed."}'
+    assert keys.hidden_in_body(body, failed=False) == body
+    assert b"not-needed" not in keys.hidden_in_body(body, failed=True)
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_no_bytes_crash_it(body, failed):
+    assert SentKeys(BEARER).hidden_in_body(body, failed=failed) == body
