@@ -21,7 +21,7 @@ from ..contents.turns import AssistantTurn
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.http_clients import Connection
-from ..wire.structured_output import StructuredMode
+from ..wire.base import StructuredMode
 from .journal import Journal
 from .prompts_and_results import (
     Prompt,
