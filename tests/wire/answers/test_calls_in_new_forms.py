@@ -148,48 +148,6 @@ def test_an_item_that_waits_for_the_program_is_told_and_kept(item):
     assert content.data == item
 
 
-def said(id, text):
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": id, "status": "completed", "role": "assistant", "content": [part]}
-
-
-def test_the_texts_of_two_messages_are_two_paragraphs_and_go_back_unchanged():
-    items = [said("msg_1", "I look it up."), said("msg_2", "It rains.")]
-    turn = RESPONSES.turn(completed(*items))
-
-    assert turn.text == "I look it up.\n\nIt rains."
-    assert RESPONSES.message(turn) == items
-
-
-def test_the_texts_of_two_messages_are_shown_as_two_paragraphs():
-    items = [said("msg_1", "I look it up."), said("msg_2", "It rains.")]
-    events = []
-    for index, item in enumerate(items):
-        events += [
-            {"type": "response.output_item.added", "output_index": index, "item": {**item, "content": []}},
-            *(
-                {
-                    "type": "response.output_text.delta",
-                    "output_index": index,
-                    "content_index": 0,
-                    "delta": text,
-                }
-                for text in (item["content"][0]["text"][:4], item["content"][0]["text"][4:])
-            ),
-            {"type": "response.output_item.done", "output_index": index, "item": item},
-        ]
-    turn, _, shown = folded(RESPONSES, *events, {"type": "response.completed", "response": completed(*items)})
-
-    assert "".join(piece.text for piece in shown) == turn.text == "I look it up.\n\nIt rains."
-
-
-def test_parts_of_one_message_are_one_text():
-    message = said("msg_1", "It ")
-    message["content"].append({**message["content"][0], "text": "rains."})
-
-    assert RESPONSES.turn(completed(message)).text == "It rains."
-
-
 def test_a_spoken_answer_ends_with_done():
     turn, complete, _ = folded(
         CHAT, delta(audio={"id": "a", "data": "UklG"}), delta(audio={"transcript": "Hi"}), "[DONE]"
