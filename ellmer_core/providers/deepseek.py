@@ -31,6 +31,8 @@ class DeepSeek(JsonMode):
         cut={"insufficient_system_resource": "insufficient_system_resource"},
     )
 
+    longest_id: ClassVar[int] = 46  # recorded
+
     base_url: str = "https://api.deepseek.com"
 
     def assistant(self, turn: AssistantTurn) -> list[Json]:

@@ -18,6 +18,8 @@ class HuggingFace(ChatCompletions):
     default_model: ClassVar[str] = "openai/gpt-oss-120b"
     key_vars: ClassVar[tuple[str, ...]] = ("HF_TOKEN", "HUGGINGFACE_API_KEY")
 
+    longest_id: ClassVar[int] = 46  # recorded
+
     base_url: str = "https://router.huggingface.co/v1"
 
 

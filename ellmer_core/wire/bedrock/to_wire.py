@@ -58,6 +58,9 @@ class Family:
     """The features of a family. The defaults are those of Amazon's own models and of untested models."""
 
     name: str = ""
+    ids: str = (
+        r"[a-zA-Z0-9_-]{1,64}"  # of calls; the API also has the dot and the colon, which some models refuse
+    )
     media_in_results: tuple[type[Content], ...] = (ContentImage,)
     alone: bool = False  # a message with results holds nothing else, not even text
     status: bool = True  # a result may say whether it is an error
@@ -112,7 +115,9 @@ FAMILIES = {
         schemas="qwen3",
         params={"reasoning_effort": f"{_MORE}.reasoning_config"},
     ),
-    r"moonshot(ai)?\.": Family("moonshot", media_in_results=(), assistant_first=True, schemas="."),
+    r"moonshot(ai)?\.": Family(
+        "moonshot", ids=r"[a-zA-Z0-9_.:-]{1,64}", media_in_results=(), assistant_first=True, schemas="."
+    ),
     r"zai\.": Family("zai", assistant_first=True, schemas=".", params=_EFFORT),
     r"openai\.": Family("openai", schemas="gpt-oss", params=_EFFORT),
     r"deepseek\.": Family("deepseek", schemas=r"v3", params=_EFFORT),
@@ -433,10 +438,8 @@ class Bedrock(BedrockResponse):
         return block
 
     def call_id(self, id: str) -> str:
-        """Returns a valid id: `[a-zA-Z0-9_.:-]{1,64}`. Until 2026, the dot and the colon were not allowed, and some
-        models still refuse them.
-        """
-        return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]{1,64}")
+        """Returns an id that the family takes. Kimi's own are `functions.add:0`."""
+        return tool_calls.legal_id(id, family_of(self.model).ids)
 
     def content(self, content: Content) -> Json:
         match content_parts.known(content, self.name):

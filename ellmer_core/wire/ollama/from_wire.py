@@ -59,8 +59,9 @@ class OllamaMerger(Merger):
 
     def _note(self, calls: list[Json]) -> None:
         for call in calls:
-            function = call["function"]
-            self._calls.setdefault(function["name"], [json_objects.json_text(function["arguments"])])
+            function = call.get("function") or {}
+            arguments = json_objects.json_text(function.get("arguments") or {})
+            self._calls.setdefault(str(function.get("name")), [arguments])
 
     def call_arguments(self, tool: str) -> Sequence[str]:
         return self._calls.get(tool, ())

@@ -43,6 +43,8 @@ class OpenAIChat(OpenAIChatResponse):
     default_model: ClassVar[str] = ""
     #: What separates several texts of a user turn in one string. `None` sends them as a list of parts.
     text_separator: ClassVar[str | None] = None
+    #: How long the id of a call may be: `Invalid 'messages[2].tool_calls[0].id': string too long` (vercel/ai#5171).
+    longest_id: ClassVar[int] = 40
     param_names: ClassVar[Mapping[str, str]] = {
         "temperature": "temperature",
         "top_p": "top_p",
@@ -219,10 +221,8 @@ class OpenAIChat(OpenAIChatResponse):
         return {**call, **own.get("fields", {})}
 
     def call_id(self, id: str) -> str:
-        """Returns an id of at most 40 characters: `Invalid 'messages[2].tool_calls[0].id': string too long`
-        (vercel/ai#5171).
-        """
-        return tool_calls.legal_id(id, r".{1,40}")
+        """Returns an id of at most `longest_id` characters."""
+        return tool_calls.legal_id(id, rf".{{1,{self.longest_id}}}")
 
     def content(self, content: Content) -> Json:
         match content_parts.known(content, self.name):

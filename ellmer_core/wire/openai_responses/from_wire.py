@@ -52,7 +52,6 @@ class ResponsesMerger(Merger):
         self._items: dict[int, _Item] = {}
         self._calls: dict[str, _Item] = {}  # the first call of each tool
         self._done = False
-        self._speaking: _Item | None = None  # the message whose text was shown last
 
     @property
     def complete(self) -> bool:
@@ -68,7 +67,7 @@ class ResponsesMerger(Merger):
             return ()
         kind = event.get("type", "")
         if kind in _PLACES:
-            return self._shown(self._item(event), self._item(event).delta(_PLACES[kind], event))
+            return self._item(event).delta(_PLACES[kind], event)
         if kind == "error" or event.get("error"):
             raise in_band_error(event)
         if isinstance(response := event.get("response"), dict):
@@ -82,13 +81,6 @@ class ResponsesMerger(Merger):
             if content.get("type") == "function_call":
                 self._calls.setdefault(str(content.get("name")), item)
         return ()
-
-    def _shown(self, item: _Item, pieces: Sequence[Content]) -> Sequence[Content]:
-        """Returns the pieces to show. The text of a further message begins a new paragraph."""
-        if not any(isinstance(piece, ContentText) for piece in pieces):
-            return pieces
-        before, self._speaking = self._speaking, item
-        return pieces if before in {None, item} else [ContentText(LEAD), *pieces]
 
     def call_arguments(self, tool: str) -> Sequence[str]:
         return self._calls[tool].arguments() if tool in self._calls else ()
@@ -177,9 +169,6 @@ ENDINGS = Endings(
 # --- answers ---------------------------------------------------------------------------------------------
 
 
-#: What separates the texts of two messages.
-LEAD = "\n\n"
-
 #: Items that wait for an answer of the program, and what the program can do.
 WAITING = {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
 
@@ -203,20 +192,6 @@ def _tell_of(item: Json) -> None:
         )
 
 
-def _in_a_new_paragraph(text: ContentText, extra: Json) -> ContentText:
-    citations = tuple(
-        citation
-        if citation.start is None
-        else replaced(citation, start=citation.start + len(LEAD), end=_later(citation.end))
-        for citation in text.citations
-    )
-    return replaced(text, text=LEAD + text.text, extra={**text.extra, **extra}, citations=citations)
-
-
-def _later(place: int | None) -> int | None:
-    return None if place is None else place + len(LEAD)
-
-
 class ResponsesResponse(Wire):
     """Reads complete answers. A stream is merged into one first."""
 
@@ -234,27 +209,12 @@ class ResponsesResponse(Wire):
             for content in self.output(item, after, cut=not whole or not _is_finished(item))
         ]
         return answer(
-            tool_calls.distinct(self.apart(contents), response),
+            tool_calls.distinct(contents, response),
             whole=whole,
             tokens=self.tokens(response.get("usage") or {}),
             finish_reason=self.finish_reason(response),
             json=response,
         )
-
-    def apart(self, contents: Sequence[Content]) -> Iterator[Content]:
-        """Yields the contents, where the text of a further message begins a new paragraph: `Turn.text` joins the texts.
-        The paragraph's mark is not sent back.
-        """
-        before = None
-        for content in contents:
-            if not isinstance(content, ContentText):
-                yield content
-                continue
-            own = self.issued(content.extra) or {}
-            message = own.get("item", {}).get("id")
-            apart = before is not None and message != before
-            yield _in_a_new_paragraph(content, {self.name: {**own, "lead": LEAD}}) if apart else content
-            before = message
 
     def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
         """Yields the contents of one output item; `after` is the next item."""

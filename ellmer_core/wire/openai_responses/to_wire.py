@@ -255,8 +255,7 @@ class OpenAIResponses(ResponsesResponse):
         """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
         as a string.
         """
-        extra = self.issued(content.extra) or {}
-        text, part = content.text.removeprefix(extra.get("lead", "")), extra.get("part", {})
+        text, part = content.text, (self.issued(content.extra) or {}).get("part", {})
         if "refusal" in part:
             part = {"type": "refusal", "refusal": text}
         elif part:

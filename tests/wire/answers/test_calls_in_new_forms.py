@@ -3,7 +3,10 @@
 import pytest
 from folded_streams import CHAT, GEMINI, RESPONSES, delta, folded
 
-from ellmer_core import ContentToolRequest, ContentToolResult, ContentUnknown, UserTurn
+from ellmer_core import ContentToolRequest, ContentToolResult, ContentUnknown, ResponseError, UserTurn
+from ellmer_core.providers.deepseek import DeepSeek
+from ellmer_core.providers.huggingface import HuggingFace
+from ellmer_core.wire.bedrock.to_wire import Bedrock
 
 
 def gemini_calls(*calls, finish="STOP"):
@@ -20,9 +23,8 @@ PIECES = [
     {"partialArgs": [{"jsonPath": "$.city", "stringValue": "ton"}], "willContinue": True},
     {"partialArgs": [{"jsonPath": "$.lines[0].id", "stringValue": "a"}], "willContinue": True},
     {"partialArgs": [{"jsonPath": "$.lines[0].price", "numberValue": 0.5}], "willContinue": True},
-    {"partialArgs": [{"jsonPath": "$.lines[1]['it''s']", "boolValue": True}], "willContinue": True},
+    {"partialArgs": [{"jsonPath": "$.lines[1]['on sale']", "boolValue": True}], "willContinue": True},
 ]
-PIECES[-1]["partialArgs"][0]["jsonPath"] = "$.lines[1]['on sale']"
 ORDER = {"city": "Boston", "lines": [{"id": "a", "price": 0.5}, {"on sale": True}]}
 
 
@@ -49,8 +51,6 @@ def test_streamed_arguments_that_never_end_are_cut():
 
 @pytest.mark.parametrize("path", ["", "city", "$", "$.a[5]", "$.lines[1", "$" + ".a" * 200])
 def test_an_impossible_path_is_an_error_of_the_answer(path):
-    from ellmer_core import ResponseError
-
     calls = [{"name": "f", "willContinue": True}, {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}]
 
     with pytest.raises(ResponseError):
@@ -148,48 +148,6 @@ def test_an_item_that_waits_for_the_program_is_told_and_kept(item):
     assert content.data == item
 
 
-def said(id, text):
-    part = {"type": "output_text", "text": text, "annotations": []}
-    return {"type": "message", "id": id, "status": "completed", "role": "assistant", "content": [part]}
-
-
-def test_the_texts_of_two_messages_are_two_paragraphs_and_go_back_unchanged():
-    items = [said("msg_1", "I look it up."), said("msg_2", "It rains.")]
-    turn = RESPONSES.turn(completed(*items))
-
-    assert turn.text == "I look it up.\n\nIt rains."
-    assert RESPONSES.message(turn) == items
-
-
-def test_the_texts_of_two_messages_are_shown_as_two_paragraphs():
-    items = [said("msg_1", "I look it up."), said("msg_2", "It rains.")]
-    events = []
-    for index, item in enumerate(items):
-        events += [
-            {"type": "response.output_item.added", "output_index": index, "item": {**item, "content": []}},
-            *(
-                {
-                    "type": "response.output_text.delta",
-                    "output_index": index,
-                    "content_index": 0,
-                    "delta": text,
-                }
-                for text in (item["content"][0]["text"][:4], item["content"][0]["text"][4:])
-            ),
-            {"type": "response.output_item.done", "output_index": index, "item": item},
-        ]
-    turn, _, shown = folded(RESPONSES, *events, {"type": "response.completed", "response": completed(*items)})
-
-    assert "".join(piece.text for piece in shown) == turn.text == "I look it up.\n\nIt rains."
-
-
-def test_parts_of_one_message_are_one_text():
-    message = said("msg_1", "It ")
-    message["content"].append({**message["content"][0], "text": "rains."})
-
-    assert RESPONSES.turn(completed(message)).text == "It rains."
-
-
 def test_a_spoken_answer_ends_with_done():
     turn, complete, _ = folded(
         CHAT, delta(audio={"id": "a", "data": "UklG"}), delta(audio={"transcript": "Hi"}), "[DONE]"
@@ -203,3 +161,19 @@ def test_a_written_answer_without_a_reason_is_cut():
 
     assert turn.finish_reason is None
     assert not isinstance(turn.contents[0], ContentToolRequest)
+
+
+@pytest.mark.parametrize(
+    ("wire", "id", "same"),
+    [
+        (DeepSeek(model="m"), "c" * 46, True),
+        (DeepSeek(model="m"), "c" * 47, False),
+        (HuggingFace(model="m"), "c" * 46, True),
+        (CHAT, "c" * 41, False),
+        (Bedrock(model="moonshotai.kimi-k2.5"), "functions.name:0", True),
+        (Bedrock(model="us.anthropic.claude-sonnet-5"), "functions.name:0", False),
+    ],
+    ids=lambda value: getattr(value, "provider", value),
+)
+def test_an_id_is_rewritten_only_where_the_provider_refuses_it(wire, id, same):
+    assert (wire.call_id(id) == id) is same
