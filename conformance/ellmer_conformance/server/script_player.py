@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from random import Random
 
@@ -47,6 +47,7 @@ class ScriptPlayer:
         self._strict = strict
         self._stamp = self._stamp_now()
         self._script = load(script) if isinstance(script, Path) else script
+        self._entries = _entries(self._script)
         self._uses: Counter[int] = Counter()
         self._chances: Counter[int] = Counter()
 
@@ -54,15 +55,22 @@ class ScriptPlayer:
         """Returns the reply to the `number`-th request of a session, and the name of the entry, such as `answers.0`."""
         self._reload()
         facts = _Facts(api.ticket.request, number, session, headers)
-        for index, entry in enumerate(self._script.answers):
-            if self._spent(index, entry) or not _fits(entry.when, facts) or not self._chance(index, entry):
-                continue
-            self._uses[index] += 1
-            step = entry.steps[min(self._uses[index], len(entry.steps)) - 1] if entry.steps else entry
-            return _reply(api, step), f"answers.{index}"
+        for index, (entry, tests) in enumerate(self._entries):
+            for fits in tests:
+                if not fits(facts):
+                    break
+            else:
+                if not self._spent(index, entry) and self._chance(index, entry):
+                    return self._played(api, index, entry), f"answers.{index}"
         if self._strict or self._script.strict:
             return refuse(api, _unmatched(facts, len(self._script.answers))), "no entry"
         return render(api, AskModel()), ""
+
+    def _played(self, api: ChatApi, index: int, entry: AnswerEntry) -> Reply:
+        self._uses[index] += 1
+        return _reply(
+            api, entry.steps[min(self._uses[index], len(entry.steps)) - 1] if entry.steps else entry
+        )
 
     def _spent(self, index: int, entry: AnswerEntry) -> bool:
         return entry.times is not None and self._uses[index] >= entry.times
@@ -84,6 +92,7 @@ class ScriptPlayer:
         except ScriptError as error:
             sys.stderr.write(f"{error}; the earlier script stays\n")
             return
+        self._entries = _entries(self._script)
         self._uses.clear()
         self._chances.clear()
 
@@ -95,6 +104,11 @@ class ScriptPlayer:
         except OSError:  # an editor may be replacing it
             return 0, 0
         return found.st_mtime_ns, found.st_size
+
+
+def _entries(script: AnswerScript) -> list[tuple[AnswerEntry, list[_Test]]]:
+    """Returns the entries with the tests of their conditions."""
+    return [(entry, _tests(entry.when)) for entry in script.answers]
 
 
 class _Facts:
@@ -122,30 +136,46 @@ def _tool_of(result: Item, items: list[Item]) -> str:
     return result.name or next(same, "")
 
 
-def _fits(when: Condition, facts: _Facts) -> bool:
-    request = facts.request
-    return (
-        when.nth in {None, facts.number}
-        and when.wire in {None, request.wire}
-        and when.stream in {None, request.stream}
-        and _text_fits(when.model, request.model)
-        and _text_fits(when.session, facts.session)
-        and all(_text_fits(value, facts.headers.get(name.lower(), "")) for name, value in when.header.items())
-        and (when.user is None or _text_fits(when.user, facts.user))
-        and (when.tool is None or when.tool in facts.tools)
-        and _result_fits(when.result, facts)
-    )
+_Test = Callable[[_Facts], bool]
 
 
-def _text_fits(condition: TextCondition | None, text: str) -> bool:
+def _tests(when: Condition) -> list[_Test]:
+    """Returns the tests of a condition, the quick ones first. A field that is not set needs none."""
+    found: list[_Test] = []
+    if when.nth is not None:
+        found.append(lambda facts: facts.number == when.nth)
+    if when.wire is not None:
+        found.append(lambda facts: facts.request.wire == when.wire)
+    if when.stream is not None:
+        found.append(lambda facts: facts.request.stream == when.stream)
+    found += _text_test(when.model, lambda facts: facts.request.model)
+    found += _text_test(when.session, lambda facts: facts.session)
+    for name, condition in when.header.items():
+        found += _text_test(condition, partial(_header, name.lower()))
+    found += _text_test(when.user, lambda facts: facts.user)
+    if when.tool is not None:
+        found.append(lambda facts: when.tool in facts.tools)
+    if when.result is not None:
+        found.append(lambda facts: _result_fits(when.result, facts))
+    return found
+
+
+def _text_test(condition: TextCondition | None, text: Callable[[_Facts], str]) -> list[_Test]:
     if condition is None:
-        return True
-    return condition == text if isinstance(condition, str) else condition.fits(text)
+        return []
+    if isinstance(condition, str):
+        return [lambda facts: text(facts) == condition]
+    if condition.contains is not None and condition.exact is None and condition.regex is None:
+        low = condition.contains.lower()
+        return [lambda facts: low in text(facts).lower()]
+    return [lambda facts: condition.fits(text(facts))]
+
+
+def _header(name: str, facts: _Facts) -> str:
+    return facts.headers.get(name, "")
 
 
 def _result_fits(condition: str | bool | None, facts: _Facts) -> bool:
-    if condition is None:
-        return True
     return condition in facts.results if isinstance(condition, str) else bool(facts.results) == condition
 
 

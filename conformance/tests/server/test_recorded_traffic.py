@@ -10,7 +10,7 @@ from ellmer_conformance.contract.readers import provider_of
 from ellmer_conformance.server.engine import Engine
 from ellmer_conformance.server.http.messages import HttpRequest, plain
 from ellmer_conformance.server.http.routes import route_of
-from ellmer_conformance.server.services.stored_responses import Conversation, StoredResponse
+from ellmer_conformance.server.services.service_request import Conversation, StoredResponse
 
 KEYS = {
     "authorization": "Bearer k",

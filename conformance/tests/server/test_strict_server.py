@@ -65,9 +65,9 @@ def test_an_unknown_case_is_named_with_the_known_ones(post, provider):
 
 
 def test_an_unknown_path(server, client):
-    reply = client.post(f"{server.url('any', '1')}/v1/embeddings", json={}, headers=OPENAI)
+    reply = client.post(f"{server.url('any', '1')}/v1/no-such-endpoint", json={}, headers=OPENAI)
     assert reply.status_code == 404
-    assert reply.json()["error"]["message"] == "Invalid URL (POST /v1/embeddings)"
+    assert reply.json()["error"]["message"] == "Invalid URL (POST /v1/no-such-endpoint)"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS.values(), ids=PROVIDERS)

@@ -122,10 +122,12 @@ class Probe:
         return objection(known.judge(request)) is not None
 
     def _is_beyond(self, content: Json) -> bool:
-        """Tells whether a body needs a signature of the provider, or images that the server does not accept."""
-        return _mentions(content, _SEALED) or (
-            self.able.get("images") is False and _mentions(content, _IMAGES)
-        )
+        """Tells whether a body needs a signature of the provider, an answer that it has stored, or images that the server
+        does not accept.
+        """
+        refers = not {"previous_response_id", "conversation"}.isdisjoint(content)
+        blind = self.able.get("images") is False and _mentions(content, _IMAGES)
+        return refers or blind or _mentions(content, _SEALED)
 
     # one question ------------------------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ def answer_of(request: Request) -> Answer:
     parts = _calls(talk, options) or (Say(_text(talk, options)),)
     if options.thinks:
         parts = (Think(_thought(talk, parts)), *parts)
-    return _counted(_limited(parts, options), input_tokens(request))
+    return _counted(_limited(parts, options), _input_tokens(items, options))
 
 
 def question_of(request: Request) -> str:
@@ -110,7 +110,7 @@ def _said(items: Sequence[Item]) -> list[str]:
 
 def _calls(talk: _Talk, options: Options) -> tuple[Said, ...]:
     """Returns the calls that the request demands or that the question asks for."""
-    if talk.results and not options.forced:
+    if not options.tools or (talk.results and not options.forced):
         return ()
     tools = _fitting(options.tools, talk.question)
     if not tools and (options.forced or (options.tools and _USE_A_TOOL.search(talk.question))):
@@ -337,6 +337,8 @@ def _thought(talk: _Talk, parts: Sequence[Said]) -> str:
 
 def _limited(parts: Sequence[Said], options: Options) -> Answer:
     """Returns an answer that ends at a stop sequence or at the limit of tokens."""
+    if options.limit is None and not options.stops:
+        return Answer(tuple(parts))
     left = None if options.limit is None else options.limit * 4
     kept: list[Said] = []
     for part in parts:
@@ -377,10 +379,12 @@ def _tokens(text: str) -> int:
 
 
 def _counted(answer: Answer, asked: int) -> Answer:
+    """Returns an answer with its token counts."""
     reasoning = _tokens(answer.thinking)
     written = sum(_tokens(_written(part)) for part in answer.parts if not isinstance(part, Think))
     names = sum(_tokens(call.name) for call in answer.calls) if answer.reason == "tool" else 0
-    return replace(answer, usage=Usage(asked, max(1, reasoning + written + names), 0, reasoning))
+    usage = Usage(asked, max(1, reasoning + written + names), 0, reasoning)
+    return Answer(answer.parts, answer.stop, usage, answer.stop_sequence)
 
 
 def input_tokens(request: Request) -> int:
@@ -389,11 +393,12 @@ def input_tokens(request: Request) -> int:
     Args:
         request: A request in any wire format.
     """
-    items = readers.read(request)
-    tools = sum(
-        _tokens(tool.name + tool.description + json.dumps(tool.schema)) for tool in options_of(request).tools
-    )
-    return max(1, tools + sum(map(_item_tokens, items)))
+    return _input_tokens(readers.read(request), options_of(request))
+
+
+def _input_tokens(items: Sequence[Item], options: Options) -> int:
+    tools = [_tokens(tool.name + tool.description + json.dumps(tool.schema)) for tool in options.tools]
+    return max(1, sum(tools) + sum(map(_item_tokens, items)))
 
 
 def _item_tokens(item: Item) -> int:

@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ...contract import readers
 from ...contract.exchange import Json
+from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ...contract.rules import book
 from ...contract.verdict import objection
@@ -20,16 +22,13 @@ from ..http.routes import Route
 from ..model.behaviour import input_tokens
 from ..replies import refuse
 
-if TYPE_CHECKING:
-    from .stored_responses import Conversation, StoredResponse
-
-__all__ = ["Asked", "Batch", "File", "ServiceRequest", "StoredObjects"]
+__all__ = ["Asked", "Batch", "Conversation", "File", "ServiceRequest", "StoredObjects", "StoredResponse"]
 
 
 _BOUNDARY = re.compile(r'boundary="?([^";]+)')
 _FIELD = re.compile(rb'\bname="(?P<name>[^"]*)"(?:.*?\bfilename="(?P<filename>[^"]*)")?', re.DOTALL)
 _TYPE = re.compile(rb"content-type:\s*([^\r\n]+)", re.IGNORECASE)
-_PROMISED = 2  # looks at a batch until it is done
+_PROMISED = 2  # looks at a batch or a background answer until it is done
 
 
 class File(NamedTuple):
@@ -70,6 +69,75 @@ class Batch:
     def just_done(self) -> bool:
         """Whether the last poll was the first that found the answers."""
         return self.looks == _PROMISED and not self.cancelled
+
+
+@dataclass
+class StoredResponse:
+    """A stored answer. A background answer is queued, then in progress, then complete.
+
+    Args:
+        input: The items of the request and of the answers before it.
+        reply: The whole answer as it was sent or will be.
+        background: Whether the request asked for an answer in the background.
+        looks: Number of times that it was retrieved.
+        cancelled: Whether it was cancelled.
+        size: The size of the request and the answer in bytes.
+    """
+
+    input: list[Json]
+    reply: Reply
+    background: bool = False
+    looks: int = 0
+    cancelled: bool = False
+    size: int = 0
+
+    @cached_property
+    def value(self) -> Json:
+        """The answer as JSON. Of a stream, it is in the last event."""
+        body = self.reply.body
+        if body.startswith(b"event:"):
+            last = body.rstrip().rpartition(b"\ndata: ")[2]
+            return object_of(json.loads(last).get("response"))
+        return object_of(json.loads(body))
+
+    @property
+    def done(self) -> bool:
+        """Whether a background answer had as many looks as it needs."""
+        return self.looks >= _PROMISED
+
+    @property
+    def shown(self) -> Json:
+        """The answer in its present state."""
+        if not self.background or (self.done and not self.cancelled):
+            return self.value
+        status = "cancelled" if self.cancelled else "in_progress" if self.looks else "queued"
+        return self.value | {
+            "status": status,
+            "output": [],
+            "usage": None,
+            "completed_at": None,
+            "background": True,
+        }
+
+    @property
+    def items(self) -> list[Json]:
+        """The items of the conversation up to this answer."""
+        return [*self.input, *items_of(self.value.get("output"))]
+
+
+@dataclass
+class Conversation:
+    """A conversation that the server keeps.
+
+    Args:
+        id: Its id.
+        metadata: What the client noted about it.
+        items: Its items, oldest first.
+    """
+
+    id: str
+    metadata: Json = field(default_factory=dict)
+    items: list[Json] = field(default_factory=list)
 
 
 @dataclass

@@ -5,87 +5,20 @@ https://developers.openai.com/api/reference/resources/responses, https://develop
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 
 from ...contract.exchange import Json, Request
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import HEX, pretty
 from ..http.messages import Reply
-from .service_request import ServiceRequest, StoredObjects
+from .service_request import Conversation, ServiceRequest, StoredObjects, StoredResponse
 
 __all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "stored"]
 
 _BAD = "invalid_request_error"
 _MOST, _BYTES = 1024, 64 * 1024 * 1024  # answers of a conversation that are stored, and their size
-_DONE_AFTER = 2  # looks at a background answer until it is complete
-
-
-@dataclass
-class StoredResponse:
-    """A stored answer. A background answer is queued, then in progress, then complete.
-
-    Args:
-        input: The items of the request and of the answers before it.
-        reply: The whole answer as it was sent or will be.
-        background: Whether the request asked for an answer in the background.
-        looks: Number of times that it was retrieved.
-        cancelled: Whether it was cancelled.
-        size: The size of the request and the answer in bytes.
-    """
-
-    input: list[Json]
-    reply: Reply
-    background: bool = False
-    looks: int = 0
-    cancelled: bool = False
-    size: int = 0
-
-    @cached_property
-    def value(self) -> Json:
-        """The answer as JSON. Of a stream, it is in the last event."""
-        body = self.reply.body
-        if body.startswith(b"event:"):
-            last = body.rstrip().rpartition(b"\ndata: ")[2]
-            return object_of(json.loads(last).get("response"))
-        return object_of(json.loads(body))
-
-    @property
-    def shown(self) -> Json:
-        """The answer in its present state."""
-        if not self.background or (self.looks >= _DONE_AFTER and not self.cancelled):
-            return self.value
-        status = "cancelled" if self.cancelled else "in_progress" if self.looks else "queued"
-        return self.value | {
-            "status": status,
-            "output": [],
-            "usage": None,
-            "completed_at": None,
-            "background": True,
-        }
-
-    @property
-    def items(self) -> list[Json]:
-        """The items of the conversation up to this answer."""
-        return [*self.input, *items_of(self.value.get("output"))]
-
-
-@dataclass
-class Conversation:
-    """A conversation that the server keeps.
-
-    Args:
-        id: Its id.
-        metadata: What the client noted about it.
-        items: Its items, oldest first.
-    """
-
-    id: str
-    metadata: Json = field(default_factory=dict)
-    items: list[Json] = field(default_factory=list)
 
 
 def continued(request: Request, shelf: StoredObjects) -> Request | Refusal:
@@ -202,7 +135,7 @@ def cancel(service: ServiceRequest) -> Reply:
         return _missing(service)
     if not found.background:
         return service.refuse(Refusal("Cannot cancel a synchronous response.", 400, _BAD))
-    found.cancelled = found.looks < _DONE_AFTER
+    found.cancelled = not found.done
     return service.reply(found.shown)
 
 
