@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import click
 
@@ -13,17 +13,18 @@ from ..contract import rules
 from ..contract.rule import Rule
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
-from ..contract.rules_by_error_text import matches
+from ..contract.rules_by_error_text import matches, nearest
 from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import evidence_search, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
+from ..runner.selection import did_you_mean
 from ._shared import books_of
 
 __all__ = ["command"]
 
 _ID = re.compile(r"[A-Za-z]+-\d+")
-_MOST = 3  # rules for one error text
+_MOST = 5  # further rules for one error text
 
 
 @click.command("explain")
@@ -42,12 +43,20 @@ def command(what: str, wire: str | None, provider: str) -> None:
     conformance explain "tool_use ids were found without tool_result blocks"
     """
     books = books_of(wire, provider)
-    found = _by_id(what, [*books, behaviour.book, server_rules.book]) or _by_error(
-        what, books if wire else _all_books()
-    )
+    if _ID.fullmatch(what):
+        _explain_id(what, [*books, behaviour.book, server_rules.book])
+    else:
+        _explain_error(what, books if wire else list(_all_books()))
+
+
+def _explain_id(id: str, books: list[RuleBook]) -> None:
+    """Prints the rule with an id: one text for each wire format that has its own."""
+    found = [(book, book.rules[id.upper()]) for book in books if id.upper() in book.rules]
     if not found:
-        problem = f"There is no rule {what}" if _ID.fullmatch(what) else "No rule has an error text like this"
-        raise click.UsageError(f"{problem}. `conformance list` lists all rules.")
+        known = {rule for book in books for rule in book.rules}
+        raise click.UsageError(
+            f"There is no rule {id}{did_you_mean(id.upper(), known)}. `conformance list` lists all rules."
+        )
     told: set[str] = set()
     for book, rule in found:
         if rule.sentence not in told or rule.refusal:
@@ -55,18 +64,32 @@ def command(what: str, wire: str | None, provider: str) -> None:
         told.add(rule.sentence)
 
 
-def _by_id(id: str, books: list[RuleBook]) -> list[tuple[RuleBook, Rule]]:
-    return [(book, book.rules[id.upper()]) for book in books if id.upper() in book.rules]
+def _explain_error(text: str, books: list[RuleBook]) -> None:
+    """Prints the rule whose refusal is most like the text, and below it a line for each similar one."""
+    found = matches(text, books)
+    if not found:
+        raise click.UsageError(_unknown(text, books))
+    first = found[0]
+    click.echo(explained(first.book, first.rule))
+    others = {(each.book.wire, each.rule.id): each for each in found}
+    others.pop((first.book.wire, first.rule.id))
+    if others:
+        click.echo("Similar texts:")
+    for wire, id in list(others)[:_MOST]:
+        sentence = " ".join(others[wire, id].rule.sentence.split())
+        click.echo(f"  conformance explain {id} --wire {wire}  {sentence}")
 
 
-def _by_error(text: str, books: Iterable[RuleBook]) -> list[tuple[RuleBook, Rule]]:
-    """Returns the rules with a similar error text. The same refusal at several providers appears once."""
-    if _ID.fullmatch(text):
-        return []
-    found: dict[tuple[str, str], tuple[RuleBook, Rule]] = {}
-    for match in matches(text, books):
-        found.setdefault((match.book.wire, match.rule.id), (match.book, match.rule))
-    return list(found.values())[:_MOST]
+def _unknown(text: str, books: list[RuleBook]) -> str:
+    """Returns the message that no rule has a text, with the nearest one."""
+    best = next(iter(nearest(text, books)), None)
+    if best is None or best.alike == 0:
+        return "No rule knows this text, and none is near. `conformance list` lists all rules."
+    sentence = " ".join(best.rule.sentence.split())
+    return (
+        f"No rule knows this text. The nearest is {best.rule.id} of {best.book.wire} ({best.alike:.0%} alike): {sentence} "
+        f"`conformance explain {best.rule.id} --wire {best.book.wire}` explains it."
+    )
 
 
 def _all_books() -> Iterator[RuleBook]:

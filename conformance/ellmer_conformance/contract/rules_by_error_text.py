@@ -1,13 +1,14 @@
-"""Finds the rules for an error text of a provider. Words are compared; names and numbers are ignored.
+"""Finds the rules for an error text of a provider. Words are compared; names and numbers count less.
 
-The text of a rule's refusal comes from its template, and from the refusals of its counterexamples.
+The text of a rule's refusal comes from its template, and from the refusals of its counterexamples. A text may be a part of
+it: one of its sentences, or a line that was cut short. It may also contain more, as a log line does.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -15,44 +16,65 @@ from .rule import Rule
 from .rulebook import RuleBook
 from .verdict import verdict
 
-__all__ = ["Match", "known_texts", "matches", "texts_in"]
+__all__ = ["Match", "known_texts", "matches", "nearest", "texts_in"]
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.6, 0.05
 
+#: Words that a part of a text must have, the similarity of two whole texts, and the weight of a part.
+_ENOUGH, _WHOLE, _PART = 5, 0.9, 0.85
+_NAMED = 0.95  # the weight of a similarity that names have made
+_END = re.compile(r"(?<=[.!?:;])\s+|\n+")
+_NAME = re.compile(r"[^\W_]+")
 _VALUE = re.compile(r"\{\w*\}|'[^']*'|\"[^\"]*\"|`[^`]*`|\b\w*\d[\w.-]*|[\w$]+(?:[.\[][\w\].$\[]+)+")
 _WORD = re.compile(r"[^\W\d_]+|\*")
 
 
 class Match(NamedTuple):
-    """A rule of a book with the similarity of its refusal to the text, from 0 to 1."""
+    """A rule of a book with the similarity of its refusal to the text, from 0 to 1: without names, and with them."""
 
     alike: float
+    named: float
     book: RuleBook
     rule: Rule
 
 
 def matches(text: str, books: Iterable[RuleBook]) -> list[Match]:
-    """Returns the rules whose refusals are most similar to the text, best first."""
-    wanted = [words(each) for each in texts_in(text)]
+    """Returns the rules whose refusals are most similar to the text, best first; an empty list if none is similar."""
+    found = nearest(text, books)
+    best = max((each.alike for each in found), default=0.0)
+    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND)]
+    return sorted(close, key=lambda each: (-each.named, -each.alike, each.rule.preview))
+
+
+def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
+    """Returns all refusing rules, the most similar first. Of equally similar ones, those come first that have the text's
+    names, too.
+    """
+    wanted = [part for each in texts_in(text) for part in (each, *sentences(each))]
     refusing = {
         (book.wire, id(rule)): (book, rule) for book in books for rule in book.rules.values() if rule.refusal
     }
-    found = [
-        Match(
-            max((_alike(one, known) for one in wanted for known in _known(book, rule)), default=0.0),
-            book,
-            rule,
+    found = [(Match(*_best(wanted, book, rule), book, rule)) for book, rule in refusing.values()]
+    return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
+
+
+def _best(wanted: Sequence[str], book: RuleBook, rule: Rule) -> tuple[float, float]:
+    """Returns the similarity of a rule's most similar text, by its words, and by all that it says."""
+    pairs = [
+        (_alike(words(one), words(known)), _alike(_tokens(one), _tokens(known)))
+        for one in wanted
+        for known in dict.fromkeys(
+            part for text in known_texts(book, rule) for part in (text, *sentences(text))
         )
-        for book, rule in refusing.values()
     ]
-    best = max((each.alike for each in found), default=0.0)
-    close = [each for each in found if each.alike >= max(LEAST, best - BEHIND)]
-    return sorted(close, key=lambda each: (-each.alike, each.rule.preview))
+    return max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
 
 
-def _known(book: RuleBook, rule: Rule) -> list[list[str]]:
-    return [words(text) for text in dict.fromkeys(known_texts(book, rule))]
+def sentences(text: str) -> list[str]:
+    """Returns the sentences of a text that are long enough to be recognized, if it has several."""
+    parts = [part for part in _END.split(text) if len(words(part)) >= _ENOUGH]
+    return parts if parts != [text] else []
 
 
 def known_texts(book: RuleBook, rule: Rule) -> Iterator[str]:
@@ -94,6 +116,19 @@ def words(text: str) -> list[str]:
     return _WORD.findall(_VALUE.sub(" * ", text).lower())
 
 
+def _tokens(text: str) -> list[str]:
+    """Returns the words of a text in lower case, with those in names."""
+    return _NAME.findall(text.lower())
+
+
 def _alike(one: list[str], other: list[str]) -> float:
+    """Returns the similarity of two lists of words. A list that is almost a part of the other one is similar, too."""
+    if not one or not other or len({*one} & {*other}) * 2 < min(len({*one}), len({*other})):
+        return 0.0
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return matcher.ratio() if matcher.real_quick_ratio() >= LEAST else 0.0
+    ratio = matcher.ratio()
+    shorter = min(len(one), len(other))
+    if ratio >= _WHOLE or shorter < _ENOUGH:
+        return ratio
+    runs = sum(block.size for block in matcher.get_matching_blocks() if block.size > 1)
+    return max(ratio, _PART * runs / shorter)

@@ -30,6 +30,7 @@ __all__ = [
     "OURS",
     "Play",
     "UnknownChoice",
+    "did_you_mean",
     "find_adapter",
     "inexpressible",
     "left_out",

@@ -3,7 +3,10 @@
 import json
 
 import pytest
+from click.testing import CliRunner
 
+from ellmer_conformance.cli import _group
+from ellmer_conformance.cli.explain import _all_books
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rules_by_error_text import known_texts, matches
 
@@ -49,3 +52,83 @@ def test_each_refusal_of_a_format_leads_back_to_its_rule():
             rule.id for text in texts[:1] if rule.id not in {match.rule.id for match in matches(text, [book])}
         ]
     assert not lost
+
+
+#: Messages of real APIs, some of them shortened as people shorten them in issues, and the rules whose refusals they are.
+#: No rule is about the last ones.
+REAL = {
+    "Function call is missing a thought_signature": "gemini THK-003",
+    "Unexpected role 'user' after role 'tool'": "mistral ORD-003",
+    "Thinking may not be enabled when tool_choice forces tool use.": "anthropic THK-011",
+    "all messages must have non-empty content except for the optional final assistant message": "anthropic EMP-004 EMP-009",
+    "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'": "openai-chat PAIR-002",
+    "tool_use ids were found without tool_result blocks": "anthropic ORD-001 ORD-007 PAIR-001",
+    "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01AL": "anthropic ORD-001 ORD-007 PAIR-001",
+    "unexpected `tool_use_id` found in `tool_result` blocks: toolu_01GH": "anthropic PAIR-002",
+    "Please ensure that function call turn comes immediately after a user turn or after a function response turn.": "gemini ORD-009",
+    "No tool output found for function call call_abc123": "openai-responses PAIR-001",
+    "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant": "mistral ORD-011",
+    "Not the same number of function calls and responses": "mistral PAIR-001",
+    "Unknown name \"additionalProperties\" at 'tools.function_declarations[0].parameters': Cannot find field.": "gemini SCH-004",
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.": "openai-chat REQ-015",
+    "This model does not support assistant message prefill. The conversation must end with a user message.": "anthropic ORD-013",
+    "`max_tokens` must be greater than `thinking.budget_tokens`.": "anthropic THK-014",
+    "For 'object' type, 'additionalProperties' must be explicitly set to false": "anthropic SCH-003 STO-009",
+    "Too many strict tools (21). The maximum number of strict tools supported is 20.": "anthropic SCH-012",
+    "`temperature` and `top_p` cannot both be specified for this model. Please use only one.": "anthropic bedrock REQ-015",
+    "A text block must be included when using documents. Add a text block and retry your request.": "bedrock IMG-012",
+    "Function calling with a response mime type: 'application/json' is unsupported": "gemini STO-010",
+    "Duplicate function declaration found: echo": "gemini SCH-010",
+    "data did not match any variant of untagged enum ChatCompletionRequestContent": "openai-chat REQ-007",
+    "This model doesn't support tool use.": "bedrock REQ-020 REQ-064",
+    "Item 'rs_123' of type 'reasoning' was provided without its required following item.": "openai-responses ORD-008",
+    "messages: text content blocks must be non-empty": "anthropic EMP-001",
+    "final assistant content cannot end with trailing whitespace": "anthropic ORD-011",
+    "Expected `thinking` or `redacted_thinking`, but found `tool_use`": "anthropic THK-009",
+    "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn.": "bedrock PAIR-002",
+    'roles must alternate between "user" and "assistant", but found multiple "user" roles in a row': "anthropic ORD-009",
+    "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.": "openai-chat REQ-017",
+    "Your credit balance is too low to access the Anthropic API": "",
+    "prompt is too long: 3333404 tokens > 200000 maximum": "",
+    "Rate limit reached for gpt-4.1": "",
+    "Failed to call a function. Please adjust your prompt.": "",
+    "You exceeded your current quota, please check your plan and billing details": "",
+}
+
+
+@pytest.fixture(scope="module")
+def every_book():
+    return list(_all_books())
+
+
+@pytest.mark.parametrize("text", REAL)
+def test_a_real_message_leads_to_one_rule_or_honestly_to_none(text, every_book):
+    expected = REAL[text].split()
+    first = next(iter(matches(text, every_book)), None)
+
+    assert bool(first) == bool(expected), first
+    if first:
+        assert first.rule.id in expected
+        assert first.book.wire in expected
+
+
+def test_one_rule_is_explained_and_the_others_are_lines():
+    told = CliRunner().invoke(_group, ["explain", "Function call is missing a thought_signature"])
+
+    assert told.exit_code == 0
+    assert told.output.startswith("THK-003  MUST")
+    assert told.output.count("Source:") == 1
+
+
+def test_a_text_that_no_rule_knows_is_said_to_be_unknown_with_the_nearest():
+    told = CliRunner().invoke(_group, ["explain", "Failed to call a function. Please adjust your prompt."])
+
+    assert told.exit_code == 2
+    assert "No rule knows this text. The nearest is " in told.output
+
+
+def test_a_wrong_id_is_told_with_the_nearest():
+    told = CliRunner().invoke(_group, ["explain", "ORD-0002"])
+
+    assert told.exit_code == 2
+    assert "There is no rule ORD-0002 (did you mean 'ORD-002'" in told.output
