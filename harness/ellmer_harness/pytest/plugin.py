@@ -60,6 +60,8 @@ __all__ = [
 
 
 _FOREIGN = (".yaml", ".yml", ".har")  # of recordings of other tools
+_LIBRARIES = {"site-packages", "dist-packages", "ellmer_harness"}
+_FRAMES = 4  # of the suite, which lead to a request that is not recorded
 _FAILURE = pytest.StashKey[BaseException | None]()
 _TAPE = pytest.StashKey[Tape]()
 _BEFORE = pytest.StashKey[str | None]()
@@ -208,12 +210,27 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if reason is not None and hasattr(report, "wasxfail"):
         del report.wasxfail
         report.outcome, report.longrepr = "failed", f"{type(reason).__name__}: {reason}"
+    elif report.failed and call.excinfo is not None and isinstance(call.excinfo.value, Miss):
+        report.longrepr = _short(call.excinfo, item.config.rootpath)
     if call.excinfo is not None and call.when != "teardown":
         expected = hasattr(report, "wasxfail") and tape is not None and tape.records
         item.stash[_FAILURE] = None if expected else call.excinfo.value
     if call.when == "teardown" and _TAPE in item.stash:
         report.cassette = item.stash[_TAPE].verdict.as_dict()
     return report
+
+
+def _short(excinfo: pytest.ExceptionInfo[BaseException], root: Path) -> str:
+    """Returns the text of a miss, and the lines of the suite that led to it, without the frames of clients and of ours."""
+    frames = [
+        f"  {entry.path.relative_to(root)}:{entry.lineno + 1}: {str(entry.statement).strip()}"
+        for entry in excinfo.traceback
+        if isinstance(entry.path, Path)
+        and entry.path.is_relative_to(root)
+        and not _LIBRARIES & {*entry.path.parts}
+    ]
+    lines = "\n".join(frames[-_FRAMES:])
+    return f"{type(excinfo.value).__name__}: {excinfo.value}\nThe request was sent here:\n{lines}"
 
 
 def _reason(tape: Tape | None, call: pytest.CallInfo[None]) -> BaseException | None:

@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from difflib import SequenceMatcher
+from email.parser import BytesParser
+from email.policy import HTTP
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from .request_key import RequestKey
 
@@ -25,6 +30,7 @@ __all__ = ["changes", "command", "differences", "nearest", "rerecord_command", "
 
 _SHOWN = 5
 _CANDIDATES = 40
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTEXT = 5  # words, on each side of a change
 
 
@@ -124,20 +130,88 @@ def _list_differences(old: list[Any], new: list[Any], pointer: str) -> Iterator[
 def changes(recorded: RequestKey, ask: RequestKey) -> Iterator[str]:
     """Yields a line for each difference from the recording."""
     (method, url, headers), (method_now, url_now, headers_now) = recorded.head, ask.head
-    for name, old, new in (("method", method, method_now), ("url", url, url_now)):
-        if old != new:
-            yield f"~ {name}: {word_diff(old, new)}" if name == "method" else f"~ url: [-{old}-]{{+{new}+}}"
+    if method != method_now:
+        yield f"~ method: {word_diff(method, method_now)}"
+    if url != url_now or recorded.parameters != ask.parameters:
+        yield from _url_changes(recorded.request.uri, ask.request.uri)
+    for place in recorded.differing_values(ask):
+        yield f"~ {place}: it has another value, which is masked"
     yield from (f"header {line}" for line in differences(dict(headers), dict(headers_now)))
-    yield from differences(_parsed(recorded), _parsed(ask))
+    old, new = _parsed(recorded), _parsed(ask)
+    if isinstance(old, bytes) or isinstance(new, bytes):
+        yield from _binary_changes(recorded.body, ask.body)
+    else:
+        yield from differences(old, new)
+
+
+def _url_changes(old: str, new: str) -> Iterator[str]:
+    """Yields a line for each changed parameter, in the order in which they are sent, and one for the rest of the URL."""
+    places: list[str] = []
+    queries: list[dict[str, Any]] = []
+    for url in (old, new):
+        place, _, query = url.partition("?")
+        places.append(place)
+        queries.append(_fields(parse_qsl(query.partition("#")[0], keep_blank_values=True)))
+    if places[0] != places[1]:
+        yield f"~ url: [-{_cut(places[0])}-]{{+{_cut(places[1])}+}}"
+    yield from (f"parameter {line}" for line in differences(queries[0], queries[1]))
+
+
+def _fields(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns fields by name; the values of a name that occurs more than once are a list."""
+    found: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _binary_changes(old: bytes, new: bytes) -> Iterator[str]:
+    """Yields a line with lengths and the first difference of two bodies of which one is not text."""
+    if old != new:
+        at = next(
+            (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+        )
+        yield (
+            f"~ body: [-{len(old)} bytes-]{{+{len(new)} bytes+}}, the first difference is at byte {at}: "
+            f"[-{old[at : at + 8].hex(' ') or 'the end'}-]{{+{new[at : at + 8].hex(' ') or 'the end'}+}}"
+        )
 
 
 def _parsed(ask: RequestKey) -> Any:
-    """Returns the body as JSON, or else as text."""
-    text = ask.body.decode(errors="replace")
+    """Returns the body as JSON, as the fields of a form, as the parts of a multipart body, or as text; else its bytes."""
+    content_type = ask.content_type.lower()
+    if content_type.startswith("multipart/") and (parts := _parts(ask.body, ask.content_type)):
+        return parts
+    try:
+        text = ask.body.decode()
+    except UnicodeDecodeError:
+        return ask.body
+    if content_type.startswith("application/x-www-form-urlencoded"):
+        return _fields(parse_qsl(text, keep_blank_values=True))
     try:
         return json.loads(text)
-    except ValueError:
-        return text
+    except (ValueError, RecursionError):
+        return ask.body if _CONTROL.search(text) else text
+
+
+def _parts(body: bytes, content_type: str) -> dict[str, Any]:
+    """Returns the parts of a multipart body by name. A part that is not text is its length and the beginning of its hash."""
+    message = BytesParser(policy=HTTP).parsebytes(f"content-type: {content_type}\r\n\r\n".encode() + body)
+    found = []
+    for number, part in enumerate(message.iter_parts() if message.is_multipart() else (), 1):
+        data = part.get_payload(decode=True)
+        name = part.get_param("name", header="content-disposition") or f"part {number}"
+        found.append((str(name), _part(data if isinstance(data, bytes) else b"")))
+        if file_name := part.get_filename():
+            found.append((f"{name}: the name of the file", file_name))
+    return _fields(found)
+
+
+def _part(data: bytes) -> str:
+    with suppress(UnicodeDecodeError):
+        if not _CONTROL.search(text := data.decode()):
+            return text
+    return f"{len(data)} bytes, sha256 {sha256(data).hexdigest()[:8]}…"
 
 
 def _leaves(value: Any, pointer: str = "") -> dict[str, str]:
@@ -174,4 +248,5 @@ def _cut(text: str, most: int = 160) -> str:
 
 
 def _visible(text: str) -> str:
-    return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    named = text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", named)

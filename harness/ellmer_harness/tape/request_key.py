@@ -141,11 +141,17 @@ class RequestKey:
         """All compared parts except the body."""
         return self._match.head(self.request.method, self.request.uri, self.headers)
 
+    @property
+    def content_type(self) -> str:
+        """The content type, guessed from the body if the recording has none; `""` for JSON and others."""
+        return next((value for name, value in self.headers if name == "content-type"), "") or _guessed(
+            self.body
+        )
+
     @cached_property
     def digest(self) -> bytes:
         """The key of the request."""
-        content_type = next((value for name, value in self.headers if name == "content-type"), "")
-        return self._match.digest(self.head, self.body, content_type)
+        return self._match.digest(self.head, self.body, self.content_type)
 
     @property
     def body(self) -> bytes:

@@ -40,6 +40,13 @@ def test_a_missing_cassette_is_a_plain_sentence(suite):
         ]
     )
     result.stdout.no_fnmatch_line("*Traceback*")
+    shown = result.outlines[
+        result.outlines.index(next(line for line in result.outlines if "_ test_a _" in line)) :
+    ]
+    message = shown[1 : next(at for at, line in enumerate(shown) if "= cassettes =" in line)]
+    assert len(message) <= 15
+    assert message[0].startswith("Miss: there is no cassette")
+    assert message[-1].strip() == "test_it.py:2: def test_a(cassette): httpx.get('https://x.example')"
 
 
 def test_a_test_that_is_expected_to_fail_is_recorded_and_not_green_without_its_cassette(suite, cassettes):

@@ -150,7 +150,8 @@ class TestExplained:
 
     def test_url_method_and_headers_are_compared_too(self, recorded):
         text = self.miss(recorded("x"), "x", url=f"{API}/chats?v=2", headers={"anthropic-version": "2"})
-        assert f"~ url: [-{API}/chat?-]{{+{API}/chats?v=2+}}" in text
+        assert f"~ url: [-{API}/chat-]{{+{API}/chats+}}" in text
+        assert 'parameter + /v: "2"' in text
         assert 'header + /anthropic-version: "2"' in text
 
     def test_it_says_how_to_record_again(self, recorded):
