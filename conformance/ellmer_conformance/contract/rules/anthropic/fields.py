@@ -134,6 +134,7 @@ BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
     REJECT,
     source="https://github.com/anthropics/claude-code/issues/14135",
     refusal=refused("{key}: Extra inputs are not permitted"),
+    preview=True,  # the header decides, and a recording often has lost its headers
     examples=[body(ASK)],
     counterexamples=[body(ASK, context_management={"edits": []}), body(ASK, mcp_servers=[])],
 )
