@@ -130,10 +130,10 @@ def test_a_misordered_request_gets_the_providers_400(post):
 
 def test_what_nothing_backs_and_what_is_only_lost_is_noted_and_answered(server, post):
     nonce = next(NONCES)
-    asked = chat(USER, assistant("a"), {**result("a"), "content": ""}) | {"tools": []}
+    asked = chat(USER, {**assistant("a"), "bogus": 1}, {**result("a"), "content": ""})
     assert post(CHAT, "two", asked, nonce=nonce).status_code == 200
     broken = {v.rule.id for verdict in server.verdicts("two", nonce) for v in verdict.violations}
-    assert broken == {"SCH-008", "EMP-005"}  # a preview, and a loss
+    assert broken == {"REQ-107", "EMP-005"}  # a preview, and a loss
 
 
 def test_a_refused_request_takes_no_step(server, post):

@@ -122,3 +122,35 @@ def tools_have_no_more(request: Request) -> Iterator[Finding]:
         for key in tool.keys() - TOOL_FIELDS:
             problem = f"`{key}` is not a field of a tool"
             yield broken(f"{pointer}/{key}", problem, index=index, key=key)
+
+
+#: Fields of beta features, and what the header that allows them contains.
+BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
+
+
+@book.rule(
+    "REQ-083",
+    MUST,
+    REJECT,
+    source="https://github.com/anthropics/claude-code/issues/14135",
+    refusal=refused("{key}: Extra inputs are not permitted"),
+    preview=True,  # the header decides, and a recording often has lost its headers
+    examples=[body(ASK)],
+    counterexamples=[body(ASK, context_management={"edits": []}), body(ASK, mcp_servers=[])],
+)
+def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
+    """`context_management` and `mcp_servers` require their value in the header `anthropic-beta`.
+
+    Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that kept no header
+    of the API is not judged.
+    """
+    headers, given = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
+    if headers and not headers.get("anthropic-version"):
+        return
+    told = f"{headers.get('anthropic-beta') or ''} {given or ''}".strip()
+    if not BETAS.keys() & request.body.keys():
+        yield met("")
+    for key, name in BETAS.items():
+        if request.body.get(key) is not None:
+            fine = bool(told) and name in told
+            yield met(f"/{key}") if fine else broken(f"/{key}", "its beta header is missing", key=key)

@@ -121,7 +121,7 @@ def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (c4ai-aya-vision-8b)",
     refusal=refused("tool_choice is not supported for this model"),
-    models=[*AYA, "command-light*"],
+    models=AYA,
     examples=[body(ASK, model="c4ai-aya-vision-8b")],
     counterexamples=[body(ASK, tools=[TOOL], tool_choice="REQUIRED", model="c4ai-aya-vision-8b")],
 )
@@ -137,7 +137,7 @@ def some_models_have_no_choice(request: Request) -> Iterator[Finding]:
     REJECT,
     source="recorded refusal (c4ai-aya-vision-8b)",
     refusal=refused("response_format is not supported by the provided model."),
-    models=AYA,
+    models=[*AYA, "command-light*"],
     examples=[body(ASK, response_format={"type": "text"}, model="c4ai-aya-vision-8b")],
     counterexamples=[body(ASK, response_format={"type": "json_object"}, model="c4ai-aya-vision-8b")],
 )

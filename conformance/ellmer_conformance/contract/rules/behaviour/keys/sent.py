@@ -104,7 +104,8 @@ def keys_are_sent_as_the_provider_has_it(run: Run) -> Iterator[Finding]:
         if run.provider == MODULES[run.wire].PROVIDER and headers:  # others have their own headers
             yield found(named, place, f"the key is in none of {', '.join(wanted)}")
         if run.wire == "anthropic" and run.provider == "anthropic":
-            yield found(headers.get("anthropic-version"), place, "`anthropic-version` is missing")
+            version = headers.get("anthropic-version") or exchange.request.body.get("anthropic_version")
+            yield found(version, place, "`anthropic-version` is missing")
 
 
 @book.rule(
