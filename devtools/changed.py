@@ -3,6 +3,9 @@
 The map of the tests (`devtools.reach`) says which they are. Without a map, or if a quarter of the files has changed since
 it was made, all tests run, and this run makes the map again. If the chosen tests take longer than some ten seconds, one of
 each function runs first, and the rest is left out until `--all`. A change that no test reaches is an error.
+
+pytest-testmon (2.2.0) was tried: it runs no test, and succeeds, when a function changes that only a process of a test runs,
+or a file that a test reads.
 """
 
 # ruff: noqa: S603, T201 - it runs git and pytest, and prints

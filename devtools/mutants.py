@@ -29,25 +29,30 @@ from queue import SimpleQueue
 
 from . import chosen_tests
 from .changed import git, in_turns, still_there
-from .lines import tests_of
+from .lines import function_at, tests_of
 from .mutations import Mutation, mutations
 from .reach import PACKAGES, ROOT, Reach, then
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 FOLDER = ROOT / "build" / "mutants"
 LEAST = 0.9
+#: How many times its usual seconds a test run may take before it counts as one that does not end.
+PATIENCE = 5
 #: A line that few tests reach may be run by others too, because its result was kept from one test to the next.
 FEW = 20
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A mutation of a source, the tests that run, and the number of those that reach its line."""
+    """A mutation of a source, the tests that run with their usual seconds, and the number of those that reach its
+    line.
+    """
 
     mutation: Mutation
     source: str
     tests: list[str]
     reached: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,12 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--seconds", type=float, default=60, help="the most test time of a mutant (default: 60)"
     )
-    found.add_argument("--timeout", type=float, default=300, help="a mutant's end in seconds (default: 300)")
+    found.add_argument(
+        "--timeout",
+        type=float,
+        default=300,
+        help="the least seconds before a mutant is ended, and is killed (default: 300)",
+    )
     found.add_argument(
         "--least", type=float, default=LEAST, help="the part that must be killed (default: 0.9)"
     )
@@ -143,7 +153,7 @@ def run(sample: list[Mutation], reach: Reach, options: argparse.Namespace) -> li
     def judge(trial: Trial) -> Verdict:
         copy = copies.get()
         try:
-            return judged(copy, trial, options.timeout)
+            return judged(copy, trial, max(options.timeout, PATIENCE * trial.seconds))
         finally:
             copies.put(copy)
 
@@ -158,7 +168,7 @@ def run(sample: list[Mutation], reach: Reach, options: argparse.Namespace) -> li
 
 def trial(mutation: Mutation, reach: Reach, seconds: float) -> Trial:
     """Returns a mutation with the tests that are to notice it: those that reach the line, and if these are few, those
-    that reach its file.
+    that reach its file. What an import makes is seen without reaching a line, so the tests of its folder run, too.
     """
     source = (ROOT / mutation.path).read_text("utf-8")
     lines = then(reach.source(mutation.path) or "", source, [mutation.line])
@@ -168,7 +178,24 @@ def trial(mutation: Mutation, reach: Reach, seconds: float) -> Trial:
     tests = first(near, reach.seconds, seconds)
     if 0 < len(direct) < FEW:
         tests += first(in_turns(of_file - direct, reach.seconds), reach.seconds, seconds)
-    return Trial(mutation, source, tests, len(direct))
+    if not in_body(source, mutation.line):
+        beside = still_there(reach, mirrored(mutation.path, reach.seconds)) - set(tests)
+        tests += first(in_turns(beside, reach.seconds), reach.seconds, seconds)
+    return Trial(mutation, source, tests, len(direct), sum(reach.seconds.get(test, 0.1) for test in tests))
+
+
+def in_body(source: str, line: int) -> bool:
+    """Tells whether a line is in the body of a function."""
+    function = function_at(source, line)
+    return function is not None and line >= function.body[0].lineno
+
+
+def mirrored(path: str, tests: Iterable[str]) -> set[str]:
+    """Returns the tests in the folder that has most names of folders in common with a module."""
+    names = set(Path(path).parts[:-1])
+    shared = {test: len(names & set(test.partition("::")[0].split("/")[:-1])) for test in tests}
+    most = max(shared.values(), default=0)
+    return {test for test, count in shared.items() if count == most}
 
 
 def first(tests: Iterable[str], seconds: Mapping[str, float], most: float) -> list[str]:

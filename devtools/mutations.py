@@ -1,7 +1,7 @@
 """Small changes of code, each of which some test should notice. A change replaces one expression or statement.
 
 Left alone is what no test can or should notice: annotations, docstrings, imports, assertions (they are for the type
-checker), links, and sentences.
+checker), links, sentences, and the examples of rules, which are data of tests.
 """
 
 from __future__ import annotations
@@ -93,6 +93,8 @@ def left_alone(parent: ast.AST, node: ast.AST) -> bool:
     """Tells whether a node is for readers or tools."""
     if isinstance(node, ast.Import | ast.ImportFrom | ast.Assert | ast.JoinedStr | ast.Global | ast.Nonlocal):
         return True  # the places inside of an f-string are wrong before Python 3.12
+    if isinstance(node, ast.keyword) and node.arg in {"examples", "counterexamples"}:
+        return True
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True  # docstrings, `...`
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.If):

@@ -33,6 +33,7 @@ def mutants(tool, source):
         ("if f(x):\n    break", {"if (not f(x)):\n    break", "if f(x):\n    continue"}),
         ("raise E('some words')", {"pass"}),
         ("x: Literal['a'] = 'b'", {"x: Literal['a'] = 'bX'"}),
+        ("x = f(examples=[1 + 1])", {"x = None", "x = f()"}),
     ],
 )
 def test_a_change(tool, source, changed):
@@ -93,6 +94,16 @@ def test_the_sample_is_the_same_for_the_same_seed(program):
     assert sample("1") == sample("1")
     assert len(sample("1")) == 9
     assert sample("1") != sample("2")
+
+
+def test_the_tests_beside_a_module_are_found(program):
+    tests = [
+        "tests/a/test_x.py::t",
+        "conformance/tests/contract/rules/test_y.py::t",
+        "conformance/tests/test_z.py::t",
+    ]
+    path = "conformance/ellmer_conformance/contract/rules/cohere/order.py"
+    assert program.mirrored(path, tests) == {"conformance/tests/contract/rules/test_y.py::t"}
 
 
 def verdict(program, tool, killer="", name="a"):
