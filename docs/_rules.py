@@ -69,7 +69,7 @@ KINDS = {
 WIDTH = 60
 
 #: Guides come before these pages in the site's own search.
-QUIET = "---\nsearch: { boost: 0.2 }\n---"
+QUIET = "---\nsearch: { boost: 0.01 }\n---"
 
 INTRODUCTION = f"""
 {QUIET}
@@ -210,7 +210,7 @@ def front_matter(book: RuleBook, rule: Rule) -> str:
         "title": shortened(refusal, 110) if refusal else f"{rule.id}: {rule.sentence}",
         "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
         "hide": ["toc"],
-        "search": {"boost": 0.2},
+        "search": {"boost": 0.01},
     }
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())
     return "\n".join(["---", *lines, "---"])
