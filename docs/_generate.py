@@ -2,8 +2,7 @@
 
 This is a hook of mkdocs. `rules/` comes from the rule books (`_rules.py`), `providers.md` from the report of a run of
 the suite (`_providers.py`), `api/` from the packages' public names, and `suite.md`, `harness.md`, `contributing.md`
-and `changelog.md` from the files beside the code. The comments for `tests/documentation/test_docs.py` are shown only
-if they say why a block is not run.
+and `changelog.md` from the files beside the code. The comments for `tests/pages` are not shown.
 """
 
 from __future__ import annotations
@@ -60,6 +59,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Makes empty headers of tables plain cells, because screen readers announce a header without a name."""
+    return re.sub(r"<th( style=[^>]*)?></th>", r"<td\1></td>", html)
+
+
 def on_post_page(output: str, page: Page, **_: Any) -> str:
     """Reports progress. Adds the security policy to the page of the judge."""
     BUILT.append(page.url)
@@ -78,12 +82,8 @@ def judge_files() -> list[Path]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Adds the reason above a block that is not run, except `pip install`. Removes the other comments for the tests."""
-    told = re.sub(r"<!-- not run: [^>]+ -->\n(?=```sh\npip install )", "", markdown)
-    told = re.sub(
-        r"<!-- not run: (.+?) -->", r'<small class="facts">Not run by the tests: \1.</small>\n', told
-    )
-    return re.sub(r"<!-- (model|file|continues|prints|exits)\b.*?-->\n?", "", told)
+    """Removes the comments for the tests of the pages."""
+    return re.sub(r"<!-- (not run|model|file|continues|prints|exits)\b.*?-->\n?", "", markdown)
 
 
 def pages() -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Makes docs/images/strict-server.gif: the strict server's page while a client sends requests (`nox -s picture`).
 
 Everything is real: a strict server on this machine, its page in Chromium, and HTTP requests. The last frame is also
-saved as strict-server.png, and, cropped, as social-card.png.
+saved as strict-server.png, and, cropped, as marked-message.png and social-card.png.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ellmer_conformance.server import StrictServer
 IMAGES = Path(__file__).parent / "images"
 SIZE = {"width": 1240, "height": 900}
 CARD = (1200, 630)
+MESSAGE = (357, 60, 1220, 880)  # the request without the list of conversations
 PAUSE = 2200  # milliseconds of a frame
 
 Message = dict[str, Any]
@@ -51,7 +52,7 @@ REQUESTS: tuple[list[Message], ...] = (
 
 
 def main() -> None:
-    """Takes the frames and writes the three files."""
+    """Takes the frames and writes the four files."""
     browser_path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with StrictServer() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
@@ -90,6 +91,8 @@ def save(frames: list[Image.Image]) -> None:
     )
     refused = frames[2]
     refused.quantize(128, dither=Image.Dither.NONE).save(IMAGES / "strict-server.png", optimize=True)
+    message = refused.crop(MESSAGE).quantize(128, dither=Image.Dither.NONE)
+    message.save(IMAGES / "marked-message.png", optimize=True)
     refused.crop((0, 0, *CARD)).quantize(128).save(IMAGES / "social-card.png", optimize=True)
 
 

@@ -69,7 +69,7 @@ KINDS = {
 WIDTH = 60
 
 #: Guides come before these pages in the site's own search.
-QUIET = "---\nsearch: { boost: 0.2 }\n---"
+QUIET = "---\nsearch: { boost: 0.01 }\n---"
 
 INTRODUCTION = f"""
 {QUIET}
@@ -166,7 +166,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
     parts = [
         front_matter(book, rule),
         f"{trail}\n{{ .facts }}",
-        f"# {prose(words or rule.sentence)}",
+        f"# {prose(words)} {{ .error-text }}" if words else f"# {prose(rule.sentence)}",
         f"{book.provider}, status {rule.refusal.status}\n{{ .facts }}" if rule.refusal else "",
         f"**{prose(rule.sentence)}**" if words else "",
         f"{' · '.join(map(prose, facts))}\n{{ .facts }}",
@@ -188,7 +188,8 @@ def error_text(book: RuleBook, rule: Rule) -> str:
     templates = {each.message for each in (rule.refusal, *rule.formerly) if each}
     known = [worded(text) if text in templates else text for text in known_texts(book, rule)]
     plain = (text for text in known if word_count(text) > 3 and text.count("…") < 3)
-    return " ".join(next(plain, max(known, key=word_count, default="")).split())
+    words = " ".join(next(plain, max(known, key=word_count, default="")).split())
+    return re.sub(r"^[\w.\[\]…]*…[\w.\[\]…]*: ", "", words)  # the place, which differs
 
 
 def worded(template: str) -> str:
@@ -204,13 +205,14 @@ def word_count(text: str) -> int:
 def front_matter(book: RuleBook, rule: Rule) -> str:
     """Returns the title and the description for search engines. In the site's own search, guides come before rules."""
     words = error_text(book, rule) if rule.refusal else ""
-    words = re.sub(r"^[\w.\[\]…]*…[\w.\[\]…]*: ", "", words).replace("`", "")
-    refusal = f"{words} ({book.provider}, {rule.refusal.status})" if words and rule.refusal else ""
+    refusal = (
+        f"{words.replace('`', '')} ({book.provider}, {rule.refusal.status})" if words and rule.refusal else ""
+    )
     meta = {
         "title": shortened(refusal, 110) if refusal else f"{rule.id}: {rule.sentence}",
         "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
         "hide": ["toc"],
-        "search": {"boost": 0.2},
+        "search": {"boost": 0.01},
     }
     lines = (f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in meta.items())
     return "\n".join(["---", *lines, "---"])

@@ -12,7 +12,9 @@ self.onmessage = async ({ data }) => {
 };
 
 async function start(files) {
-  const manifest = await (await fetch(`${files}manifest.json`, { cache: "no-cache" })).json();
+  const listed = await fetch(`${files}manifest.json`, { cache: "no-cache" });
+  if (!listed.ok) throw new Error("this copy of the site was built without it");
+  const manifest = await listed.json();
   const kept = await cacheOf(manifest.version);
   const total = Object.values(manifest.sizes).reduce((sum, size) => sum + size, 0);
   let loaded = 0;

@@ -6,6 +6,8 @@ import os
 import shutil
 import threading
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,28 @@ def serving(app, port=0):
     finally:
         server.should_exit = True
         thread.join()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and logs nothing."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def files_served():
+    """`files_served(folder)` returns the address of a server for the files of a folder."""
+    with ExitStack() as stack:
+
+        def served(folder):
+            server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+            stack.callback(server.server_close)
+            stack.callback(server.shutdown)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            return f"http://127.0.0.1:{server.server_port}"
+
+        yield served
 
 
 @pytest.fixture

@@ -1,14 +1,11 @@
 """The judge of the site in a real browser: the findings of `conformance lint`, and no request to another host."""
 
-import functools
 import json
 import os
 import re
 import subprocess
 import sys
-import threading
 from copy import deepcopy
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 
@@ -46,13 +43,8 @@ def on_files(files, config):
 """
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(tmp_path_factory, files_served):
     """The address of the site."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "docs").mkdir()
@@ -70,11 +62,7 @@ def site(tmp_path_factory):
         check=False,
     )
     assert built.returncode == 0, built.stderr
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder / "site"))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    return files_served(folder / "site")
 
 
 #: Keeps the last message of the worker, so that a test can compare all of a verdict.

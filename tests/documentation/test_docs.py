@@ -70,7 +70,7 @@ def test_links_in_the_readme_of_the_wheel_are_absolute():
     assert len(targets) > 25
     assert not [target for target in targets if not target.startswith("https://")]
     assert (
-        "(https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images/strict-server.png)"
+        "(https://raw.githubusercontent.com/ellmer-core/ellmer-core/main/docs/images/marked-message.png)"
         in text
     )
 

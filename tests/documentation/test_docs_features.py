@@ -14,7 +14,7 @@ ROWS = [
     [cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.splitlines() if line.startswith("| ")
 ]
 FEATURES = [row for row in ROWS if len(row) == 6 and row[0] != "feature"]
-OURS = [(row[0], *re.fullmatch(r"✓ \[(.+)\]\(([\w.]+)#([\w-]+)\)", row[1]).groups()) for row in FEATURES if row[1] != "–" and "by" not in row[1][:5]]  # fmt: skip
+OURS = [(row[0], *re.fullmatch(r"✓ \[(.+)\]\(([\w.-]+)#([\w-]+)\)", row[1]).groups()) for row in FEATURES if row[1] != "–" and "by" not in row[1][:5]]  # fmt: skip
 
 
 @cache

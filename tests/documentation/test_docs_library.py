@@ -1,4 +1,4 @@
-"""docs/library.md: its examples run, and the tests that it names exist."""
+"""The guide to the chat library: its examples run, and the tests that it names exist."""
 
 import ast
 import json
@@ -18,8 +18,12 @@ from ellmer_core import ContentToolResult, refresh_prices
 from ellmer_core.models.prices.price_lookup import prices
 
 TESTS = Path(__file__).parents[1]
-GUIDE = (TESTS.parent / "docs" / "library.md").read_text(encoding="utf-8")
-NAMED = re.findall(r"`(\w+\.py)::(\w+)`", GUIDE)
+DOCS = TESTS.parent / "docs"
+GUIDE = {
+    name: (DOCS / f"{name}.md").read_text("utf-8") for name in ("library", "tools", "answers", "operation")
+}
+FEATURES = (DOCS / "feature-tests.md").read_text("utf-8")
+NAMED = re.findall(r"`(\w+\.py)::(\w+)`", FEATURES)
 AREAS = (
     "constructors", "content", "types", "tools", "results", "chat", "streams", "errors and retries", "tokens and cost",
     "echo and print", "text out", "persistence", "many", "prompts", "models",
@@ -39,7 +43,9 @@ def test_every_test_that_is_named_exists(file):
 
 def test_every_area_names_tests():
     rows = [
-        [cell.strip() for cell in row.split("|")[1:-1]] for row in GUIDE.splitlines() if row.startswith("| ")
+        [cell.strip() for cell in row.split("|")[1:-1]]
+        for row in FEATURES.splitlines()
+        if row.startswith("| ")
     ]
     proven = {area for area, _, tests in rows if "::" in tests}
     assert set(AREAS) <= proven
@@ -175,18 +181,19 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
     monkeypatch.setattr("builtins.input", lambda _question: "y")
-    blocks = re.findall(r"(?<!-->\n)^```python\n(.*?)^```$", GUIDE, re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 8
-    names = {"__name__": "guide"}
+    names = {}
     with openai_that_says_hello() as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         monkeypatch.setattr(httpx, "stream", stream_from(url))
-        for block in blocks:
-            exec(compile(block, "docs/library.md", "exec"), names)
+        for name, text in GUIDE.items():
+            found = {"__name__": "guide"}  # a reader begins at any page
+            for block in re.findall(r"(?<!-->\n)^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+                exec(compile(block, f"docs/{name}.md", "exec"), found)
+            names |= found
     assert prices("OpenAI-compatible", "hosted")["output"] == 2.0
     refresh_prices(None)
-    assert names["person"] == names["Person"]("Ann", 33)
+    assert repr(names["person"]) == repr(names["Person"]("Ann", 33))  # the class of another page
     assert names["people"] == [names["Person"]("Ann", 33)] * 2
     assert names["finished"] == ["Hello.", "Hello."]
     assert (tmp_path / "drawn.png").read_bytes() == png()
@@ -205,4 +212,4 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
         "500 of Emma for Ann",  # whoever sits at the console said yes
     ]
     assert [turn.role for turn in names["again"].get_turns()][:4] == ["user", "assistant"] * 2
-    assert (tmp_path / "chat.md").read_text(encoding="utf-8").count("Hello.") > 5
+    assert (tmp_path / "chat.md").read_text(encoding="utf-8").count("Hello.") == 2

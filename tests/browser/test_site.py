@@ -1,0 +1,73 @@
+"""The whole site in a real browser: it asks no other host, is accessible, and its search puts guides before rules."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+ROOT = Path(__file__).parents[2]
+PAGES = (
+    *("", "judge/", "quickstart/", "library/", "suite/", "harness/", "adapter-authors/", "ci/", "providers/"),
+    *("peers/", "rules/", "rules/anthropic/", "rules/anthropic/pair-001/", "tutorial/"),
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, files_served):
+    """The address of the site."""
+    folder = tmp_path_factory.mktemp("whole") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return files_served(folder)
+
+
+@pytest.mark.parametrize(("scheme", "names"), [("light", PAGES), ("dark", PAGES[:4])])
+def test_the_pages_are_accessible_and_ask_no_other_host(page, site, axe, scheme, names):
+    asked, problems = set(), {}
+    page.on("request", lambda request: asked.add(request.url))
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    for name in names:
+        page.goto(f"{site}/{name}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        if found := axe(page):
+            problems[name] = found
+    assert not problems
+    assert not [url for url in asked if not url.startswith((site, f"blob:{site}", "data:"))]
+
+
+@pytest.mark.parametrize("words", ["structured", "rate limit", "api key", "tool image"])
+def test_the_search_puts_guides_before_rules(page, site, words):
+    page.goto(f"{site}/")
+    page.get_by_role("textbox", name="Search").fill(words)
+    results = page.locator("a.md-search-result__link")
+    expect(results.first).to_be_attached()
+    expect(page.locator(".md-search-result__meta")).to_contain_text(re.compile(r"\d+ matching"))
+    assert "/rules/" not in results.first.get_attribute("href")
+
+
+def test_the_page_of_a_rule_is_found_by_its_error_text(page, site):
+    page.goto(f"{site}/rules/anthropic/pair-001/")
+    expect(page).to_have_title(re.compile("tool_use ids were found without tool_result blocks"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("ids were found without")
+    described = page.locator("meta[name=description]").get_attribute("content")
+    assert described.startswith("Every tool call of an assistant turn has its result")
+    canonical = page.locator("link[rel=canonical]").get_attribute("href")
+    assert canonical.endswith("/rules/anthropic/pair-001/")
+    left, right = (
+        page.get_by_role("heading", name=name).bounding_box() for name in ("breaks it", "keeps it")
+    )
+    assert abs(left["y"] - right["y"]) < 2
+    assert left["x"] < right["x"]
+
+
+@pytest.mark.parametrize("name", ["", "judge/", "quickstart/", "rules/anthropic/pair-001/"])
+def test_a_page_fits_a_phone(page, site, name):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{site}/{name}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
