@@ -36,10 +36,9 @@ from ..errors import (
 from ..models.prices.price_lookup import cost, log_usage
 from ..schemas.data_frames import Library
 from ..transport.single_requests import asked, asked_json, run, stepped
-from ..wire.base import Wire
+from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
-from ..wire.base import StructuredMode, answer_of
 from .prompts_and_results import Prompt, Rows, all_inputs, fingerprints, warn_of_failures
 
 __all__ = ["batch_chat", "batch_chat_completed", "batch_chat_structured", "batch_chat_text"]
