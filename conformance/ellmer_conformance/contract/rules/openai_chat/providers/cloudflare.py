@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
+from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
 from ..._refused_features import Lack, enter
-from .._features import streamed_format
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from ._elsewhere import blind, compact, elsewhere
 
@@ -58,6 +58,13 @@ def content_of_text_models_is_a_string(request: Request) -> Iterator[Finding]:
     yield broken(found[0], "the content is a list", places=places) if found else met("/messages")
 
 
+def _streamed_schema(request: Request) -> str | None:
+    """Finds a schema for the answer in a stream."""
+    kind = object_of(request.body.get("response_format")).get("type")
+    streamed = request.body.get("stream") is True and kind == "json_schema"
+    return "/response_format" if streamed else None
+
+
 enter(
     cloudflare,
     [
@@ -69,8 +76,8 @@ enter(
         ),
         Lack(
             "STO-016",
-            "Structured output is not streamed.",
-            ("@cf/meta/*", "@cf/deepseek-ai/*"),
+            "An answer with a schema is not streamed.",
+            ("@cf/meta/llama-3*", "@cf/deepseek-ai/*"),
             Refusal(
                 "AiError: Ai: JSON Schema mode is not supported with stream mode. (e06dfc06-ba30-4e1e-ae04-357dd74f48cd)",
                 403,
@@ -80,9 +87,9 @@ enter(
                 "recorded refusals (llama-3.2-1b-instruct, llama-3.3-70b-instruct-fp8-fast)",
                 f"{_TESTS}@cf/meta/llama-3.2-1b-instruct/GenStream-JSONSchema.yaml",
             ),
-            streamed_format,
+            _streamed_schema,
             body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
-            body(ASK, model=_LLAMA, response_format={"type": "json_object"}, stream=True),
+            body(ASK, model=_LLAMA, response_format={"type": "json_schema"}, stream=True),
         ),
     ],
 )
