@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
+from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ..._refused_features import enter
+from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from ._elsewhere import blind, compact, elsewhere
 
@@ -19,6 +20,12 @@ def _listed(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
 
 cloudflare = elsewhere("cloudflare", envelope=_listed)
 
+_LLAMA = "@cf/meta/llama-3.2-1b-instruct"
+#: Recorded by others, in public.
+_TESTS = (
+    "https://github.com/maruel/genai/blob/66b63e62283f032dc40f348b3a9885221bad394e/providers/"
+    "cloudflare/testdata/TestClient/Scoreboard/"
+)
 _TEXT = "@cf/qwen/qwen2.5-coder-32b-instruct"
 
 
@@ -51,6 +58,13 @@ def content_of_text_models_is_a_string(request: Request) -> Iterator[Finding]:
     yield broken(found[0], "the content is a list", places=places) if found else met("/messages")
 
 
+def _streamed_schema(request: Request) -> str | None:
+    """Finds a schema for the answer in a stream."""
+    kind = object_of(request.body.get("response_format")).get("type")
+    streamed = request.body.get("stream") is True and kind == "json_schema"
+    return "/response_format" if streamed else None
+
+
 enter(
     cloudflare,
     [
@@ -59,6 +73,23 @@ enter(
             "@cf/openai/gpt-oss*",
             example="@cf/meta/llama-3.3-70b-instruct-fp8-fast",
             source="https://developers.cloudflare.com/workers-ai/models/",
-        )
+        ),
+        Lack(
+            "STO-016",
+            "An answer with a schema is not streamed.",
+            ("@cf/meta/llama-3*", "@cf/deepseek-ai/*"),
+            Refusal(
+                "AiError: Ai: JSON Schema mode is not supported with stream mode. (e06dfc06-ba30-4e1e-ae04-357dd74f48cd)",
+                403,
+                code=5023,
+            ),
+            (
+                "recorded refusals (llama-3.2-1b-instruct, llama-3.3-70b-instruct-fp8-fast)",
+                f"{_TESTS}@cf/meta/llama-3.2-1b-instruct/GenStream-JSONSchema.yaml",
+            ),
+            _streamed_schema,
+            body(ASK, model=_LLAMA, response_format={"type": "json_object"}),
+            body(ASK, model=_LLAMA, response_format={"type": "json_schema"}, stream=True),
+        ),
     ],
 )
