@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from .tool_execution import *
     from .tools.definition import *
     from .tools.provider_tools import *
-    from .tools.result_serialization import *
-    from .tools.result_validation import *
+    from .tools.results import *
     from .transport.aws_signature import *
     from .transport.http_clients import *
     from .wire.interfaces import *
@@ -179,8 +178,7 @@ _MODULES = (
     "schemas.type_classes",
     "schemas.type_functions",
     "tools.definition",
-    "tools.result_validation",
-    "tools.result_serialization",
+    "tools.results",
     "contents.prompt_templates",
     "tools.provider_tools",
     "contents.files",

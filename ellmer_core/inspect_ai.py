@@ -27,7 +27,7 @@ from .contents.turns import AssistantTurn, SystemTurn, Tokens, Turn, UserTurn
 from .errors import ContentError, ToolRoundsError, UsageError
 from .providers._construction import chat
 from .schemas.type_functions import arguments_of
-from .tools.result_serialization import flatten, result_text, split
+from .tools.results import flatten, result_text, split
 from .wire.interfaces import params
 
 __all__ = ["EllmerModel", "chat_solver"]

@@ -39,7 +39,7 @@ from .errors import ConnectError, UsageError
 from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke
 from .tools.definition import tool, tool_annotations
-from .tools.result_serialization import result_text
+from .tools.results import result_text
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal

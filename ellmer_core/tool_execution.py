@@ -26,7 +26,7 @@ from .log import logger
 from .schemas.python_types import convert
 from .telemetry.spans import traced_call
 from .tools.definition import CallScope, ToolContext, is_field, parameters
-from .tools.result_validation import check_tool_result
+from .tools.results import check_tool_result
 
 __all__ = ["Progress", "local_shinychat", "showing"]
 

@@ -24,7 +24,7 @@ from ..contents.content import (
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.settings import DEFER, Decide, Decision, DecisionLike
 from ..errors import UsageError, printable
-from ..tools.result_serialization import flatten
+from ..tools.results import flatten
 
 # --- Echo ------------------------------------------------------------------------------------------------
 

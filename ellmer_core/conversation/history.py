@@ -23,7 +23,7 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import UsageError
-from ..tools.result_serialization import split
+from ..tools.results import split
 from .settings import Decision
 
 NEVER_CALLED = "Chat ended before the tool could be invoked."
@@ -136,7 +136,7 @@ class History:
         return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
 
     def _placed(self, results: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
-        from ..tools.result_validation import check_tool_result  # noqa: PLC0415 - this argument is rare
+        from ..tools.results import check_tool_result  # noqa: PLC0415 - this argument is rare
 
         placed: dict[int, ContentToolResult] = {}
         for result in results:

@@ -27,7 +27,7 @@ from ..contents.content import (
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import ConnectError, ContentError, UsageError
 from ..log import warn
-from ..tools.result_serialization import described, result_text
+from ..tools.results import described, result_text
 from ..wire.base import Wire
 from ..wire.shared.json_objects import json_text
 from .history import History, sendable

@@ -32,7 +32,7 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
-from ..tools.result_serialization import flatten, result_text
+from ..tools.results import flatten, result_text
 from .citation_footnotes import source_line, sources_text
 
 WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an unknown block

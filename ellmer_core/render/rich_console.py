@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
-from ..tools.result_serialization import flatten
+from ..tools.results import flatten
 from .citation_footnotes import sources_markdown
 from .printed_form import format_content, header, is_silent, labels
 

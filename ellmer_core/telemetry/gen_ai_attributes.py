@@ -30,7 +30,7 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn
 from ..schemas.type_functions import to_json_schema
-from ..tools.result_serialization import flatten, result_text, split
+from ..tools.results import flatten, result_text, split
 from ..wire.base import Wire
 
 Json = dict[str, Any]

@@ -24,7 +24,7 @@ from ..conversation.history import History, sendable
 from ..conversation.io_operations import CallTools, Effect, Emit, Loop, Notify, ReadBody, Send
 from ..conversation.settings import Settings
 from ..errors import ProviderError
-from ..tools.result_serialization import result_text
+from ..tools.results import result_text
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer

@@ -33,7 +33,7 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
-from ..tools.result_serialization import described, flatten
+from ..tools.results import described, flatten
 from ..values import Value
 from .batches_and_files import Batches, Uploads
 from .interfaces import (

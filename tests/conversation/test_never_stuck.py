@@ -17,7 +17,7 @@ from ellmer_core.contents.turns import AssistantTurn, SystemTurn, UserTurn
 from ellmer_core.errors import BadRequestError, ContentError, ContextWindowError, EllmerWarning, UsageError
 from ellmer_core.providers.anthropic import chat_anthropic
 from ellmer_core.providers.openai_compatible import OpenAICompatible, chat_openai_compatible
-from ellmer_core.tools.result_serialization import flatten, result_text
+from ellmer_core.tools.results import flatten, result_text
 from ellmer_core.wire.shared.endings_and_errors import error_of
 
 PNG = ContentImageInline("image/png", "iVBORw0KGgo=")

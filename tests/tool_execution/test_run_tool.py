@@ -19,7 +19,7 @@ from ellmer_core.errors import AsyncToolError, ToolReject, ToolResultError
 from ellmer_core.schemas.type_functions import type_enum, type_integer, type_object, type_string
 from ellmer_core.tool_execution import ainvoke, invoke
 from ellmer_core.tools.definition import tool, tool_reject
-from ellmer_core.tools.result_serialization import result_text
+from ellmer_core.tools.results import result_text
 
 
 def ask(function, /, *, raw=None, problem=None, options=None, **arguments):

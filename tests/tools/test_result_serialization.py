@@ -18,7 +18,7 @@ from ellmer_core.contents.content import (
     ContentUploaded,
 )
 from ellmer_core.errors import ToolResultError
-from ellmer_core.tools.result_serialization import described, flatten, result_text, split
+from ellmer_core.tools.results import described, flatten, result_text, split
 
 
 def result(value=None, id="c9", **kwargs):

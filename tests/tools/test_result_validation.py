@@ -26,7 +26,7 @@ from ellmer_core.contents.content import (
     ContentToolResult,
 )
 from ellmer_core.errors import ToolResultError
-from ellmer_core.tools.result_validation import check_tool_result
+from ellmer_core.tools.results import check_tool_result
 
 
 class Colour(enum.Enum):

@@ -24,7 +24,7 @@ from ellmer_conformance.contract.rules.gemini.fields import (
     TOP,
 )
 from ellmer_conformance.contract.rules.gemini.schemas import SCHEMA
-from ellmer_conformance.contract.rules.openai_chat.body_structure import KEYS as CHAT
+from ellmer_conformance.contract.rules.openai_chat.messages import KEYS as CHAT
 from ellmer_conformance.contract.rules.openai_responses.body_structure import KEYS as RESPONSES
 
 #: The SDK's own affairs, which it does not send, and what it sends under another name (`outputConfig`).

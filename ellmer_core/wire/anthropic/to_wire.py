@@ -24,7 +24,7 @@ from ...contents.content import (
 )
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
 from ...schemas.json_schema import subschemas
-from ...tools.result_serialization import result_text, split
+from ...tools.results import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls
 from ..shared.content_parts import Cache, check_cache, joined, with_marks

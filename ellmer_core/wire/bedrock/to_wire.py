@@ -33,7 +33,7 @@ from ...contents.content import (
 )
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
 from ...errors import UsageError
-from ...tools.result_serialization import flatten, result_text, split
+from ...tools.results import flatten, result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls
 from ..shared.content_parts import Cache, alternate, check_cache, pointed

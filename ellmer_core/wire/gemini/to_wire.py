@@ -25,7 +25,7 @@ from ...contents.content import (
     ContentUploaded,
 )
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
-from ...tools.result_serialization import result_text, split
+from ...tools.results import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas
 from ..shared.content_parts import joined

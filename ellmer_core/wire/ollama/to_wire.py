@@ -22,7 +22,7 @@ from ...contents.content import (
     ContentUploaded,
 )
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.result_serialization import result_text, split
+from ...tools.results import result_text, split
 from ..interfaces import Json, Request, Supports
 from ..shared import content_parts, json_objects, schemas
 from .from_wire import OllamaResponse

@@ -24,7 +24,7 @@ from ...contents.content import (
     ContentUploaded,
 )
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.result_serialization import result_text, split
+from ...tools.results import result_text, split
 from ..interfaces import Json, Request
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.json_objects import WORD, Shape, Tagged, fits, fitting, legal

@@ -23,7 +23,7 @@ from ...contents.content import (
     replaced,
 )
 from ...errors import ContentError, UsageError
-from ...tools.result_serialization import result_text
+from ...tools.results import result_text
 from ..interfaces import Json
 from .tool_calls import provider_content
 

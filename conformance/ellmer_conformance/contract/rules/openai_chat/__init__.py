@@ -6,23 +6,13 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
-    "body_structure",
-    "content",
-    "tools.calls",
-    "tools.definitions",
-    "response_format",
-    "tools.choice",
-    "parameters",
+    "messages",
+    "tools_and_options",
     "shape_faults",
-    "models.reasoning",
-    "models.system_prompt",
-    "models.audio_and_search",
-    "models.tools_and_images",
+    "models",
     "features",
     "media",
-    "missing_content",
-    "tools.result_ids",
-    "tools.result_order",
+    "tool_results",
 ):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)

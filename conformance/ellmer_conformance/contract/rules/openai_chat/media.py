@@ -1,4 +1,4 @@
-"""Images and files: the messages that may contain them, and their formats."""
+"""Chat Completions: images, audio and files, and contents that are missing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
 from .._openai.refusals import path, refused
 from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
+
+# --- media -----------------------------------------------------------------------------------------------
+
 
 OLD = (
     "gpt-3.5*",
@@ -266,3 +269,40 @@ def _in_results(request: Request, kind: str, problem: str) -> Iterator[Finding]:
         for place, part in parts(message, pointer) if message.get("role") == "tool" else ():
             wrong = part.get("type") == kind
             yield broken(place, problem, path=f"{path(place)}.type") if wrong else met(place)
+
+
+# --- missing contents ------------------------------------------------------------------------------------
+
+
+@book.rule(
+    "REQ-006",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/run-llama/llama_index/issues/17555",
+        "https://github.com/langchain-ai/langchainjs/issues/4153",
+    ],
+    refusal=refused(
+        "Invalid value for 'content': expected a string, got null.", param="messages.[{index}].content"
+    ),
+    examples=[body(ASK, call("call_1"), result("call_1", "")), body({"role": "user", "content": ""})],
+    counterexamples=[
+        body({"role": "user"}),
+        body({"role": "user", "content": None}),
+        body(ASK, {"role": "assistant", "content": None}),
+        body(ASK, call("call_1"), result("call_1", None)),
+    ],
+)
+def content_is_there(request: Request) -> Iterator[Finding]:
+    """A message has content, unless it is an assistant message with tool calls, a refusal or audio.
+
+    Why: null is not an empty text. Fix: send `""`, which is accepted, or leave the message out.
+    """
+    for i, (pointer, message) in enumerate(messages(request.body)):
+        if message.get("role") not in {"user", "system", "assistant", "tool"}:
+            continue
+        instead = ("tool_calls", "function_call", "refusal", "audio")
+        if message.get("role") == "assistant" and any(message.get(key) is not None for key in instead):
+            continue
+        missing = message.get("content") is None
+        yield broken(pointer, "the message has no content", index=i) if missing else met(pointer)

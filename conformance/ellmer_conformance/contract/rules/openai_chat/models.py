@@ -1,0 +1,535 @@
+"""Chat Completions: what models take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...exchange import Request
+from ...readers.json_access import object_of
+from ...readers.openai_chat import messages, parts
+from ...rule import Finding, Refusal, broken, met
+from .._openai.refusals import EFFORTS, REASONING, listed, path, refused, undated
+from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
+
+# --- reasoning models ------------------------------------------------------------------------------------
+
+
+NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those that do not reason
+
+
+@book.rule(
+    "REQ-015",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5-mini)",
+    refusal=refused(
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        code="unsupported_parameter",
+        param="max_tokens",
+    ),
+    models=["o1*", "o3*", "o4*", "gpt-5*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini", max_completion_tokens=5)],
+    counterexamples=[body(ASK, model="gpt-5-mini", max_tokens=5)],
+)
+def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Finding]:
+    """A request to a reasoning model sets `max_completion_tokens`, not `max_tokens`."""
+    if request.body.get("max_tokens") is not None:
+        yield broken("/max_tokens", "a reasoning model has no `max_tokens`")
+    elif "max_completion_tokens" in request.body:
+        yield met("/max_completion_tokens")
+
+
+@book.rule(
+    "REQ-016",
+    MUST,
+    REJECT,
+    source="recorded refusals (o1-mini, gpt-5.6-luna)",
+    refusal=refused(
+        "Unsupported parameter: 'stop' is not supported with this model.",
+        code="unsupported_parameter",
+        param="stop",
+    ),
+    models=[
+        "o1-mini*",
+        "o3",
+        "o3-2025*",
+        "o4-mini*",
+        "gpt-5",
+        "gpt-5-mini*",
+        "gpt-5-nano*",
+        "gpt-5.6*",
+        *NO_CHAT,
+    ],
+    examples=[body(ASK, model="gpt-5-mini", stop=None)],
+    counterexamples=[body(ASK, model="gpt-5.6-luna", stop=["\n"])],
+)
+def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
+    """A reasoning model does not accept stop sequences."""
+    if "stop" in request.body:
+        given = request.body["stop"] not in (None, [])
+        yield broken("/stop", "a reasoning model has no `stop`") if given else met("/stop")
+
+
+@book.rule(
+    "REQ-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/QwenLM/qwen-code/issues/921",
+        "https://github.com/OpenHands/OpenHands/issues/4131",
+    ],
+    refusal=refused(
+        "Unsupported value: 'temperature' does not support {value} with this model. "
+        "Only the default (1) value is supported.",
+        code="unsupported_value",
+        param="temperature",
+    ),
+    models=[*REASONING, "!o1", "!o1-2024*", "!o3-mini*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini", temperature=1)],
+    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0.5)],
+)
+def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]:
+    """For a model that always reasons, `temperature` is 1 or not set."""
+    value = request.body.get("temperature")
+    if isinstance(value, int | float):
+        problem = f"the temperature is {value}, and this model has only 1"
+        yield met("/temperature") if value == 1 else broken("/temperature", problem, value=value)
+
+
+def _with_tools(instead: str) -> Refusal:
+    text = "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions."
+    return refused(f"{text} {instead}", param="reasoning_effort")
+
+
+@book.rule(
+    "REQ-021",
+    MUST,
+    REJECT,
+    source=[
+        "a public recording (gpt-5.6)",
+        "https://github.com/BerriAI/litellm/pull/34569 (gpt-5.6, whatever the effort)",
+        "https://github.com/charmbracelet/crush/issues/2913 (gpt-5.5)",
+        "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4)",
+        "https://github.com/openai/openai-openapi/issues/541 (gpt-5.4)",
+    ],
+    refusal=_with_tools("To use function tools, use /v1/responses or set reasoning_effort to 'none'."),
+    formerly=[_with_tools("Please use /v1/responses instead.")],
+    models=["gpt-5.4*", "gpt-5.5*", "gpt-5.6*", *NO_CHAT],
+    examples=[
+        body(ASK, model="gpt-5.6-luna", tools=[TOOL], reasoning_effort="none"),
+        body(ASK, model="gpt-5.5", tools=[TOOL]),
+    ],
+    counterexamples=[
+        body(ASK, model="gpt-5.6-luna", tools=[TOOL]),
+        body(ASK, model="gpt-5.4", tools=[TOOL], reasoning_effort="low"),
+    ],
+)
+def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
+    """From gpt-5.4 on, a Chat Completions request has function tools or a reasoning effort, not both.
+
+    Why: gpt-5.6 reasons by default and so requires `reasoning_effort: "none"`. Fix: use the Responses API.
+    """
+    if request.body.get("tools"):
+        by_default = "low" if request.model.startswith("gpt-5.6") else "none"
+        off = (request.body.get("reasoning_effort") or by_default) == "none"
+        problem = "function tools while the model reasons"
+        yield met("/tools") if off else broken("/reasoning_effort", problem, model=request.model)
+
+
+@book.rule(
+    "REQ-027",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-5.6-sol)",
+    refusal=refused(
+        "Unsupported parameter: 'logprobs' is not supported with this model.",
+        code="unsupported_parameter",
+        param="logprobs",
+    ),
+    formerly=[
+        Refusal("You are not allowed to request logprobs from this model", 403, type="invalid_request_error")
+    ],
+    models=[*REASONING, "gpt-5.6*", *NO_CHAT],
+    examples=[body(ASK, model="gpt-5-mini")],
+    counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
+)
+def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """A reasoning model does not return log probabilities."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-031",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/immersive-translate/immersive-translate/issues/3529",
+        "https://github.com/Kilo-Org/cloud/pull/3807",
+        "the Responses API refuses the same, recorded",
+    ],
+    refusal=refused(
+        "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. "
+        "Supported values are: {known}.",
+        code="unsupported_value",
+        param="reasoning_effort",
+    ),
+    examples=[body(ASK, model="gpt-5-mini", reasoning_effort="minimal")],
+    counterexamples=[
+        body(ASK, model="gpt-5", reasoning_effort="none"),
+        body(ASK, model="gpt-5.1", reasoning_effort="minimal"),
+    ],
+)
+def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
+    """The effort is one of the levels that the model supports."""
+    effort, known = request.body.get("reasoning_effort"), EFFORTS.get(undated(request.model))
+    if known and isinstance(effort, str):
+        facts = {"effort": effort, "known": listed(known.split())}
+        fine, place = effort in known.split(), "/reasoning_effort"
+        yield (
+            met(place)
+            if fine
+            else broken(place, f"this model does not support the effort {effort!r}", **facts)
+        )
+
+
+@book.rule(
+    "REQ-032",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/lfnovo/open-notebook/issues/107 (gpt-5, top_p)",
+        "https://github.com/sigoden/aichat/issues/1144 (o1, temperature)",
+        "https://github.com/npiv/chatblade/issues/100 (o3-mini, temperature)",
+    ],
+    refusal=refused(
+        "Unsupported parameter: '{key}' is not supported with this model.",
+        code="unsupported_parameter",
+        param="{key}",
+    ),
+    models=["gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "o1", "o1-2024*", "o3-mini*"],
+    examples=[body(ASK, model="gpt-5-mini", top_p=1, temperature=1)],
+    counterexamples=[body(ASK, model="gpt-5", top_p=0.5), body(ASK, model="o3-mini", temperature=0)],
+)
+def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """GPT-5 does not accept `top_p`; o1 and o3-mini do not accept `temperature` either."""
+    for key in ("top_p",) if request.model.startswith("gpt") else ("top_p", "temperature"):
+        set_to = request.body.get(key) not in (None, 1)
+        yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
+
+
+@book.rule(
+    "REQ-040",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/langchain-ai/langchain/issues/29704 (o3-mini, parallel_tool_calls)",
+        "https://github.com/nextai-translator/nextai-translator/issues/1781 (gpt-5-mini, presence_penalty)",
+    ],
+    refusal=refused(
+        "Unsupported parameter: '{key}' is not supported with this model.",
+        code="unsupported_parameter",
+        param="{key}",
+    ),
+    models=["o1", "o1-2024*", "o3-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "gpt-5.6*"],
+    examples=[
+        body(ASK, model="gpt-5-mini", tools=[TOOL], parallel_tool_calls=True, presence_penalty=0),
+        body(ASK, model="gpt-5.6-terra", reasoning_effort="none", presence_penalty=0.5),
+    ],
+    counterexamples=[
+        body(ASK, model="o3-mini", tools=[TOOL], parallel_tool_calls=True),
+        body(ASK, model="gpt-5.6-terra", presence_penalty=0.5),
+    ],
+)
+def some_options_do_not_go_with_reasoning(request: Request) -> Iterator[Finding]:
+    """Reasoning models do not accept penalties or a logit bias, GPT-5.6 no prediction, and o1 and o3-mini no
+    `parallel_tool_calls`.
+
+    GPT-5.6 accepts penalties with `reasoning_effort: "none"`.
+    """
+    body, latest = request.body, request.model.startswith("gpt-5.6")
+    refuses = ["logit_bias"]
+    refuses += [] if latest and body.get("reasoning_effort") == "none" else _PENALTIES
+    refuses += ["prediction"] if latest else []
+    refuses += ["parallel_tool_calls"] if request.model.startswith("o") else []
+    found = [key for key in refuses if body.get(key) or (key == "parallel_tool_calls" and key in body)]
+    for key in found:
+        yield broken(f"/{key}", f"this model has no {key}", key=key)
+    if not found:
+        yield met("/model")
+
+
+_PENALTIES = ["presence_penalty", "frequency_penalty"]
+
+
+# --- system prompts --------------------------------------------------------------------------------------
+
+
+@book.rule(
+    "SYS-004",
+    MUST,
+    REJECT,
+    source="recorded refusals of `system` and `developer` (o1-mini)",
+    refusal=refused(
+        "Unsupported value: '{path}' does not support '{role}' with this model.",
+        code="unsupported_value",
+        param="{path}",
+    ),
+    models=["o1-mini*", "o1-preview*"],
+    examples=[body(ASK, model="o1-mini")],
+    counterexamples=[body({"role": "system", "content": "Be brief."}, ASK, model="o1-mini")],
+)
+def first_reasoning_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
+    """The first reasoning models do not accept `system` or `developer` messages.
+
+    Fix: put the instructions at the start of the first user message.
+    """
+    for pointer, message in messages(request.body):
+        role, place = message.get("role"), f"{pointer}/role"
+        wrong = role in {"system", "developer"}
+        yield (
+            broken(place, f"this model does not accept {role} messages", path=path(place), role=role)
+            if wrong
+            else met(place)
+        )
+
+
+# --- audio and search ------------------------------------------------------------------------------------
+
+
+@book.rule(
+    "REQ-018",
+    MUST,
+    REJECT,
+    source="recorded refusals of text-only requests (gpt-audio)",
+    refusal=refused(
+        "This model requires that either input content or output modality contain audio.",
+        code="invalid_value",
+        param="model",
+    ),
+    models=["gpt-audio*", "gpt-4o*-audio-preview*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body(ASK, model="gpt-audio")],
+)
+def audio_models_hear_or_speak(request: Request) -> Iterator[Finding]:
+    """A request to an audio model contains audio or asks for audio."""
+    heard = any(
+        part.get("type") == "input_audio"
+        for _, message in messages(request.body)
+        for _, part in parts(message, "")
+    )
+    spoken = "audio" in (request.body.get("modalities") or [])
+    earlier = any(message.get("audio") for _, message in messages(request.body))
+    yield (
+        met("/model")
+        if heard or spoken or earlier
+        else broken("/model", "the request has no audio input or output")
+    )
+
+
+@book.rule(
+    "REQ-019",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o)",
+    refusal=refused("Web search options not supported with this model.", param="web_search_options"),
+    models=["gpt-4o*", "gpt-4.1*", "!*search*"],
+    examples=[body(ASK)],
+    counterexamples=[body(ASK, web_search_options={})],
+)
+def only_search_models_search(request: Request) -> Iterator[Finding]:
+    """`web_search_options` is sent only to search models.
+
+    Fix: use a `-search-preview` model, or the web search tool of the Responses API.
+    """
+    asked = request.body.get("web_search_options") is not None
+    yield broken("/web_search_options", "this model is not a search model") if asked else met("/model")
+
+
+_SAMPLING = ("frequency_penalty", "presence_penalty", "stop", "temperature", "top_p")
+
+
+@book.rule(
+    "REQ-025",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal of `stop` (gpt-4o-mini-search-preview)",
+        "https://github.com/vercel/ai/issues/5609 (temperature)",
+        "https://github.com/ChatGPTNextWeb/NextChat/issues/6569 (the penalties, top_p)",
+    ],
+    refusal=refused("Model incompatible request argument{s} supplied: {keys}"),
+    models=["*-search-preview*"],
+    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    counterexamples=[
+        body(ASK, model="gpt-4o-mini-search-preview", stop=["."]),
+        body(ASK, model="gpt-4o-search-preview", temperature=0, top_p=0.5),
+    ],
+)
+def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """A search model does not accept stop sequences, `temperature`, `top_p` or penalties."""
+    given = [key for key in _SAMPLING if request.body.get(key) not in (None, [])]
+    facts = {"s": "s" if len(given) > 1 else "", "keys": ", ".join(given)}
+    yield (
+        broken(f"/{given[0]}", f"a search model does not accept `{given[0]}`", **facts)
+        if given
+        else met("/model")
+    )
+
+
+@book.rule(
+    "REQ-022",
+    MUST,
+    REJECT,
+    source="recorded refusal of an image (gpt-audio)",
+    refusal=refused("This model does not support image_url content.", code="invalid_value", param="{path}"),
+    models=["gpt-audio*", "gpt-4o-audio*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="gpt-audio", modalities=["audio"])],
+)
+def audio_models_see_nothing(request: Request) -> Iterator[Finding]:
+    """An audio model does not accept images."""
+    for pointer, message in messages(request.body):
+        place = f"{pointer}/content"
+        seen = any(part.get("type") == "image_url" for _, part in parts(message, pointer))
+        yield broken(place, "this model does not accept images", path=path(place)) if seen else met(place)
+
+
+@book.rule(
+    "REQ-028",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-audio)",
+    refusal=refused("This model does not support the 'logprobs' parameter.", param="logprobs"),
+    models=["gpt-audio*"],
+    examples=[body(ASK, model="gpt-audio", modalities=["text", "audio"])],
+    counterexamples=[body(ASK, model="gpt-audio", modalities=["text", "audio"], logprobs=True)],
+)
+def audio_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
+    """An audio model does not return log probabilities."""
+    asked = request.body.get("logprobs") is True
+    yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
+
+
+@book.rule(
+    "REQ-029",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused(
+        "Response format 'json_object' is not supported with web_search.", param="response_format"
+    ),
+    models=["*-search-preview*"],
+    examples=[body(ASK, model="gpt-4o-mini-search-preview")],
+    counterexamples=[
+        body(
+            {"role": "user", "content": "In JSON, please."},
+            model="gpt-4o-mini-search-preview",
+            response_format={"type": "json_object"},
+        )
+    ],
+)
+def search_models_have_no_json_mode(request: Request) -> Iterator[Finding]:
+    """A search model does not support the response format `json_object`."""
+    asked = object_of(request.body.get("response_format")).get("type") == "json_object"
+    yield (
+        broken("/response_format", "a search model does not support `json_object`")
+        if asked
+        else met("/model")
+    )
+
+
+@book.rule(
+    "REQ-030",
+    MUST,
+    REJECT,
+    source="recorded refusal (gpt-4o-mini-search-preview)",
+    refusal=refused(
+        "Invalid Value: 'file'. This model does not support file content types.",
+        code="invalid_value",
+        param="{path}",
+    ),
+    models=["*-search-preview*"],
+    examples=[body({"role": "user", "content": [IMAGE]}, model="gpt-4o-mini-search-preview")],
+    counterexamples=[
+        body(
+            {"role": "user", "content": [{"type": "file", "file": {"file_id": "file-1"}}]},
+            model="gpt-4o-mini-search-preview",
+        )
+    ],
+)
+def search_models_read_no_files(request: Request) -> Iterator[Finding]:
+    """A search model does not accept files."""
+    for pointer, message in messages(request.body):
+        for place, part in parts(message, pointer):
+            file, where = part.get("type") == "file", f"{place}/type"
+            yield broken(where, "this model does not accept files", path=path(where)) if file else met(where)
+
+
+# --- tools and images ------------------------------------------------------------------------------------
+
+
+@book.rule(
+    "REQ-039",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal (gpt-5-chat-latest)",
+        "https://github.com/dzhng/deep-research/issues/96 (o1-mini)",
+        "https://github.com/UKGovernmentBEIS/inspect_ai/pull/1290 (o1-mini, o1-preview)",
+    ],
+    refusal=Refusal(
+        "tools is not supported in this model. For a list of supported models, refer to "
+        "https://platform.openai.com/docs/guides/function-calling#models-supporting-function-calling.",
+        404,
+        type="invalid_request_error",
+    ),
+    models=["gpt-5-chat-latest", "o1-mini*", "o1-preview*"],
+    examples=[body(ASK, model="gpt-5-chat-latest")],
+    counterexamples=[
+        body(ASK, model="gpt-5-chat-latest", tools=[TOOL]),
+        body(ASK, model="o1-mini", tools=[TOOL]),
+    ],
+)
+def some_models_have_no_tools(request: Request) -> Iterator[Finding]:
+    """The chat model of GPT-5 and the first small reasoning models do not accept tools."""
+    yield (
+        broken("/tools", "this model does not support tools") if request.body.get("tools") else met("/model")
+    )
+
+
+@book.rule(
+    "IMG-016",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/browser-use/web-ui/issues/274",
+        "https://github.com/nextcloud/integration_openai/issues/282",
+    ],
+    refusal=refused(
+        "Invalid content type. image_url is only supported by certain models.",
+        param="messages.[{index}].content.[{part}].type",
+    ),
+    models=[
+        "gpt-3.5*",
+        "gpt-4",
+        "gpt-4-0613",
+        "gpt-4-0314",
+        "gpt-4-32k*",
+        "o1-mini*",
+        "o1-preview*",
+        "o3-mini*",
+    ],
+    examples=[body({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, model="o3-mini")],
+    counterexamples=[body({"role": "user", "content": [IMAGE]}, model="o3-mini")],
+)
+def images_go_to_models_that_see(request: Request) -> Iterator[Finding]:
+    """Images are sent only to vision models; GPT-3.5, the first GPT-4 and the small first o-models are not."""
+    for index, (pointer, message) in enumerate(messages(request.body)):
+        for i, (place, part) in enumerate(parts(message, pointer)):
+            seen = part.get("type") == "image_url"
+            yield (
+                broken(place, "this model does not accept images", index=index, part=i)
+                if seen
+                else met(place)
+            )
