@@ -77,8 +77,6 @@ def result_text(result: ContentToolResult) -> str:
     """
     if result.error is not None:
         return f"Tool calling failed with error {error_message(result.error)}"
-    from .result_validation import check_tool_result  # noqa: PLC0415 - many chats have no tools
-
     pointed, *_ = _pointed(result)
     value = check_tool_result(result.request.name if result.request else "", pointed.value)
     value = value.text if isinstance(value, ContentText) else value

@@ -70,6 +70,8 @@ FILES = {
     "harness/ellmer_harness/pytest/__init__.py": "",
     "harness/ellmer_harness/pytest/plugin.py": "",  # pytest finds it by the name of ours
     "conformance/ellmer_conformance/__init__.py": "",
+    "conformance/ellmer_conformance/pytest/__init__.py": "",
+    "conformance/ellmer_conformance/pytest/llm_server.py": "",  # likewise
     "tests/test_toy.py": TESTS,
     **{f"ellmer_core/other_{number}.py": "" for number in range(6)},
     "tests/data.txt": "data",

@@ -51,7 +51,9 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
     }
     if legal_fields.get("type") == "reasoning":
         legal_fields["summary"] = fitting(legal_fields.get("summary"), _SUMMARY)
-        return legal_fields if fits(legal_fields, ITEMS) else {}
+        # Nothing is stored, so an item without its sealed or open text leads nowhere.
+        thought = legal_fields.get("encrypted_content") or legal_fields.get("content")
+        return legal_fields if thought and fits(legal_fields, ITEMS) else {}
     return legal_fields
 
 
