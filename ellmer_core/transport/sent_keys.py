@@ -116,13 +116,18 @@ def _unmasked(found: re.Match[str], key: str) -> str:
 def _without_end(found: re.Match[str], key: str) -> str:
     """Hides the end of a key ("the key that ends in 7f3A") if it is neither a number nor a plain word."""
     word = found[0]
-    mixed = not word.isdigit() and not (word.isalpha() and (word.islower() or word.isupper()))
-    return HIDDEN if mixed and key.endswith(word) else word
+    return HIDDEN if not word.isdigit() and not _plain(word) and key.endswith(word) else word
+
+
+def _plain(text: str) -> bool:
+    """Tells whether a text can be a part of a word, which errors have for other reasons than a key."""
+    return text.isalpha() and (text.islower() or text.isupper())
 
 
 @lru_cache(64)
 def _parts(key: str) -> frozenset[str]:
-    return frozenset(key[place : place + PART] for place in range(len(key) - PART + 1))
+    parts = (key[place : place + PART] for place in range(len(key) - PART + 1))
+    return frozenset(part for part in parts if not _plain(part))
 
 
 def _without_parts(text: str, key: str) -> str:

@@ -27,7 +27,8 @@ def test_all_figures_are_written(tool):
     text = (tool.ROOT / "README.md").read_text("utf-8")
     assert "| rules, over eight wire formats | 1,443 |" in text
     assert (
-        "no accepted request is refused | 5,000 | [pinned recordings](conformance/corpus.toml) in 54 archives of 39" in text
+        "no accepted request is refused | 5,000 | [pinned recordings](conformance/corpus.toml) in 54 archives of 39"
+        in text
     )
     assert "[5,000 exchanges]" in (tool.ROOT / "docs" / "index.md").read_text("utf-8")
     assert tool.main(["--check", "--exact"]) == 0

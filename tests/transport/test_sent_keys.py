@@ -109,6 +109,13 @@ def test_other_words_stay(text):
     assert SentKeys({"x-api-key": "ollama", "accept": "*/*"}).hidden_in_error(text) == text
 
 
+def test_a_word_in_a_key_is_a_word_in_errors():
+    keys = SentKeys({"authorization": "Bearer conformance-key-4e7a90c1d2"})
+    text = "Rate limit reached in organization org-conformance."
+    assert keys.hidden_in_error(text) == text
+    assert keys.hidden_in_error("Unknown key mance-key-4e7a") == f"Unknown key {HIDDEN}"
+
+
 def test_a_dummy_key_is_a_word_in_answers():
     keys = SentKeys({"authorization": "Bearer not-needed"})
     body = b'{"text": "That is not-needed."}'
