@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import socket
+import threading
 import time
 
 import httpx
@@ -321,7 +322,11 @@ def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path, monkeyp
     stream = json.loads((tmp_path / "c.json").read_text())["interactions"][0]["response"]["stream"]
     assert stream == {"sizes": "events", "ms": "250 250 250"}
     slept = []
-    monkeypatch.setattr("ellmer_harness.interception.httpx_transports.time.sleep", slept.append)
+    test, sleep = threading.get_ident(), time.sleep  # threads of other tests may sleep, too
+    monkeypatch.setattr(
+        "ellmer_harness.interception.httpx_transports.time.sleep",
+        lambda seconds: slept.append(seconds) if threading.get_ident() == test else sleep(seconds),
+    )
     with use_cassette(tmp_path / "c.json", delays="real"):
         assert read(http)[0] == EVENTS
     assert slept == [0.25, 0.25, 0.25]
