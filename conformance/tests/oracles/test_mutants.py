@@ -57,4 +57,4 @@ def test_each_place_is_made_wrong_in_each_way_and_the_request_stays_as_it_is():
 
 def test_the_table_counts_what_was_refused():
     printed = mutants.table({"telegraph": mutants.Count(derived=9, agreed=8, refused=6, worded=5)})
-    assert printed.splitlines()[-1] == "| telegraph | 9 | 8 | 6 | 75 % | 5 |"
+    assert printed.splitlines()[-1] == "| telegraph | 9 | 8 | 0 | 6 | 75.0 % | 5 |"

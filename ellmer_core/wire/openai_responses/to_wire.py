@@ -50,6 +50,9 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
         key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])
     }
     if legal_fields.get("type") == "reasoning":
+        legal_fields.pop(
+            "status", None
+        )  # refused, though answers have it: https://github.com/BerriAI/litellm/issues/13420
         legal_fields["summary"] = fitting(legal_fields.get("summary"), _SUMMARY)
         # Nothing is stored, so an item without its sealed or open text leads nowhere.
         thought = legal_fields.get("encrypted_content") or legal_fields.get("content")

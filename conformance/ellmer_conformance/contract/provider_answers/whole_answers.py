@@ -66,6 +66,11 @@ def _responses(body: Json) -> Told:
         for i in items
         if i.get("type") == "function_call"
     ]
+    custom = [i for i in items if i.get("type") == "custom_tool_call"]
+    calls += [
+        Called(text_of(i.get("call_id")), text_of(i.get("name")), {"input": text_of(i.get("input"))})
+        for i in custom
+    ]
     counts = (usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens"))
     return Told("".join(texts), calls, stop, *counts)
 
