@@ -116,7 +116,7 @@ def test_a_report_opens_on_what_failed_and_folds_what_follows(planted, page, axe
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
     expect(dialog.get_by_role("button", name="Close")).to_be_in_viewport(ratio=1)
-    expect(dialog.locator(".here")).to_contain_text('"tool_calls": [')
+    expect(dialog.locator(".here").first).to_contain_text('"tool_calls": [')
     expect(dialog.get_by_text("TXT-005").first).to_be_hidden()
     dialog.get_by_text("What follows from it").click()
     expect(dialog.get_by_text("TXT-005").first).to_be_visible()
