@@ -41,8 +41,8 @@ _SUMMARY = {"type": re.compile("summary_text"), "text": str}
 
 
 def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the item in the form that the API accepts back, or nothing if its id is invalid, because it could not
-    be looked up.
+    """Returns the item in the form that the API accepts back. It returns nothing if the id is invalid, because it
+    could not be looked up, or if a thought has neither its sealed nor its open text.
     """
     if not fits(item.get("id"), (WORD, None)):
         return {}
@@ -50,9 +50,8 @@ def _legal(item: Mapping[str, Any]) -> Mapping[str, Any]:
         key: value for key, value in item.items() if key not in FIELDS or fits(value, FIELDS[key])
     }
     if legal_fields.get("type") == "reasoning":
-        legal_fields.pop(
-            "status", None
-        )  # refused, though answers have it: https://github.com/BerriAI/litellm/issues/13420
+        # Answers have a status, which requests may not have: https://github.com/BerriAI/litellm/issues/13420
+        legal_fields.pop("status", None)
         legal_fields["summary"] = fitting(legal_fields.get("summary"), _SUMMARY)
         # Nothing is stored, so an item without its sealed or open text leads nowhere.
         thought = legal_fields.get("encrypted_content") or legal_fields.get("content")
