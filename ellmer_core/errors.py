@@ -28,34 +28,19 @@ EllmerWarning                  the answer is usable, with a caveat (a `UserWarni
 from __future__ import annotations
 
 import builtins
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, Literal, Self
+from unicodedata import category
 
 __all__ = [
-    "ApprovalRequiredError",
-    "AsyncToolError",
-    "AuthenticationError",
-    "BadRequestError",
-    "ConnectError",
-    "ContentError",
-    "ContentFieldError",
-    "ContextWindowError",
-    "ConversionError",
-    "EllmerError",
-    "EllmerWarning",
-    "IncompleteResponseError",
-    "ProviderError",
-    "RateLimitError",
-    "ResponseError",
-    "ServerError",
-    "TimeoutError",
-    "ToolReject",
-    "ToolResultError",
-    "ToolRoundsError",
-    "UsageError",
+    "ApprovalRequiredError", "AsyncToolError", "AuthenticationError", "BadRequestError", "ConnectError",
+    "ContentError", "ContentFieldError", "ContextWindowError", "ConversionError", "EllmerError",
+    "EllmerWarning", "IncompleteResponseError", "ProviderError", "RateLimitError", "ResponseError",
+    "ServerError", "TimeoutError", "ToolReject", "ToolResultError", "ToolRoundsError", "UsageError",
     "UsageLimitError",
-]
+]  # fmt: skip
 
 
 #: Control characters, also those of 8 bits, but tab and the ends of lines.
@@ -67,6 +52,26 @@ def printable(text: str) -> str:
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = _OBEYED.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+#: Letters that show nothing, though they are no control characters.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+
+
+def revealed(text: str, *, line: bool = False) -> str:
+    """Returns a text for a person who decides: all that is invisible or turns the direction of writing is an escape, as in
+    JSON. In a `line`, tabs and line ends are escapes, too.
+    """
+    kept = "" if line else "\n\t"
+    return "".join(_escape(c) if c not in kept and _hides(c) else c for c in text)
+
+
+def _hides(letter: str) -> bool:
+    return letter in _BLANK or category(letter)[0] == "C" or category(letter) in {"Zl", "Zp"}
+
+
+def _escape(letter: str) -> str:
+    return json.dumps(letter)[1:-1] if letter != "\x7f" else "\\u007f"
 
 
 class EllmerError(Exception):

@@ -71,8 +71,8 @@ def turns_of(messages: Iterable[Any]) -> list[Turn]:
 
 
 def _answer(message: Any) -> AssistantTurn:
-    if kept := (message.metadata or {}).get(KEPT):
-        turn: AssistantTurn = contents_replay(kept)
+    if record := (message.metadata or {}).get(KEPT):
+        turn: AssistantTurn = contents_replay(record)
         return turn
     calls = [ContentToolRequest(c.id, c.function, c.arguments) for c in message.tool_calls or ()]
     return AssistantTurn([*_contents(message.content), *calls])
@@ -287,10 +287,10 @@ def chat_solver(chat: Chat) -> Any:
         fork.set_turns(
             [*fork.get_turns(include_system_prompt=True), *before] if not _system(before) else before
         )
-        known = len(fork.get_turns())
+        count = len(fork.get_turns())
         await fork.chat_async(*asked.contents)
         model = f"ellmer/{fork.wire.provider}/{fork.get_model()}"
-        state.messages += messages_of(fork.get_turns()[known + 1 :], model)
+        state.messages += messages_of(fork.get_turns()[count + 1 :], model)
         answer = fork.last_turn("assistant")
         assert isinstance(answer, AssistantTurn)
         state.output = output_of(answer, model)

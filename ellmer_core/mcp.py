@@ -21,19 +21,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .contents.content import (
-    Content,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentPDF,
-    ContentText,
-    ContentToolRequest,
-    ContentToolResult,
-    ToolDef,
-    in_words,
-    is_media,
-    replaced,
-)
+from .contents import content as ours
 from .contents.media_types import media_type
 from .errors import ConnectError, UsageError
 from .schemas.type_functions import arguments_of, to_json_schema
@@ -53,17 +41,19 @@ __all__ = ["McpTools", "mcp_server", "mcp_tools", "serve_mcp"]
 # --- results ---------------------------------------------------------------------------------------------
 
 
-def result_of(result: CallToolResult) -> ContentToolResult:
+def result_of(result: CallToolResult) -> ours.ContentToolResult:
     """Converts MCP's result: text, images and PDFs; other content is named. An MCP error becomes an error."""
     values = [_value(block) for block in result.content]
     if result.is_error:
-        return ContentToolResult(error="\n".join(map(str, values)) or "The tool failed and did not say why.")
+        return ours.ContentToolResult(
+            error="\n".join(map(str, values)) or "The tool failed and did not say why."
+        )
     if not values:
-        return ContentToolResult(result.structured_content)
-    return ContentToolResult(values[0] if len(values) == 1 else values)
+        return ours.ContentToolResult(result.structured_content)
+    return ours.ContentToolResult(values[0] if len(values) == 1 else values)
 
 
-def _value(block: Any) -> str | Content:
+def _value(block: Any) -> str | ours.Content:
     match block.type:
         case "text":
             return str(block.text)
@@ -76,47 +66,47 @@ def _value(block: Any) -> str | Content:
     return f"[{getattr(block, 'mime_type', None) or block.type}, which this model cannot be shown]"
 
 
-def _image(kind: str, data: str) -> str | Content:
+def _image(kind: str, data: str) -> str | ours.Content:
     """Returns an image with the media type of its bytes. Other bytes are left out, because the provider would refuse
     each further request.
     """
     found = media_type(data)
     if found is not None and found.startswith("image/"):
-        return ContentImageInline(found, data)
+        return ours.ContentImageInline(found, data)
     return f"[{kind}, which this model cannot be shown]"
 
 
-def _resource(resource: Any) -> str | Content:
+def _resource(resource: Any) -> str | ours.Content:
     kind = resource.mime_type or ""
     if (text := getattr(resource, "text", None)) is not None:
         return str(text)
     if kind.startswith("image/"):
         return _image(kind, resource.blob)
     if kind == "application/pdf" and media_type(resource.blob) == kind:
-        return ContentPDF(kind, resource.blob, str(resource.uri).rpartition("/")[2] or "document.pdf")
+        return ours.ContentPDF(kind, resource.blob, str(resource.uri).rpartition("/")[2] or "document.pdf")
     return f"[{kind or 'a file'} at {resource.uri}, which this model cannot be shown]"
 
 
-def blocks_of(result: ContentToolResult) -> list[ContentBlock]:
+def blocks_of(result: ours.ContentToolResult) -> list[ContentBlock]:
     """Converts our result to MCP's blocks, in order."""
     items = result.value if isinstance(result.value, list | tuple) else [result.value]
-    if result.error is not None or not any(map(is_media, items)):
+    if result.error is not None or not any(map(ours.is_media, items)):
         return [_text(result_text(result))]
-    return [_block(replaced(result, value=item)) for item in items]
+    return [_block(ours.replaced(result, value=item)) for item in items]
 
 
-def _block(result: ContentToolResult) -> ContentBlock:
+def _block(result: ours.ContentToolResult) -> ContentBlock:
     from mcp import types  # noqa: PLC0415 - imported when first needed
 
     match result.value:
-        case ContentImageInline(type=kind, data=data):
+        case ours.ContentImageInline(type=kind, data=data):
             return types.ImageContent(data=data, mime_type=kind)
-        case ContentImageRemote(url=url):
+        case ours.ContentImageRemote(url=url):
             return types.ResourceLink(name="image", uri=url)
-        case ContentPDF(type=kind, data=data, filename=name):
+        case ours.ContentPDF(type=kind, data=data, filename=name):
             blob = types.BlobResourceContents(uri=f"file:///{name}", mime_type=kind, blob=data)
             return types.EmbeddedResource(resource=blob)
-        case Content() as content if not isinstance(content, ContentText):
+        case ours.Content() as content if not isinstance(content, ours.ContentText):
             return _text(str(content))
     return _text(result_text(result))
 
@@ -183,7 +173,7 @@ class McpTools:
     max_tools: int = 1000
     _open: ExitStack = field(default_factory=ExitStack, repr=False)
 
-    def __enter__(self) -> list[ToolDef]:
+    def __enter__(self) -> list[ours.ToolDef]:
         from anyio.from_thread import start_blocking_portal  # noqa: PLC0415 - imported when first needed
 
         with ExitStack() as stack:
@@ -208,7 +198,7 @@ class McpTools:
     ) -> None:
         self._open.close()
 
-    async def __aenter__(self) -> list[ToolDef]:
+    async def __aenter__(self) -> list[ours.ToolDef]:
         from anyio.to_thread import run_sync  # noqa: PLC0415 - imported when first needed
 
         return await run_sync(self.__enter__)
@@ -245,17 +235,17 @@ class McpTools:
             scope.deadline = math.inf
             yield client, listed
 
-    def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ToolDef:
-        def call(**arguments: Any) -> ContentToolResult:
+    def _tool(self, portal: BlockingPortal, client: Client, tool: Tool) -> ours.ToolDef:
+        def call(**arguments: Any) -> ours.ContentToolResult:
             call = partial(client.call_tool, tool.name, arguments, self.timeout)
             return result_of(portal.call(call))
 
         name = re.sub(r"[^a-zA-Z0-9_-]", "_", self.prefix + tool.name)[:64]
         annotations = _annotations(tool)
-        return ToolDef(
+        return ours.ToolDef(
             call,
             name,
-            tool.description or in_words(tool.name),
+            tool.description or ours.in_words(tool.name),
             arguments_of(tool.input_schema),
             convert=False,  # the server reads its arguments itself
             annotations=annotations,
@@ -322,21 +312,25 @@ def _in_words(error: BaseException, patience: float) -> str:
 HINTS = ("read_only_hint", "open_world_hint", "idempotent_hint", "destructive_hint")
 
 
-def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "ellmer-core") -> Server[Any]:
+def mcp_server(
+    tools: Iterable[ours.ToolDef | Callable[..., Any]], *, name: str = "ellmer-core"
+) -> Server[Any]:
     """Returns the SDK's low-level `Server` with these tools. Functions become tools as by `tool()`."""
     try:
         from mcp.server import Server  # noqa: PLC0415 - imported when first needed
         from mcp.types import CallToolResult, ListToolsResult  # noqa: PLC0415
     except ImportError as error:
         raise UsageError('MCP needs its SDK: pip install "ellmer-core[mcp]"') from error
-    definitions = [each if isinstance(each, ToolDef) else tool(each) for each in tools]
-    offered: dict[str, ToolDef] = {definition.name: definition for definition in definitions}
+    definitions = [each if isinstance(each, ours.ToolDef) else tool(each) for each in tools]
+    offered: dict[str, ours.ToolDef] = {definition.name: definition for definition in definitions}
 
     async def listed(_context: object, _params: object) -> ListToolsResult:
         return ListToolsResult(tools=[_described(definition) for definition in offered.values()])
 
     async def called(_context: object, params: CallToolRequestParams) -> CallToolResult:
-        request = ContentToolRequest("", params.name, params.arguments or {}, tool=offered.get(params.name))
+        request = ours.ContentToolRequest(
+            "", params.name, params.arguments or {}, tool=offered.get(params.name)
+        )
         result = await ainvoke(request)
         return CallToolResult(content=blocks_of(result), is_error=result.error is not None)
 
@@ -344,7 +338,7 @@ def mcp_server(tools: Iterable[ToolDef | Callable[..., Any]], *, name: str = "el
 
 
 def serve_mcp(
-    tools: Iterable[ToolDef | Callable[..., Any]],
+    tools: Iterable[ours.ToolDef | Callable[..., Any]],
     *,
     port: int | None = None,
     host: str = "127.0.0.1",
@@ -369,7 +363,7 @@ async def _over_stdio(server: Server[Any]) -> None:
         await server.run(reader, writer, server.create_initialization_options())
 
 
-def _described(tool: ToolDef) -> Tool:
+def _described(tool: ours.ToolDef) -> Tool:
     from mcp.types import Tool, ToolAnnotations  # noqa: PLC0415 - imported when first needed
 
     hints = {name: tool.annotations.get(name) for name in HINTS}

@@ -1,11 +1,13 @@
-"""What a chat returns: `chat()` the text of an answer, which consoles and notebooks show once, and `stream()` its pieces."""
+"""What a chat returns: `chat()` the text of an answer, which consoles and notebooks show once, and `stream()` its pieces.
+The echo prints what happens meanwhile; `console` has it.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from ..contents.content import Content, ContentText
 from ..contents.turns import AssistantTurn, Turn
@@ -13,6 +15,41 @@ from ..errors import UsageError
 
 Input = str | Content
 Shown = Content | Turn
+
+
+# --- What is printed meanwhile ---------------------------------------------------------------------------
+
+
+EchoMode = Literal["none", "output", "all"]
+
+
+def echo_mode(value: object) -> EchoMode:
+    """Returns one of the three modes. `True` means `output`, and `False` means `none`."""
+    match value:
+        case "none" | "output" | "all":
+            return value
+        case bool():
+            return "output" if value else "none"
+    raise UsageError(f'echo must be "none", "output" or "all", not {value!r}.')
+
+
+def default_echo(depth: int) -> EchoMode:
+    """Returns `output` if the calling code (`depth` frames up) is typed at the prompt of a console, else `none`.
+
+    A script prints what `chat()` returns if it wants to, and a notebook shows it.
+    """
+    if not hasattr(sys, "ps1") or _in_notebook():
+        return "none"
+    frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
+    typed = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
+    return "output" if typed else "none"
+
+
+def _in_notebook() -> bool:
+    """Tells whether IPython runs in a kernel, where a cell shows its last value."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return hasattr(shell, "kernel")
 
 
 # --- The text --------------------------------------------------------------------------------------------
@@ -46,16 +83,16 @@ class Texts:
     """Picks the text of a conversation for a stream. Answers with tool calls between them become separate paragraphs."""
 
     def __init__(self) -> None:
-        self.said = self.called = False
+        self.began = self.called = False
 
     def __call__(self, shown: Content | Turn) -> str | None:
         """Returns the text of a shown content, or `None` if it has none."""
         if isinstance(shown, AssistantTurn):
-            self.called = self.called or bool(self.said and shown.tool_requests)
+            self.called = self.called or bool(self.began and shown.tool_requests)
         if not isinstance(shown, ContentText):
             return None
         text = f"\n\n{shown.text}" if self.called and shown.text else shown.text
-        self.said, self.called = self.said or bool(text), self.called and not text
+        self.began, self.called = self.began or bool(text), self.called and not text
         return text
 
 

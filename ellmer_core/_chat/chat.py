@@ -46,7 +46,7 @@ from ..contents.content import (
 )
 from ..contents.display import Displayed
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
-from ..conversation.history import SUMMARIZE, History, parted, sendable, shorten
+from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, sendable, shorten
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
 from ..conversation.request_cache import RequestCache
@@ -71,12 +71,12 @@ from ..transport.http_clients import Connection, Limits, Timeouts
 from ..transport.single_requests import arun, counted, deleted, run, uploaded
 from ..wire.base import StructuredMode, Wire
 from ..wire.interfaces import Profile
-from .answers import Answer, AsyncStream, Input, Shown, picker
-from .console import Echo, EchoMode, approver, echo_mode
+from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
 
 if TYPE_CHECKING:
     from ..schemas.data_frames import Library
     from ..tools.definition import FunctionTool
+    from .console import Echo
     from .structured_output import Structured
 
 __all__ = ["Chat", "ToolMode", "chat_fallback"]
@@ -735,7 +735,7 @@ class Chat(Displayed):
     # --- Tools, callbacks and decisions ----------------------------------------------------------------------
 
     def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
-        """Registers a tool. It replaces a tool of the same name, and works as a decorator.
+        """Registers a tool. It replaces a tool of the same name with a warning, and works as a decorator.
 
         Args:
             tool_def: A tool, or a function that `tool()` can make one of.
@@ -747,6 +747,8 @@ class Chat(Displayed):
             UsageError: The function has a parameter without a type, or its name is not allowed.
         """
         definition: Any = _definition(tool_def)
+        if definition.name in self._tools:
+            warn(f"The tool {definition.name!r} was registered before; the new one replaces it.")
         self._tools[definition.name] = definition
         return definition  # type: ignore[no-any-return]  # a class for type checkers only
 
@@ -1023,11 +1025,16 @@ class Chat(Displayed):
 
     def record(self) -> dict[str, Any]:
         """Returns the conversation as plain JSON, for `restore()`. Neither the key nor the tools are in it."""
-        from .save_and_restore import recorded  # noqa: PLC0415 - only needed to save
+        return chat_record(self._history, self.wire.provider, self.wire.model)
 
-        return recorded(self._history, self.wire.provider, self.wire.model)
-
-    def restore(self, record: Any, *, classes: Iterable[type] = (), keep_model: bool = False) -> None:
+    def restore(
+        self,
+        record: Any,
+        *,
+        classes: Iterable[type] = (),
+        keep_model: bool = False,
+        trust_html: bool = False,
+    ) -> None:
         """Continues a recorded conversation in this chat.
 
         Requests find their tools among those that are registered here.
@@ -1037,13 +1044,15 @@ class Chat(Displayed):
             classes: Content classes of other packages that may occur; any other class is refused.
             keep_model: Whether this chat keeps its own model. Default: `False`: it takes the recorded model if the provider is
                 the same.
+            trust_html: Whether the HTML in displays of tool results is kept, because your own program recorded it. Default:
+                `False`: only texts are shown.
 
         Raises:
             UsageError: The value is not a record; the chat did not change.
         """
-        from .save_and_restore import restored  # noqa: PLC0415 - only needed to save
-
-        history, provider, model = restored(record, self._tools.values(), classes)
+        history, provider, model = chat_of_record(
+            record, self._tools.values(), classes, trust_html=trust_html
+        )
         with self._idle("restore()"):
             self._history.replace(history.turns, history.results)
         if provider == self.wire.provider and not keep_model:
@@ -1127,7 +1136,7 @@ class Chat(Displayed):
             deps=self.deps,
             usage_limits=self.usage_limits,
             ask_before=self.ask_before,
-            approve=None if self.approve is None else approver(self.approve),
+            approve=None if self.approve is None else _approver(self.approve),
             warned=self._warned,
             fetch=self._fetch,
             fetched=self._fetched,
@@ -1142,15 +1151,15 @@ class Chat(Displayed):
                 )
         return [ContentText(value) if isinstance(value, str) else value for value in inputs]
 
-    def _converse(self, contents: Sequence[Content], settings: Settings) -> Loop[AssistantTurn | None]:
-        return traced(converse(self._history, settings, contents), self._history, settings)
+    def _converse(self, inputs: Sequence[Input], settings: Settings) -> Loop[AssistantTurn | None]:
+        return traced(converse(self._history, settings, self._contents(inputs)), self._history, settings)
 
     def _exhaust(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
-        for _ in self._talk(self._converse(self._contents(inputs), settings), mode, settings):
+        for _ in self._talk(self._converse(inputs, settings), mode, settings):
             pass
 
     async def _exhaust_async(self, inputs: Sequence[Input], mode: EchoMode, settings: Settings) -> None:
-        loop = self._converse(self._contents(inputs), settings)
+        loop = self._converse(inputs, settings)
         async with aclosing(self._talk_async(loop, mode, settings)) as shown:
             async for _ in shown:
                 pass
@@ -1158,7 +1167,7 @@ class Chat(Displayed):
     def _stream(
         self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
     ) -> Generator[Any, None, None]:
-        return self._picked(self._converse(self._contents(inputs), settings), mode, settings, pick)
+        return self._picked(self._converse(inputs, settings), mode, settings, pick)
 
     def _picked(
         self, loop: Loop[Any], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
@@ -1171,12 +1180,14 @@ class Chat(Displayed):
     def _stream_async(
         self, inputs: Sequence[Input], mode: EchoMode, settings: Settings, pick: Callable[[Shown], Any]
     ) -> AsyncStream[Any]:
-        loop = self._converse(self._contents(inputs), settings)
+        loop = self._converse(inputs, settings)
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
-        echo = None if mode == "none" else Echo(mode)
-        driver = BlockingDriver(self._connection, settings.controller, *self._fallback_connections())
+        echo = None if mode == "none" else _echo(mode)
+        driver = BlockingDriver(
+            self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
+        )
         with self._entered(loop, echo), closing(drive(loop, driver)) as shown:
             for content in shown:
                 _show(echo, content)
@@ -1185,19 +1196,16 @@ class Chat(Displayed):
     def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
-        echo = None if mode == "none" else Echo(mode)
-        driver = AsyncDriver(self._connection, settings.controller, *self._fallback_connections())
+        echo = None if mode == "none" else _echo(mode)
+        driver = AsyncDriver(
+            self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
+        )
         show = partial(_show, echo)
         return adrive(loop, driver, around=self._entered(loop, echo), show=show)
 
-    def _fallback_connections(self) -> list[Connection]:
-        return [connection for _, connection in self.fallbacks]
-
     @property
     def _answer(self) -> AssistantTurn:
-        turn = self.last_turn("assistant")
-        assert isinstance(turn, AssistantTurn)
-        return turn
+        return next(turn for turn in reversed(self._history.view()) if isinstance(turn, AssistantTurn))
 
     @contextmanager
     def _entered(self, loop: object, echo: Echo | None) -> Iterator[None]:
@@ -1297,6 +1305,18 @@ def _checked(params: Mapping[str, Any] | None) -> Mapping[str, Any]:
     if not isinstance(params, Mapping | None):
         raise UsageError(f"params= must be a dictionary, as params() makes one, not {params!r}.")
     return params or {}
+
+
+def _approver(approve: Any) -> Decide | None:
+    from .console import approver  # noqa: PLC0415 - as the next one
+
+    return approver(approve)
+
+
+def _echo(mode: EchoMode) -> Echo:
+    from .console import Echo  # noqa: PLC0415 - most chats in programs print nothing
+
+    return Echo(mode)
 
 
 def _show(echo: Echo | None, content: Shown) -> None:

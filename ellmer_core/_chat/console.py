@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, TextIO
+from typing import Any, TextIO
 
 from ..contents.content import (
     Content,
@@ -23,43 +23,14 @@ from ..contents.content import (
 )
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.settings import DEFER, Decide, Decision, DecisionLike
-from ..errors import UsageError, printable
+from ..errors import UsageError, printable, revealed
 from ..tools.results import flatten
+from .answers import EchoMode
 
 # --- Echo ------------------------------------------------------------------------------------------------
 
 
-EchoMode = Literal["none", "output", "all"]
-
 LINES = 5  # of a tool result that `output` shows
-
-
-def echo_mode(value: object) -> EchoMode:
-    """Returns one of the three modes. `True` means `output`, and `False` means `none`."""
-    match value:
-        case "none" | "output" | "all":
-            return value
-        case bool():
-            return "output" if value else "none"
-    raise UsageError(f'echo must be "none", "output" or "all", not {value!r}.')
-
-
-def default_echo(depth: int) -> EchoMode:
-    """Returns `output` if the calling code (`depth` frames up) is the top level of a script or a console, else
-    `none`. It is also `none` in a notebook, which shows the return value of `chat()`.
-    """
-    if _in_notebook():
-        return "none"
-    frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
-    top = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
-    return "output" if top else "none"
-
-
-def _in_notebook() -> bool:
-    """Tells whether IPython runs in a kernel, where a cell shows its last value."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return hasattr(shell, "kernel")
 
 
 class Echo:
@@ -238,7 +209,8 @@ def ask_at_console(request: ContentToolRequest) -> Decision:
     title = request.tool.title(request.arguments) if request.tool else request.name
     arguments = json.dumps(dict(request.arguments), ensure_ascii=False)
     try:
-        answer = input(printable(f"{title}: {request.name}({arguments})\n{QUESTION}")).strip().lower()
+        asked = revealed(f"{title}: {request.name}({arguments})", line=True)
+        answer = input(f"{asked}\n{QUESTION}").strip().lower()
         match answer[:1]:
             case "y":
                 return Decision(approved=True)

@@ -139,7 +139,7 @@ def _within(text: str) -> Iterator[Any]:
             found.append((place - start.start(), value))
         except (ValueError, RecursionError):
             place = max(place, start.end())
-    yield from (value for _, value in sorted(found, key=lambda one: -one[0]))
+    yield from (value for _, value in sorted(found, key=lambda item: -item[0]))
 
 
 def begun_json(text: str) -> str | None:

@@ -19,25 +19,7 @@ from typing import Any, assert_never
 
 from ..errors import UsageError, error_message
 from . import content, turns
-from .content import (
-    KINDS,
-    AnyContent,
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-    ToolDef,
-    any_content,
-)
+from . import content as ours
 from .turns import Tokens, Turn, as_contents
 
 __all__ = ["contents_record", "contents_replay"]
@@ -45,9 +27,9 @@ __all__ = ["contents_record", "contents_replay"]
 VERSION = 1
 #: The Python types for the annotations of our own fields.
 HELD: dict[str, type | tuple[type, ...]] = {
-    **KINDS,
+    **ours.KINDS,
     "Tokens": Tokens,
-    "tuple[Content, ...]": (list, tuple, str, Content),
+    "tuple[Content, ...]": (list, tuple, str, ours.Content),
     "int | None": (int, type(None)),
     "float | None": (int, float, type(None)),
     "str | None": (str, type(None)),
@@ -56,7 +38,7 @@ OURS: dict[str, type[Any]] = {
     name: cls
     for module in (content, turns)
     for name, cls in vars(module).items()
-    if isinstance(cls, type) and issubclass(cls, (Content, Turn, Tokens))
+    if isinstance(cls, type) and issubclass(cls, (ours.Content, Turn, Tokens))
 }
 
 
@@ -77,14 +59,19 @@ def contents_record(value: Any) -> Any:
         return value.record()
     if isinstance(value, (list, tuple)):
         return [contents_record(item) for item in value]
-    if not isinstance(value, (Content, Turn)):
+    if not isinstance(value, (ours.Content, Turn)):
         raise UsageError(f"Only contents, turns and chats can be saved, not {type(value).__name__}.")
     with _modest(f"A {type(value).__name__} cannot be saved: a value in it"):
         return {"version": VERSION, **_record(value, type(value).__name__)}
 
 
 def contents_replay(
-    recorded: Any, *, tools: Iterable[ToolDef] = (), classes: Iterable[type] = (), chat: Any = None
+    recorded: Any,
+    *,
+    tools: Iterable[ours.ToolDef] = (),
+    classes: Iterable[type] = (),
+    chat: Any = None,
+    trust_html: bool = False,
 ) -> Any:
     """Restores what `contents_record()` recorded.
 
@@ -95,6 +82,8 @@ def contents_replay(
             that is not listed is refused, so that a record cannot name code to run.
         chat: The chat that a recorded chat continues in; it is required for one, because no key is recorded. It gets
             the recorded tools and turns and keeps its own model.
+        trust_html: Whether the HTML in displays of tool results is kept (`html`, `icon`, `footer`), because your own program
+            recorded it. Default: `False`: a record may come from anywhere, so only texts are shown.
 
     Returns:
         The content, the turn, the list of those, or `chat`.
@@ -110,11 +99,12 @@ def contents_replay(
         if chat is None:
             raise UsageError("This is the record of a whole chat. Pass chat=, a chat of the same provider.")
         chat.register_tools(tools)
-        chat.restore(recorded, classes=classes, keep_model=True)
+        chat.restore(recorded, classes=classes, keep_model=True, trust_html=trust_html)
         return chat
     tools = list(tools)
     allowed = {*classes, *(tool.request for tool in tools)}
-    replay = _Replay({tool.name: tool for tool in tools}, OURS | {_path(cls): cls for cls in allowed})
+    known = OURS | {_path(cls): cls for cls in allowed}
+    replay = _Replay({tool.name: tool for tool in tools}, known, trust_html=trust_html)
     with _modest("The record"):
         if isinstance(recorded, list):
             return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]
@@ -137,30 +127,42 @@ def _path(cls: type) -> str:
     return cls.__name__ if OURS.get(cls.__name__) is cls else f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _record(value: Content | Turn | Tokens, path: str) -> dict[str, Any]:
-    left_out = _left_out(any_content(value)) if isinstance(value, Content) else ""
+def _record(value: ours.Content | Turn | Tokens, path: str) -> dict[str, Any]:
+    left_out = _left_out(ours.any_content(value)) if isinstance(value, ours.Content) else ""
     props = {name: v for name, v in _props(value).items() if name != left_out}
     return {"class": _path(type(value)), "props": {k: _plain(v, f"{path}.{k}") for k, v in props.items()}}
 
 
-def _left_out(content: AnyContent | None) -> str:
+def _left_out(content: ours.AnyContent | None) -> str:
     """Returns the field of a content that is not recorded, or `""`."""
     match content:
-        case ContentToolRequest():
+        case ours.ContentToolRequest():
             return "tool"
-        case ContentText(citations=()):
+        case ours.ContentText(citations=()):
             return "citations"
-        case ContentText() | ContentCitation() | ContentThinking() | ContentJson() | ContentToolResult():
+        case (
+            ours.ContentText()
+            | ours.ContentCitation()
+            | ours.ContentThinking()
+            | ours.ContentJson()
+            | ours.ContentToolResult()
+        ):
             return ""
-        case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded():
+        case (
+            ours.ContentImageInline()
+            | ours.ContentImageRemote()
+            | ours.ContentPDF()
+            | ours.ContentFile()
+            | ours.ContentUploaded()
+        ):
             return ""
-        case ContentUnknown() | None:
+        case ours.ContentUnknown() | None:
             return ""
         case never:
             assert_never(never)
 
 
-def _props(value: Content | Turn | Tokens) -> dict[str, Any]:
+def _props(value: ours.Content | Turn | Tokens) -> dict[str, Any]:
     """Returns the fields, and the attributes that a subclass's own `__init__` has set."""
     own = {
         k: v for k, v in vars(value).items() if not isinstance(getattr(type(value), k, None), cached_property)
@@ -174,7 +176,7 @@ def _plain(value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind
             return value
         case float():
             return value if isfinite(value) else {"$float": str(value)}
-        case Content() | Turn() | Tokens():
+        case ours.Content() | Turn() | Tokens():
             return {"$record": _record(value, path)}
         case list() | tuple():
             return [_plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
@@ -199,9 +201,12 @@ def _plain_mapping(value: Mapping[Any, Any], path: str) -> dict[str, Any]:
 class _Replay:
     """Reads records. `path` is the place in them, for error messages."""
 
-    def __init__(self, tools: Mapping[str, ToolDef], classes: Mapping[str, type[Any]]) -> None:
+    def __init__(
+        self, tools: Mapping[str, ours.ToolDef], classes: Mapping[str, type[Any]], *, trust_html: bool
+    ) -> None:
         self.tools = tools
         self.classes = classes
+        self.trust_html = trust_html
 
     def top(self, recorded: Any, path: str) -> Any:
         version = recorded.get("version") if isinstance(recorded, dict) else None
@@ -236,10 +241,12 @@ class _Replay:
             _check(field, props[name], f"{path}.{name}")
         if issubclass(cls, Turn):
             props["contents"] = as_contents(props["contents"])
-        if issubclass(cls, ContentText):
+        if issubclass(cls, ours.ContentText):
             props["citations"] = _citations(props["citations"], f"{path}.citations")
-        if issubclass(cls, ContentToolRequest):
+        if issubclass(cls, ours.ContentToolRequest):
             props["tool"] = self.tools.get(props["name"])
+        if issubclass(cls, ours.ContentToolResult) and not self.trust_html:
+            props["extra"] = _without_html(props["extra"])
         instance = object.__new__(cls)
         for name, value in props.items():
             object.__setattr__(instance, name, value)
@@ -268,6 +275,18 @@ class _Replay:
         raise UsageError(f"{path} is not a mapping. The `$map` of one is a list of pairs.")
 
 
+#: The fields of a display that pages show as HTML (`ToolResultDisplay`).
+_HTML = frozenset({"html", "icon", "footer"})
+
+
+def _without_html(extra: Any) -> Any:
+    """Returns the extra data of a result, whose display has no HTML: whoever wrote the record is not known."""
+    display = extra.get("display") if isinstance(extra, Mapping) else None
+    if not isinstance(display, Mapping) or not _HTML & display.keys():
+        return extra
+    return {**extra, "display": {name: value for name, value in display.items() if name not in _HTML}}
+
+
 def _hashable(key: Any, path: str) -> Hashable:
     """Returns the key of a mapping. A tuple was recorded as a list."""
     key = tuple(_hashable(part, path) for part in key) if isinstance(key, list) else key
@@ -285,10 +304,10 @@ def _bytes(data: str, path: str) -> bytes:
         raise UsageError(f"{path} is not base64: {error}.") from None
 
 
-def _citations(values: Any, path: str) -> tuple[ContentCitation, ...]:
+def _citations(values: Any, path: str) -> tuple[ours.ContentCitation, ...]:
     citations = tuple(values) if isinstance(values, (list, tuple)) else (values,)
     for value in citations:
-        if not isinstance(value, ContentCitation):
+        if not isinstance(value, ours.ContentCitation):
             raise UsageError(f"{path} is a list of ContentCitation, with no {type(value).__name__} in it.")
     return citations
 

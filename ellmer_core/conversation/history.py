@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from ..contents.content import (
     Content,
@@ -19,6 +20,7 @@ from ..contents.content import (
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    ToolDef,
     replaced,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
@@ -33,14 +35,15 @@ INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
 @dataclass(eq=False, repr=False)
 class History:
     """One conversation. `results` are those of the last turn's requests, by position, that have not been sent;
-    `decisions` are the decisions about them, by id.
+    `decisions` are the decisions about them, by id. `asked` is the question of the current request, or `None` if there is
+    none or if it continues an answer; `received` are the pieces of its answer that were shown.
     """
 
     turns: list[Turn] = field(default_factory=list)
     results: dict[int, ContentToolResult] = field(default_factory=dict)
     decisions: dict[str, Decision] = field(default_factory=dict)
-    _asked: UserTurn | None = None
-    _received: list[Content] = field(default_factory=list)
+    asked: UserTurn | None = None
+    received: list[Content] = field(default_factory=list)
     _lock: Any = field(default_factory=Lock, repr=False, compare=False)
 
     def copy(self) -> History:
@@ -95,45 +98,24 @@ class History:
             raise UsageError("There is nothing to send: give at least one string or content.")
         return UserTurn((*answers, *rest))
 
-    def begin(self, user: UserTurn | None) -> None:
-        """Begins a request with this new turn. Nothing has been received yet."""
-        self._asked, self._received = user, []
-
-    def receive(self, piece: Content) -> None:
-        """Adds a piece of the answer that is about to be shown."""
-        self._received.append(piece)
-
-    @property
-    def asked(self) -> UserTurn | None:
-        """The question of the current request, or `None` if there is none or if it continues an answer."""
-        return self._asked
-
-    @property
-    def delivered(self) -> bool:
-        """Whether a part of the current answer was shown."""
-        return bool(self._received)
-
-    def commit(self, user: UserTurn | None, turn: AssistantTurn) -> None:
+    def commit(self, *turns: Turn) -> None:
         """Adds the turns of an answered request."""
-        self._add(*filter(None, [user]), turn)
-
-    def close_interrupted(self, reason: str) -> None:
-        """Handles a failed or abandoned request: keeps the received part as a partial turn, or else restores the
-        history.
-        """
-        self._add(*self._partial(reason))
-
-    def _add(self, *turns: Turn) -> None:
-        self._asked, self._received = None, []
+        self.asked, self.received = None, []
         if turns:
             with self._lock:
                 self.turns += turns
                 self.results, self.decisions = {}, {}
 
+    def close_interrupted(self, reason: str) -> None:
+        """Handles a failed or abandoned request: keeps the received part as a partial turn, or else restores the
+        history.
+        """
+        self.commit(*self._partial(reason))
+
     def _partial(self, reason: str) -> tuple[Turn, ...]:
-        if not self._received:
+        if not self.received:
             return ()
-        return *filter(None, [self._asked]), AssistantPartialTurn(merged(self._received), reason=reason)
+        return *filter(None, [self.asked]), AssistantPartialTurn(merged(self.received), reason=reason)
 
     def _placed(self, results: Iterable[ContentToolResult]) -> dict[int, ContentToolResult]:
         from ..tools.results import check_tool_result  # noqa: PLC0415 - this argument is rare
@@ -223,6 +205,15 @@ SUMMARIZE = (
 )
 
 
+def last_message(turns: Sequence[Turn]) -> int | None:
+    """Returns the index of the user's last message, or `None`. A turn of tool results only is no message."""
+    for place in reversed(range(len(turns))):
+        turn = turns[place]
+        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents):
+            return place
+    return None
+
+
 def parted(turns: Sequence[Turn], keep: int) -> tuple[list[Turn], list[Turn], list[Turn]]:
     """Returns the system prompt, the older rounds and the last `keep` of them."""
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 0:
@@ -253,3 +244,76 @@ def _round(summary: str) -> list[Turn]:
 def _starts(turn: Turn) -> bool:
     """Tells whether a turn has a message of the user, and not only tool results."""
     return isinstance(turn, UserTurn) and not any(isinstance(c, ContentToolResult) for c in turn.contents)
+
+
+# --- A history as JSON, without keys and code ------------------------------------------------------------
+
+
+VERSION = 1
+T = TypeVar("T")
+
+
+def chat_record(history: History, provider: str, model: str) -> dict[str, Any]:
+    """Returns the record of a chat, in the form of `contents_record()`: its messages and the results that have not been
+    sent yet.
+    """
+    from ..contents.json_serialization import contents_record  # noqa: PLC0415 - only needed to save
+
+    results = {str(place): contents_record(result) for place, result in history.results.items()}
+    props = {
+        "provider": provider,
+        "model": model,
+        "turns": contents_record(history.view()),
+        "results": results,
+    }
+    return {"version": VERSION, "class": "Chat", "props": props}
+
+
+def chat_of_record(
+    record: Any, tools: Iterable[ToolDef], classes: Iterable[type], *, trust_html: bool = False
+) -> tuple[History, str, str]:
+    """Returns the history of a record, and the names of its provider and model."""
+    from ..contents.json_serialization import contents_replay  # noqa: PLC0415 - only needed to restore
+
+    props = _props(record)
+    replay = partial(contents_replay, tools=list(tools), classes=list(classes), trust_html=trust_html)
+    turns = [_as(Turn, turn, f"turns[{place}]") for place, turn in enumerate(replay(props["turns"]))]
+    results = {
+        place: _as(ContentToolResult, replay(r), f"results.{place}") for place, r in props["results"].items()
+    }
+    history = History(turns)
+    if stray := results.keys() - set(map(str, range(len(history.open_requests)))):
+        raise UsageError(f"This saved chat is damaged: no open tool request for results.{min(stray)}.")
+    history.results |= {int(place): result for place, result in results.items()}
+    return history, props["provider"], props["model"]
+
+
+def _props(record: Any) -> dict[str, Any]:
+    """Returns the content of a record, after a check of each field's type."""
+    match record:
+        case {"version": 1, "class": "Chat", "props": dict(props)}:
+            pass
+        case {"version": version, "class": "Chat"}:
+            raise UsageError(
+                f"This chat was saved in version {version!r}; this release reads version {VERSION}."
+            )
+        case _:
+            raise UsageError(
+                "This is not a saved chat. A saved chat is an object with `version`, `class` and `props`."
+            )
+    if "vendor" in props:  # what the provider was called until November 2026
+        props = {"provider": props["vendor"], **props}
+    if missing := {"provider", "model", "turns", "results"} - props.keys():
+        raise UsageError(f"This saved chat lacks {', '.join(sorted(missing))}.")
+    match props:
+        case {"turns": list(), "results": dict(), "provider": str(), "model": str()}:
+            return props
+    raise UsageError(
+        "This saved chat is damaged: `turns` must be a list, `results` an object, and all other fields text."
+    )
+
+
+def _as(kind: type[T], value: Any, path: str) -> T:
+    if isinstance(value, kind):
+        return value
+    raise UsageError(f"This saved chat is damaged: {path} is {type(value).__name__}, not a {kind.__name__}.")

@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from .. import errors
 from ..contents.content import (
     Content,
     ContentProviderCall,
@@ -35,16 +36,7 @@ from ..contents.content import (
     matched,
 )
 from ..contents.turns import AssistantTurn, UserTurn
-from ..errors import (
-    ApprovalRequiredError,
-    ConnectError,
-    IncompleteResponseError,
-    ProviderError,
-    ResponseError,
-    TimeoutError,
-    ToolReject,
-    ToolRoundsError,
-)
+from ..errors import ConnectError, IncompleteResponseError, ProviderError
 from ..log import logger
 from ..wire.base import answer_of
 from ..wire.interfaces import Request
@@ -53,7 +45,6 @@ from .history import INTERRUPTED, History
 from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
 from .request import request_turns, warn_replaced
 from .response import cut_short, read
-from .retries import answered
 from .settings import Cancelled, Settings, agreed, decision_of, denial, needs_decision, recorded
 
 
@@ -72,10 +63,12 @@ def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> 
     began = len(history.turns) if settings.usage_limits.per == "call" else 0
     if history.decisions:
         yield from call_tools(history, settings, history.open_requests)
-    user: UserTurn | None = yield from _asked(history, inputs)
+    message = history.reply(inputs)
+    yield Emit(message)
+    user: UserTurn | None = message
     for rounds in count():
         settings.usage_limits.check_request(history.turns[began:])
-        turn, settings = yield from answered(request_answer, history, settings, user)
+        turn, settings = yield from answered(history, settings, user)
         if turn.tool_requests or settings.wire.paused(turn):
             _check_rounds(settings, rounds)
             settings.usage_limits.check_calls(history.turns[began:])
@@ -83,28 +76,61 @@ def _rounds(history: History, settings: Settings, inputs: Sequence[Content]) -> 
             user = history.reply(()) if turn.tool_requests else None
         elif settings.check and settings.max_retries > 0 and (problem := settings.check(turn)) is not None:
             settings = replace(settings, max_retries=settings.max_retries - 1)
-            user = yield from _asked(history, [ContentText(problem)])
+            yield Emit(user := history.reply([ContentText(problem)]))
         else:
             return turn
     raise AssertionError("unreachable: the last round returns or raises")
 
 
-def _asked(history: History, inputs: Sequence[Content]) -> Loop[UserTurn]:
-    """Returns the next user turn after showing it."""
-    user = history.reply(inputs)
-    yield Emit(user)
-    return user
-
-
 def _check_rounds(settings: Settings, rounds: int) -> None:
     if rounds >= settings.max_tool_rounds:
-        raise ToolRoundsError(
+        raise errors.ToolRoundsError(
             f"The model asked for tools {rounds + 1} times in a row, and max_tool_rounds is "
             f"{settings.max_tool_rounds}. The last tool calls were not run. The next chat() tells the model so."
         )
 
 
-# One request, one answer ------------------------------------------------------------------------------------
+# --- The next provider -----------------------------------------------------------------------------------
+
+
+#: Errors that another provider may not have. The caller has to correct a refused request or key.
+OUTAGES = (errors.RateLimitError, errors.ServerError, ConnectError, IncompleteResponseError)
+
+
+def answered(
+    history: History, settings: Settings, user: UserTurn | None
+) -> Loop[tuple[AssistantTurn, Settings]]:
+    """Returns the answer of the first provider that gives one, and the provider to continue with. After a part of an
+    answer was shown, no other provider is asked.
+    """
+    while True:
+        before = len(history.turns)
+        try:
+            return (yield from request_answer(history, settings, user)), settings
+        except OUTAGES as error:
+            if not settings.fallbacks or len(history.turns) > before:
+                raise
+            settings = _next(settings, error)
+
+
+def _next(settings: Settings, error: errors.EllmerError) -> Settings:
+    following, *rest = settings.fallbacks
+    logger.warning(
+        "%s/%s: %s; continuing with %s/%s",
+        *(settings.wire.provider, settings.wire.model, type(error).__name__),
+        *(following.wire.provider, following.wire.model),
+    )
+    return replace(
+        settings,
+        wire=following.wire,
+        provider=following.provider,
+        max_tries=following.max_tries,
+        written=following.written,
+        fallbacks=rest,
+    )
+
+
+# --- One request, one answer -----------------------------------------------------------------------------
 
 
 def request_answer(history: History, settings: Settings, user: UserTurn | None) -> Loop[AssistantTurn]:
@@ -122,13 +148,12 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
         turn = yield from with_retries(history, settings, request, body, user)
         ended: float = yield Clock()
         turn = _completed(turn, settings, ended - began)
-        _check_whole(turn, settings)
     except BaseException as error:
         history.close_interrupted(_reason(error))
         raise
-    shown = history.delivered
-    history.commit(user, turn)
-    yield from _show(turn, streamed=shown)
+    streamed = bool(history.received)
+    history.commit(*filter(None, [user]), turn)
+    yield from _show(turn, streamed=streamed)
     settings.count(settings.wire, turn.tokens, turn.cost)
     yield Emit(turn)
     return turn
@@ -152,7 +177,7 @@ def with_retries(
     """Returns the answer to a request. It is sent again if that may help and no part of an answer was shown."""
     for tries in count(1):
         answer = Answer(0)
-        history.begin(user)
+        history.asked, history.received = user, []
         settings.controller.check()
         try:
             answer = yield Send(request, body, settings.provider)
@@ -162,7 +187,7 @@ def with_retries(
                 error.at(settings.wire.provider, settings.wire.model, settings.wire.key_vars)
             settings.controller.check()
             wait = retries.wait(error, answer.headers, tries)
-            if history.delivered or wait is None or tries >= settings.max_tries:
+            if history.received or wait is None or tries >= settings.max_tries:
                 raise
             logger.info(
                 "%s; try %d of %d in %.1f s or later", _kind(error), tries + 1, settings.max_tries, wait[0]
@@ -177,9 +202,13 @@ def _kind(error: Exception) -> str:
 
 
 def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> AssistantTurn:
-    """Returns the turn with values that the wire format cannot know: the called tools, the cost, the duration."""
+    """Returns the turn with values that the wire format cannot know: the called tools, the cost, the duration. Raises an
+    error for truncated structured data. (In a chat, a truncated text is kept.)
+    """
     if settings.type is not None:
         turn = answer_of(turn)
+        if cut := cut_short(turn):
+            raise IncompleteResponseError(f"No structured data: {cut}")
     contents = tuple(
         matched(c, settings.tools.get(c.name)) if isinstance(c, ContentToolRequest) else c
         for c in turn.contents
@@ -191,22 +220,16 @@ def _completed(turn: AssistantTurn, settings: Settings, duration: float) -> Assi
     )
 
 
-def _check_whole(turn: AssistantTurn, settings: Settings) -> None:
-    """Raises an error for truncated structured data. (In a chat, a truncated text is kept.)"""
-    if settings.type is not None and (cut := cut_short(turn)):
-        raise IncompleteResponseError(f"No structured data: {cut}")
-
-
 def _reason(error: BaseException) -> str:
     """Returns the reason why a turn is partial, as it is printed."""
     match error:
         case Cancelled():
             return str(error)
-        case TimeoutError():
+        case errors.TimeoutError():
             return "timeout"
         case IncompleteResponseError():
             return "incomplete"
-        case ProviderError() | ResponseError():
+        case ProviderError() | errors.ResponseError():
             return "error"
     return "interrupted"
 
@@ -228,7 +251,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
                 yield Emit(history.results[place])
     if waiting := history.waiting:
         names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
-        raise ApprovalRequiredError(
+        raise errors.ApprovalRequiredError(
             f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
             waiting,
         )
@@ -290,6 +313,6 @@ def _refused(settings: Settings, request: ContentToolRequest) -> Loop[ContentToo
         return ContentToolResult(error=f"The call was not run: {request.problem}.", request=request)
     try:
         yield Notify(tuple(settings.on_request), request)
-    except ToolReject as rejection:
+    except errors.ToolReject as rejection:
         return ContentToolResult(error=rejection, request=request)
     return None

@@ -9,21 +9,8 @@ from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
-from ..contents.content import (
-    Content,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentPDF,
-    ContentText,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUploaded,
-    ToolDef,
-    is_media,
-    replaced,
-    result_items,
-)
+from ..contents import content as ours
+from ..contents.content import replaced
 from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import ConnectError, ContentError, UsageError
 from ..log import warn
@@ -45,9 +32,10 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
         turns = sendable(turns)
         special = not_plain(turns)
     missed = yield from _fetch_images(settings, turns, user)
+    new: Turn | None = user
     if settings.fetched:
         turns = [inlined(turn, settings.fetched) for turn in turns]
-    new = user and inlined(user, settings.fetched)
+        new = user and inlined(user, settings.fetched)
     if expiring([*(turns[place] for place in special), *filter(None, [new])]):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
@@ -78,7 +66,9 @@ def _fetch_images(settings: Settings, turns: Sequence[Turn], user: UserTurn | No
                 settings.fetched[url] = str(error)
     missed = {url: why for url in wanted if isinstance(why := settings.fetched[url], str)}
     contents = user.contents if user else ()
-    if here := next((c.url for c in contents if isinstance(c, ContentImageRemote) and c.url in missed), ""):
+    if here := next(
+        (c.url for c in contents if isinstance(c, ours.ContentImageRemote) and c.url in missed), ""
+    ):
         raise ContentError(f"The image was not fetched: {settings.fetched.pop(here)}")
     return [f"{url} (it was not fetched: {why})" for url, why in missed.items()]
 
@@ -95,7 +85,7 @@ def warn_replaced(settings: Settings, replaced: Sequence[str]) -> None:
 # --- Images by URL, for an API that downloads none -------------------------------------------------------
 
 
-Fetched = Mapping[str, ContentImageInline | str]
+Fetched = Mapping[str, ours.ContentImageInline | str]
 
 
 def unfetched(wire: Wire, turns: Sequence[Turn]) -> list[str]:
@@ -111,18 +101,20 @@ def inlined(turn: Turn, fetched: Fetched) -> Turn:
     return UserTurn([_inlined(content, fetched) for content in turn.contents])
 
 
-def _images(contents: Sequence[Content]) -> Iterator[ContentImageRemote]:
+def _images(contents: Sequence[ours.Content]) -> Iterator[ours.ContentImageRemote]:
     for content in contents:
-        for item in result_items(content) if isinstance(content, ContentToolResult) else [content]:
-            if isinstance(item, ContentImageRemote):
+        for item in ours.result_items(content) if isinstance(content, ours.ContentToolResult) else [content]:
+            if isinstance(item, ours.ContentImageRemote):
                 yield item
 
 
 def _inlined(value: Any, fetched: Fetched) -> Any:
     match value:
-        case ContentImageRemote(url=url) if isinstance(image := fetched.get(url), ContentImageInline):
+        case ours.ContentImageRemote(url=url) if isinstance(
+            image := fetched.get(url), ours.ContentImageInline
+        ):
             return image
-        case ContentToolResult(value=inner):
+        case ours.ContentToolResult(value=inner):
             return replaced(value, value=_inlined(inner, fetched))
         case dict():
             return {name: _inlined(item, fetched) for name, item in value.items()}
@@ -151,11 +143,15 @@ def sent_along(turn: T, now: float) -> T:
     return turn if same else replace(turn, contents=contents)
 
 
-def _at(content: Content, now: float) -> Content:
+def _at(content: ours.Content, now: float) -> ours.Content:
     """Returns the content for a request at a time: the file itself if its provider has deleted it and its bytes are
     known.
     """
-    if isinstance(content, ContentUploaded) and content.source is not None and content.expires_at is not None:
+    if (
+        isinstance(content, ours.ContentUploaded)
+        and content.source is not None
+        and content.expires_at is not None
+    ):
         return content.source if content.expires_at - EARLY <= now else content
     return content
 
@@ -171,7 +167,7 @@ class Sendable(NamedTuple):
 
 
 def sendable_to(
-    wire: Wire, turns: Sequence[Turn], special: Iterable[int], new: Turn | None, tools: Sequence[ToolDef]
+    wire: Wire, turns: Sequence[Turn], special: Iterable[int], new: Turn | None, tools: Sequence[ours.ToolDef]
 ) -> Sendable:
     """Returns a conversation that this model accepts. Only the `special` turns, by place, may need a replacement. The
     user's `new` content stays the same, and the wire refuses it.
@@ -180,8 +176,9 @@ def sendable_to(
     """
     if tools and not wire.profile.tools:
         names = ", ".join(tool.name for tool in tools)
+        instead = f" {wire.profile.instead}" if wire.profile.instead else ""
         raise UsageError(
-            f"{wire.provider}'s {wire.model} does not support tools: do not register {names} here."
+            f"{wire.provider}'s {wire.model} does not support tools: do not register {names} here.{instead}"
         )
     replaced: list[str] = []
     sent = list(turns)
@@ -207,18 +204,18 @@ def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
     return turn if same else UserTurn(contents)
 
 
-def _content(wire: Wire, content: Content, replaced: list[str]) -> Content:
-    why = "" if isinstance(content, ContentText | ContentToolResult) else _objection(wire, content)
+def _content(wire: Wire, content: ours.Content, replaced: list[str]) -> ours.Content:
+    why = "" if isinstance(content, ours.ContentText | ours.ContentToolResult) else _objection(wire, content)
     if not why:
         return content
     replaced.append(f"{_name(content)} of the user ({why})")
-    return ContentText(f"[The user gave {_name(content)} here, which this model cannot be shown.]")
+    return ours.ContentText(f"[The user gave {_name(content)} here, which this model cannot be shown.]")
 
 
-def _objection(wire: Wire, content: Content) -> str:
+def _objection(wire: Wire, content: ours.Content) -> str:
     if why := wire.objection(content):
         return why
-    if isinstance(content, ContentToolRequest):
+    if isinstance(content, ours.ContentToolRequest):
         return "only an answer holds calls"
     try:
         if wire.refuses(content):
@@ -234,42 +231,44 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
     themselves.
     """
     for result in turn.contents:
-        if isinstance(result, ContentToolResult) and result.error is None:
-            media = [item for item in result_items(result) if is_media(item) and wire.refuses(item)]
+        if isinstance(result, ours.ContentToolResult) and result.error is None:
+            media = [item for item in ours.result_items(result) if ours.is_media(item) and wire.refuses(item)]
             replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
 
 
 def _without_calls(turn: Turn) -> Turn:
     """Describes calls and results of another model as text, for a model without tools."""
-    if not any(isinstance(content, ContentToolRequest | ContentToolResult) for content in turn.contents):
+    if not any(
+        isinstance(content, ours.ContentToolRequest | ours.ContentToolResult) for content in turn.contents
+    ):
         return turn
     contents = [_as_text(content) for content in turn.contents]
     return UserTurn(contents) if isinstance(turn, UserTurn) else AssistantTurn(contents)
 
 
-def _as_text(content: Content) -> Content:
+def _as_text(content: ours.Content) -> ours.Content:
     match content:
-        case ContentToolRequest(name=name, arguments=arguments):
-            return ContentText(f"[The tool {name} was called with {json_text(dict(arguments))}.]")
-        case ContentToolResult() as result:
+        case ours.ContentToolRequest(name=name, arguments=arguments):
+            return ours.ContentText(f"[The tool {name} was called with {json_text(dict(arguments))}.]")
+        case ours.ContentToolResult() as result:
             [named] = described([result])
-            assert isinstance(named, ContentToolResult)
-            return ContentText(f"[The tool returned:] {result_text(named)}")
+            assert isinstance(named, ours.ContentToolResult)
+            return ours.ContentText(f"[The tool returned:] {result_text(named)}")
     return content
 
 
-def _name(content: Content) -> str:
+def _name(content: ours.Content) -> str:
     match content:
-        case ContentPDF():
+        case ours.ContentPDF():
             return "a PDF document"
-        case ContentImageRemote(url=url):
+        case ours.ContentImageRemote(url=url):
             return f"an image at {url}"
-        case ContentUploaded():
+        case ours.ContentUploaded():
             return "an uploaded file"
-        case ContentFile() as file:
+        case ours.ContentFile() as file:
             return f"a file ({file.type})"
         case _:
-            return "an image" if is_media(content) else f"a {type(content).__name__}"
+            return "an image" if ours.is_media(content) else f"a {type(content).__name__}"
 
 
 def _without_system(turns: Sequence[Turn]) -> list[Turn]:

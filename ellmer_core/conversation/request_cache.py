@@ -65,7 +65,9 @@ class RequestCache:
         if self.wire is not None and wire is not self.wire and wire != self.wire:
             self._forget_everything()
         self.wire = wire
-        request = self._keeping(wire).asking(turns, tools, stream=stream, type=type, mode=mode)
+        keeping = object.__new__(wire.__class__)  # a copy that gets its messages from here
+        vars(keeping).update(vars(wire), keep=self._keep, keep_tool=self._keep_tool)
+        request = keeping.asking(turns, tools, stream=stream, type=type, mode=mode)
         body = self._body(request.json)
         if len(self.turns) > len(turns) * 5 // 4 + SPARE or len(self.tools) > len(tools) + SPARE:
             self._forget_all_but(turns, tools)
@@ -75,12 +77,6 @@ class RequestCache:
         """Returns a copy for a fork of the chat."""
         tables = dict(self.turns), dict(self.messages), dict(self.tools), dict(self.texts)
         return RequestCache(self.wire, *tables, self.last)
-
-    def _keeping(self, wire: Wire) -> Wire:
-        """Returns a copy of the wire that gets its messages from here."""
-        keeping = object.__new__(type(wire))
-        vars(keeping).update(vars(wire), keep=self._keep, keep_tool=self._keep_tool)
-        return keeping
 
     def _keep(self, turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[Json]:
         """Returns the messages of the turns. A conversation begins as it did in the last request, so nearly all turns
@@ -95,17 +91,14 @@ class RequestCache:
             list(turns),
             counts[:same] + list(map(len, groups)),
             messages[:reused] + new,
-            texts[:reused] + list(map(self._text, new)),
+            texts[:reused] + self._items(new),
         )
         return self.last.messages
 
     def _message(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-        messages = self.messages.get(id(turn))
-        return self._new(turn, message) if messages is None else messages
-
-    def _new(self, turn: Turn, message: Callable[[Turn], list[Json]]) -> list[Json]:
-        self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
-        self.texts.update((id(each), encoded(each)) for each in self.messages[id(turn)])
+        if id(turn) not in self.messages:
+            self.turns[id(turn)], self.messages[id(turn)] = turn, message(turn)
+            self.texts.update((id(each), encoded(each)) for each in self.messages[id(turn)])
         return self.messages[id(turn)]
 
     def _keep_tool(self, tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:

@@ -145,7 +145,7 @@ def _events_shown(
 
 def _show(history: History, piece: Content | None) -> Loop[None]:
     if piece is not None:
-        history.receive(piece)
+        history.received.append(piece)
         yield Emit(piece)
 
 

@@ -1,28 +1,11 @@
-"""What follows a failed request: the same request again, or the next provider. It uses no clock and no randomness."""
+"""Whether and when a failed request is sent again. It uses no clock and no randomness."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
-from ..contents.turns import AssistantTurn, UserTurn
-from ..errors import (
-    ConnectError,
-    EllmerError,
-    IncompleteResponseError,
-    ProviderError,
-    RateLimitError,
-    ServerError,
-    TimeoutError,
-)
-from ..log import logger
-from .history import History
-from .io_operations import Loop
-from .settings import Settings
-
-# --- The same request again ------------------------------------------------------------------------------
-
+from ..errors import ConnectError, ProviderError, TimeoutError
 
 FIRST, LONGEST = 0.5, 30.0  # seconds: of the growing wait before the second, the third, … try
 PATIENCE = 120.0  # seconds: a longer wait raises an error instead of sleeping
@@ -61,45 +44,3 @@ def pause(tries: int, floor: float | None) -> tuple[float, float] | None:
     growing = min(FIRST * 2 ** (tries - 1), LONGEST)
     least = max(growing, floor or 0.0)
     return (least, least + growing) if least <= PATIENCE else None
-
-
-# --- The next provider -----------------------------------------------------------------------------------
-
-
-#: Errors that another provider may not have. The caller has to correct a refused request or key.
-OUTAGES = (RateLimitError, ServerError, ConnectError, IncompleteResponseError)
-
-Ask = Callable[[History, Settings, UserTurn | None], Loop[AssistantTurn]]
-
-
-def answered(
-    ask: Ask, history: History, settings: Settings, user: UserTurn | None
-) -> Loop[tuple[AssistantTurn, Settings]]:
-    """Returns the answer of the first provider that gives one, and the provider to continue with. After a part of an
-    answer was shown, no other provider is asked.
-    """
-    while True:
-        before = len(history.turns)
-        try:
-            return (yield from ask(history, settings, user)), settings
-        except OUTAGES as error:
-            if not settings.fallbacks or len(history.turns) > before:
-                raise
-            settings = _next(settings, error)
-
-
-def _next(settings: Settings, error: EllmerError) -> Settings:
-    following, *rest = settings.fallbacks
-    logger.warning(
-        "%s/%s: %s; continuing with %s/%s",
-        *(settings.wire.provider, settings.wire.model, type(error).__name__),
-        *(following.wire.provider, following.wire.model),
-    )
-    return replace(
-        settings,
-        wire=following.wire,
-        provider=following.provider,
-        max_tries=following.max_tries,
-        written=following.written,
-        fallbacks=rest,
-    )

@@ -69,7 +69,7 @@ class UsageLimits(Value):
         Args:
             turns: The turns that count.
         """
-        answers = _answers(turns)
+        answers = [turn for turn in turns if isinstance(turn, AssistantTurn) and not turn.lost]
         _check("requests", len(answers), self.requests)
         _check("tokens", sum((a.tokens.input or 0) + (a.tokens.output or 0) for a in answers), self.tokens)
         if self.cost is not None:
@@ -85,16 +85,12 @@ class UsageLimits(Value):
         Args:
             turns: The turns that count.
         """
-        calls = sum(len(answer.tool_requests) for answer in _answers(turns))
+        calls = sum(len(t.tool_requests) for t in turns if isinstance(t, AssistantTurn) and not t.lost)
         if self.tool_calls is not None and calls > self.tool_calls:
             raise UsageLimitError(
                 f"The model asked for {calls} tool calls, and the limit is tool_calls={self.tool_calls}. The last "
                 "calls were not run. The next chat() tells the model so."
             )
-
-
-def _answers(turns: Sequence[Turn]) -> list[AssistantTurn]:
-    return [turn for turn in turns if isinstance(turn, AssistantTurn) and not turn.lost]
 
 
 def _check(name: str, used: float, limit: float | None) -> None:
@@ -150,15 +146,12 @@ def needs_decision(
 ) -> bool:
     """Tells whether a call needs a decision. A tool that requires one is never called without it."""
     notes = request.tool.annotations if request.tool else {}
-    if _asks(notes.get("needs_approval"), dict(request.arguments)) or _listed(request, ask_before):
+    names = [ask_before] if isinstance(ask_before, str) else ask_before
+    if _asks(notes.get("needs_approval"), dict(request.arguments)):
+        return True
+    if request.name in names if isinstance(names, Collection) else _asks(names, request):
         return True
     return bool(notes.get("destructive_hint")) and (approve or _decide.get()) is not None
-
-
-def _listed(request: ContentToolRequest, ask_before: AskBefore) -> bool:
-    if isinstance(ask_before, Collection):
-        return request.name in ([ask_before] if isinstance(ask_before, str) else ask_before)
-    return _asks(ask_before, request)
 
 
 def _asks(asks: Any, about: Any) -> bool:
@@ -295,7 +288,7 @@ class StreamController:
         with self._lock:
             self._wakers.append(wake)
         try:
-            if self.cancelled:
+            if self._reason is not None:
                 wake()
             yield
         finally:

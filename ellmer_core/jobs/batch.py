@@ -1,9 +1,10 @@
 """Many prompts through a provider's batch API: they are submitted, waited for and collected, and can be interrupted
 and resumed.
 
-The file of a batch is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "asked": …, "batch": …, "results": …}`.
-`asked` are fingerprints of the requests and their provider, which prevent that a file is used for other requests.
-`batch` is the provider's own object; `results` are the answers by name, each with its status and body.
+The file of a batch is JSON: `{"version": 1, "stage": "submitting" | "waiting" | "done", "asked": …, "tag": …, "batch": …,
+"results": …}`. `asked` are fingerprints of the requests and their provider, which prevent that a file is used for other
+requests. `tag` marks the batch at the provider, so that it is found if the process was killed before the provider's answer was
+written. `batch` is the provider's own object; `results` are the answers by name, each with its status and body.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+from .. import errors
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record
@@ -24,15 +27,6 @@ from ..conversation.io_operations import Loop
 from ..conversation.request import request_turns, warn_replaced
 from ..conversation.response import cut_short, turn_of
 from ..conversation.settings import Settings
-from ..errors import (
-    EllmerError,
-    EllmerWarning,
-    IncompleteResponseError,
-    ProviderError,
-    ResponseError,
-    TimeoutError,
-    UsageError,
-)
 from ..models.prices.price_lookup import cost, log_usage
 from ..schemas.data_frames import Library
 from ..transport.single_requests import asked, asked_json, run, stepped
@@ -201,9 +195,9 @@ def _data(outcome: Chat | Exception, wanted: Structured) -> tuple[Any, Chat] | E
     turn = outcome.last_turn("assistant") or AssistantTurn()
     try:
         if cut := cut_short(turn):
-            raise IncompleteResponseError(f"No structured data: {cut}")
+            raise errors.IncompleteResponseError(f"No structured data: {cut}")
         return wanted.value(turn), outcome
-    except ResponseError as error:
+    except errors.ResponseError as error:
         return error
 
 
@@ -214,6 +208,7 @@ VERSION = 1
 HOLDS = {"submitting": "asked", "waiting": "batch", "done": "results"}  # what there must be at each stage
 DISCOUNT = 0.5  # at OpenAI, Anthropic, Google and Groq alike
 POLL, LONGEST_POLL = 5.0, 60.0  # seconds between two looks, growing
+UNLISTED = 120.0  # seconds after which a batch that the provider does not list was not submitted
 Sleep = Callable[[float], object]
 
 
@@ -236,9 +231,14 @@ class Job:
         self.forks = [chat.fork() for _ in inputs]
         self.users = [f._history.reply(f._contents(i)) for f, i in zip(self.forks, inputs, strict=True)]  # noqa: SLF001 - of this package
         asked = fingerprints(chat, contents_record(self.users), wanted)
-        self.state: Json = {"version": VERSION, "stage": "new", "asked": asked}
+        self.state: Json = {
+            "version": VERSION,
+            "stage": "new",
+            "asked": asked,
+            "tag": f"ellmer-core-{uuid4().hex}",
+        }
         if self.path.exists():
-            self.state = _state(self.path, {} if ignore_hash else self.state["asked"])
+            self.state = _state(self.path, {} if ignore_hash else self.state["asked"], tagged=self.api.tagged)
 
     @property
     def stage(self) -> str:
@@ -247,6 +247,8 @@ class Job:
 
     def finish(self, *, wait: bool, sleep: Sleep) -> bool:
         """Continues the batch, to its end if `wait`. Returns whether it is done."""
+        if self.stage == "submitting" and not self.found(wait=wait, sleep=sleep):
+            return False
         if self.stage == "new":
             self.submit()
         pause = POLL
@@ -263,15 +265,33 @@ class Job:
                 pause = min(pause * 1.5, LONGEST_POLL)
         return True
 
+    def found(self, *, wait: bool, sleep: Sleep) -> bool:
+        """Looks for a batch that may have been submitted before the process was killed. Returns whether that is decided: it is
+        found, or the provider has not listed it for so long that there is none.
+        """
+        waited = 0.0
+        while True:
+            batch = self.run(stepped(self.chat.wire, self.api.find(self.chat.wire, self.state["tag"])))
+            if batch is not None:
+                self.save(stage="waiting", batch=batch)
+                return True
+            if max(waited, time.time() - self.state["since"]) >= UNLISTED:
+                self.state["stage"] = "new"
+                return True
+            if not wait:
+                return False
+            sleep(POLL)
+            waited += POLL
+
     def submit(self) -> None:
         """Submits the batch. A refusal proves that there is none; after any other failure, this is unknown."""
         if self.chat.get_tools():
-            warnings.warn("Tools are not sent in a batch.", EllmerWarning, stacklevel=4)
+            warnings.warn("Tools are not sent in a batch.", errors.EllmerWarning, stacklevel=4)
         self.chat._connection.prepare(self.chat.wire.base_url)  # noqa: SLF001 - of this package
-        steps = self.api.submit(self.chat.wire, self.bodies())
+        steps = self.api.submit(self.chat.wire, self.bodies(), self.state["tag"])
         try:
             batch = self.run(self.submitted(steps))
-        except EllmerError as error:
+        except errors.EllmerError as error:
             if _proves_nothing_was_submitted(error):
                 self.path.unlink(missing_ok=True)
             raise
@@ -286,12 +306,16 @@ class Job:
             request = next(steps)
             while True:
                 if request.raw is None:
-                    sending = asked(wire, request, max_tries=1, before=lambda: self.save(stage="submitting"))
+                    sending = asked(wire, request, max_tries=1, before=self.begin)
                 else:
                     sending = asked(wire, request)
                 request = steps.send((yield from sending))
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # StopIteration has no type parameter
+
+    def begin(self) -> None:
+        """Notes that the batch is about to be submitted."""
+        self.save(stage="submitting", since=time.time())
 
     def bodies(self) -> dict[str, Json]:
         """Returns the requests by name."""
@@ -319,7 +343,7 @@ class Job:
             try:
                 self.answer(fork, user, self.state["results"].get(f"chat-{place}"), new=new)
                 outcomes.append(fork)
-            except EllmerError as error:
+            except errors.EllmerError as error:
                 outcomes.append(error)
         if new:
             self.save(counted=True)
@@ -328,14 +352,14 @@ class Job:
     def answer(self, fork: Chat, user: UserTurn, result: Json | None, *, new: bool) -> None:
         """Adds an answer to its fork. Raises the error if there is one instead."""
         if result is None:
-            raise ResponseError("The batch has no answer to this prompt.")
+            raise errors.ResponseError("The batch has no answer to this prompt.")
         if result["status"] != 200:
             raise fork.wire.error(result["status"], {}, json.dumps(result["body"]).encode())
         turn = turn_of(fork.wire, result["body"])
         turn = answer_of(turn) if self.wanted else turn
         full = cost(fork.wire, turn.tokens)
         turn = replace(turn, cost=None if full is None else full * DISCOUNT)
-        fork._history.commit(user, turn)  # noqa: SLF001 - of this package
+        fork._history.commit(*filter(None, [user]), turn)  # noqa: SLF001 - of this package
         if new:
             log_usage(fork.wire, turn.tokens, turn.cost)
 
@@ -347,43 +371,45 @@ class Job:
         new.replace(self.path)
 
 
-def _proves_nothing_was_submitted(error: EllmerError) -> bool:
+def _proves_nothing_was_submitted(error: errors.EllmerError) -> bool:
     """Tells whether the provider refused the request, or was never reached. A gateway's 502 or 504 may come after the
     provider has accepted it, and so may a 408.
     """
     match error:
-        case ProviderError(status=int(status)):
+        case errors.ProviderError(status=int(status)):
             return 300 <= status < 500 and status != 408
-        case TimeoutError():
+        case errors.TimeoutError():
             return error.phase == "connect"
-    return isinstance(error, UsageError)
+    return isinstance(error, errors.UsageError)
 
 
 def _api(wire: Wire) -> Batches:
     if wire.batches is None:
-        raise UsageError(f"{wire.provider} has no supported batch API. Use parallel_chat() instead.")
+        raise errors.UsageError(f"{wire.provider} has no supported batch API. Use parallel_chat() instead.")
     return wire.batches
 
 
-def _state(path: Path, wanted: Mapping[str, str]) -> Json:
-    """Returns the state in the file if it belongs to the `wanted` prompts."""
+def _state(path: Path, wanted: Mapping[str, str], *, tagged: bool) -> Json:
+    """Returns the state in the file if it belongs to the `wanted` prompts. A batch whose submission was interrupted must be
+    `tagged`, so that it can be found.
+    """
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         version, stage, found = state["version"], state["stage"], state["asked"]
         if version == VERSION:
             _check(stage, state[HOLDS[stage]])
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise UsageError(
+        raise errors.UsageError(
             f"{path} is not the state of a batch: {error!r}. The file was not changed."
         ) from error
     if version != VERSION:
-        raise UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
+        raise errors.UsageError(f"{path} is of version {version!r}; this release reads version {VERSION}.")
     if differ := [name for name, value in wanted.items() if found.get(name) != value]:
-        raise UsageError(
+        raise errors.UsageError(
             f"{path} belongs to another batch: {', '.join(differ)} differ. Give another path, or pass ignore_hash=True if it is the same batch."
         )
-    if stage == "submitting":
-        raise UsageError(
+    if stage == "submitting" and not (tagged and {"tag", "since"} <= state.keys()):
+        raise errors.UsageError(
             f"The batch of {path} was interrupted while it was submitted. Check at the provider whether the batch exists. Delete the file to submit it again."
         )
     return dict(state)

@@ -6,8 +6,9 @@ Every request counts towards `rpm`, also those with tool results and retries. Th
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -17,12 +18,12 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
-from ..contents.turns import AssistantTurn
+from ..contents.json_serialization import contents_record, contents_replay
+from ..contents.turns import AssistantTurn, Turn
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library
 from ..transport.http_clients import Connection
 from ..wire.base import StructuredMode
-from .journal import Journal
 from .prompts_and_results import (
     Prompt,
     Rows,
@@ -34,13 +35,9 @@ from .prompts_and_results import (
 )
 
 __all__ = [
-    "parallel_chat",
-    "parallel_chat_async",
-    "parallel_chat_structured",
-    "parallel_chat_structured_async",
-    "parallel_chat_text",
-    "parallel_chat_text_async",
-]
+    "parallel_chat", "parallel_chat_async", "parallel_chat_structured", "parallel_chat_structured_async",
+    "parallel_chat_text", "parallel_chat_text_async",
+]  # fmt: skip
 
 
 # --- The functions ---------------------------------------------------------------------------------------
@@ -398,6 +395,75 @@ async def _noted(work: Coroutine[Any, Any, T], running: list[Any]) -> T:
     task = asyncio.ensure_future(work)
     running.append((asyncio.get_running_loop(), task))
     return await task
+
+
+# --- A file with the answers, written as they arrive: what was paid for is not asked again ---------------
+
+
+VERSION = 1
+
+
+class Journal:
+    """The answers in one file of JSON lines. `asked` are the fingerprints that the file must have.
+
+    The first line is `{"version": 1, "asked": …}`, with fingerprints of the prompts and the chat. Each other line is
+    `{"place": …, "turns": …}`, with the place of a prompt and the turns of its answer. A line that was cut is dropped.
+    """
+
+    def __init__(self, path: str | Path, asked: Mapping[str, str]) -> None:
+        self.path = Path(path)
+        self.records: dict[int, Any] = {}
+        whole = b""
+        if self.path.exists():
+            whole = self._read(asked)
+        if not whole:
+            whole = _line({"version": VERSION, "asked": dict(asked)})
+        self._replace(whole)
+
+    def add(self, place: int, chat: Chat, begun: int) -> None:
+        """Adds the turns of a fork after the first `begun`, which it began with."""
+        record = contents_record(chat._history.turns[begun:])  # noqa: SLF001 - of this package
+        with self.path.open("ab") as file:
+            file.write(_line({"place": place, "turns": record}))
+
+    def restored(self, place: int, fork: Chat) -> Chat:
+        """Returns the fork with its answer."""
+        tools = list(fork.get_tools().values())
+        turns = [turn for turn in contents_replay(self.records[place], tools=tools) if isinstance(turn, Turn)]
+        history = fork._history  # noqa: SLF001 - of this package
+        history.replace([*history.turns, *turns])
+        return fork
+
+    def _read(self, asked: Mapping[str, str]) -> bytes:
+        """Reads the answers. Returns the lines that are whole."""
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        try:
+            head, *lines = map(json.loads, whole.splitlines() or [data])
+            version, found = head["version"], head["asked"]
+            self.records = {line["place"]: line["turns"] for line in lines}
+        except (ValueError, LookupError, TypeError) as error:
+            raise UsageError(
+                f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
+            ) from error
+        if version != VERSION:
+            raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
+        if differ := [name for name, value in asked.items() if found.get(name) != value]:
+            raise UsageError(
+                f"{self.path} belongs to other prompts: {', '.join(differ)} differ. Give another path."
+            )
+        return whole
+
+    def _replace(self, data: bytes) -> None:
+        new = self.path.with_name(f"{self.path.name}.new")
+        new.write_bytes(data)
+        new.replace(self.path)
+
+
+def _line(value: Any) -> bytes:
+    return (
+        json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass") + b"\n"
+    )
 
 
 # --- The rate limit --------------------------------------------------------------------------------------

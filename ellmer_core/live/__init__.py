@@ -6,6 +6,7 @@ Both continue the given chat, whose history has the messages afterwards.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
@@ -84,14 +85,17 @@ def live_browser(
     serve(served, port, launch=launch)
 
 
-def live_console(chat: Chat) -> None:
+def live_console(chat: Chat, *, history: str | Path | None = None) -> None:
     """Runs a chat in the terminal until Ctrl-D or `/quit`.
 
     Enter sends, and Alt-Enter starts a new line. Each tool call is one line; `/calls` shows those of the last answer in
-    full. Ctrl-C stops an answer and keeps what was received.
+    full. Ctrl-C stops an answer and keeps what was received. `/model`, `/save`, `/undo` and `/cost` do what they say.
+    Tab completes commands and what the last answer suggested.
 
     Args:
         chat: The chat.
+        history: A file that keeps what was typed, for the arrow keys of the next run; the file is readable by its owner
+            only. Default: `None`, nothing is kept.
 
     Raises:
         ImportError: The extra `console` is not installed.
@@ -105,7 +109,7 @@ def live_console(chat: Chat) -> None:
         raise UsageError(
             'The console needs rich and prompt-toolkit: pip install "ellmer-core[console]".'
         ) from error
-    talk(chat)
+    talk(chat, history)
 
 
 def shinychat_stream(
@@ -134,6 +138,6 @@ def shinychat_stream(
         >>> len(asyncio.run(pieces())) > 0
         True
     """
-    from .stream_to_shinychat import Said, pieces  # noqa: PLC0415 - an extra
+    from .stream_to_shinychat import ToolProgress, pieces  # noqa: PLC0415 - an extra
 
-    return pieces(chat, inputs, controller, Said.tell)
+    return pieces(chat, inputs, controller, ToolProgress.tell)

@@ -65,6 +65,7 @@ def policy(scripts: Iterable[str], image_hosts: Iterable[str]) -> str:
         "manifest-src": ["'self'"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
+        "frame-ancestors": ["'none'"],  # no other page shows this one and has its buttons clicked
     }
     return "; ".join(f"{name} {' '.join(sources)}" for name, sources in allowed.items())
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import cache
+from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
@@ -31,10 +36,11 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
 )
+from ..conversation.history import last_message
 from ..conversation.settings import Decision, deciding
 from ..errors import EllmerError
 from ..render.citation_footnotes import sources_markdown
-from ..render.html import SUGGESTION
+from ..render.html import SUGGESTION, export
 from ..render.markdown import contents_markdown
 from ..render.markup import complete, formula_rules
 from ..render.rich_console import safe
@@ -88,9 +94,18 @@ def _with_formulas() -> MarkdownIt:
 # --- the console -----------------------------------------------------------------------------------------
 
 
-HELP = "Enter sends, Alt-Enter starts a new line, Ctrl-C stops an answer. /calls shows the last tool calls. /quit ends the chat."
+COMMANDS = {
+    "/calls": "shows the tool calls of the last answer",
+    "/cost": "shows the tokens and the cost so far",
+    "/model": "shows the model; /model NAME changes it",
+    "/save": "writes the chat: /save FILE.html, or .md",
+    "/undo": "removes your last message and its answer",
+    "/help": "shows this",
+    "/quit": "ends the chat",
+}
+HELP = "Enter sends, Alt-Enter starts a new line, Ctrl-C stops an answer, Tab completes. /help shows the commands. /quit ends the chat."
 
-COMMAND = re.compile(r"/[a-z]+")
+COMMAND = re.compile(r"(/[a-z]+)(?: +(\S.*))?")
 MARKS = {
     "running": ("", ""),
     "success": ("✓ ", "green"),
@@ -99,14 +114,14 @@ MARKS = {
 }
 
 
-def talk(chat: Chat) -> None:
+def talk(chat: Chat, history: str | Path | None = None) -> None:
     """Reads input and answers it until the end of input."""
-    read: Callable[..., str] = _prompt() if sys.stdin.isatty() else input
-    screen = Screen(chat, Console(), read)
+    screen = Screen(chat, Console())
+    screen.read = _prompt(screen.suggestions, history) if sys.stdin.isatty() else input
     screen.note(f"{chat.get_model()}. {HELP}")
-    while (said := _next(read)).strip() != "/quit":
+    while (typed := _next(screen.read)).strip() != "/quit":
         try:
-            screen.take(said)
+            screen.take(typed)
         except KeyboardInterrupt:  # it came when the answer was whole
             screen.finish()
 
@@ -121,7 +136,7 @@ def _next(read: Callable[[], str]) -> str:
         return "/quit"
 
 
-def _prompt() -> Callable[..., str]:
+def _prompt(suggestions: list[str], history: str | Path | None) -> Callable[..., str]:
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -133,13 +148,42 @@ def _prompt() -> Callable[..., str]:
         event.current_buffer.insert_text("\n")
 
     session: PromptSession[str] = PromptSession(
-        "› ", multiline=True, key_bindings=keys, prompt_continuation="  "
+        "› ",
+        multiline=True,
+        key_bindings=keys,
+        prompt_continuation="  ",
+        history=_kept(history),
+        completer=Suggested(suggestions),
+        complete_while_typing=False,
     )
 
     def read(question: str = "› ") -> str:
         return session.prompt(question)
 
     return read
+
+
+def _kept(history: str | Path | None) -> History:
+    """Returns the earlier inputs. A file of them is readable by its owner only."""
+    if history is None:
+        return InMemoryHistory()
+    path = Path(history).expanduser()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))
+    return FileHistory(path)
+
+
+class Suggested(Completer):
+    """Completes the commands, and what the last answer suggested as the next message."""
+
+    def __init__(self, suggestions: list[str]) -> None:
+        self.suggestions = suggestions
+
+    def get_completions(self, document: Document, _event: CompleteEvent) -> Iterable[Completion]:
+        typed = document.text
+        for text in [*self.suggestions, *(COMMANDS if typed.startswith("/") else ())]:
+            if text.lower().startswith(typed.lower()):
+                yield Completion(text, -len(typed), display_meta=COMMANDS.get(text, "suggested"))
 
 
 class Screen:
@@ -154,29 +198,78 @@ class Screen:
         self.live: Live | None = None
         self.waiting: Status | None = None
         self.calls: list[Card] = []
+        self.suggestions: list[str] = []
 
-    def take(self, said: str) -> None:
+    def take(self, typed: str) -> None:
         """Handles an input or a command."""
-        match said.strip():
-            case "":
-                return
-            case "/help":
-                self.note(HELP)
-            case "/calls":
-                self.unfold()
-            case command if COMMAND.fullmatch(command):
-                self.note(f"There is no {safe(command)}. {HELP}")
-            case _:
-                self.answer(said)
+        if not typed.strip():
+            return
+        command = COMMAND.fullmatch(typed.strip())
+        if command:
+            self.run(command[1], command[2] or "")
+        else:
+            self.answer(typed)
 
-    def answer(self, said: str) -> None:
+    def run(self, command: str, argument: str) -> None:
+        """Runs a command. An error is shown, and the chat goes on."""
+        actions = {
+            "/calls": self.unfold,
+            "/cost": self.cost,
+            "/model": lambda: self.model(argument),
+            "/save": lambda: self.save(argument),
+            "/undo": self.undo,
+            "/help": self.help,
+        }
+        try:
+            actions.get(command, lambda: self.unknown(command))()
+        except (EllmerError, OSError) as error:
+            self.console.print(Text(safe(str(error)), style="red"))
+
+    def unknown(self, command: str) -> None:
+        """Says that there is no such command."""
+        self.note(f"There is no {safe(command)}. {HELP}")
+
+    def help(self) -> None:
+        """Shows the commands."""
+        self.note("\n".join([HELP, *(f"  {name:<8}{text}" for name, text in COMMANDS.items())]))
+
+    def cost(self) -> None:
+        """Shows the tokens and the cost so far."""
+        self.note(repr(self.chat).strip("<>"))
+
+    def model(self, name: str) -> None:
+        """Shows or changes the model."""
+        if name:
+            self.chat.set_model(name)
+        self.note(f"The model is {safe(self.chat.get_model())}.")
+
+    def save(self, path: str) -> None:
+        """Writes the chat to a file."""
+        if not path:
+            self.note("Where to? For example: /save chat.html")
+        else:
+            self.note(f"The chat is in {export(self.chat, Path(path).expanduser())}.")
+
+    def undo(self) -> None:
+        """Removes the last message of the user with what followed."""
+        turns = self.chat.get_turns()
+        place = last_message(turns)
+        if place is None:
+            self.note("There is no message to remove.")
+            return
+        self.chat.set_turns(turns[:place])
+        first = turns[place].text.strip().partition("\n")[0]
+        self.note(f"Removed your last message and its answer: {safe(first)}")
+
+    def answer(self, typed: str) -> None:
         """Shows the answer as it arrives. Ctrl-C ends it, and the chat keeps the received part."""
         self.calls.clear()
+        self.suggestions.clear()
         try:
             with (
                 showing(self.progress),
                 deciding(self.decide),
-                closing(self.chat.stream(said, content="all")) as contents,
+                closing(self.chat.stream(typed, content="all")) as contents,
             ):
                 for content in contents:
                     self.show(content)
@@ -243,6 +336,7 @@ class Screen:
     def finish(self) -> None:
         """Keeps the current screen."""
         if self.live:
+            self._offer(self.text[1] if self.text[0] is ContentText else "")
             self.live.update(_grown(*self.text, whole=True))
             self.live.stop()
             if not self.console.is_terminal:
@@ -273,18 +367,16 @@ class Screen:
             self.finish()
             self.live = Live(console=self.console, refresh_per_second=8, vertical_overflow="visible")
             self.live.start()
-        self.text = (kind, self.text[1] + text)
-        if kind is ContentText and "\n" in text:
-            self._scroll()
-        self.live.update(Bottom(_grown(*self.text, whole=False)))
+        so_far = self.text[1] + text
+        done = complete(so_far) if kind is ContentText and "\n" in text else 0
+        self.text = (kind, so_far[done:])
+        self.live.update(Bottom(_grown(*self.text, whole=False)), refresh=done > 0)
+        if done:  # printed above the live area, which no longer shows it
+            self._offer(so_far[:done])
+            self.console.print(markdown(so_far[:done]), "")
 
-    def _scroll(self) -> None:
-        """Prints the complete blocks above the growing one."""
-        kind, text = self.text
-        if done := complete(text):
-            self.console.print(markdown(text[:done]))
-            self.console.line()
-            self.text = (kind, text[done:])
+    def _offer(self, text: str) -> None:
+        self.suggestions += [safe(suggested) for suggested in SUGGESTION.findall(text)]
 
     def _line(self, shown: Card) -> Text:
         """Returns a call as one line: `✓ Get weather in Köln {"celsius": 18.5}`."""

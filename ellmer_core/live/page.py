@@ -20,17 +20,20 @@ from ..conversation.settings import Decision
 from ..errors import UsageError
 from ..render.shinychat import contents_shinychat
 from ..render.tool_card import card
-from .shared_conversation import Answer, Question, Room, Trouble
-from .stream_to_shinychat import Decided, Said
+from .shared_conversation import Answer, Explanation, Question, Room, Trouble
+from .stream_to_shinychat import Decided, ToolProgress
 
 # --- parts -----------------------------------------------------------------------------------------------
 
 
-def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
-    """Returns the box for an error, with a hint on what to do."""
+def trouble_tag(error: Explanation, *, retry: bool = False) -> Tag:
+    """Returns the box for an error: what happened, the provider's words, and the text for developers behind *Details*."""
     return tags.div(
-        tags.p(tags.strong(words)),
-        tags.p(detail, class_="ellmer-detail") if detail else None,
+        tags.p(tags.strong(error.words)),
+        tags.p("The provider says: ", tags.q(error.quoted), class_="ellmer-detail") if error.quoted else None,
+        tags.details(tags.summary("Details"), tags.p(error.detail, class_="ellmer-detail"))
+        if error.detail
+        else None,
         _button("Retry", "retry") if retry else None,
         _button("Edit", "edit") if retry else None,
         class_="ellmer-trouble",
@@ -41,17 +44,20 @@ def trouble_tag(words: str, detail: str, *, retry: bool = False) -> Tag:
 def question_tag(request: ContentToolRequest) -> Tag:
     """Returns the box for a call that needs a decision."""
     shown = card(request)
+    description = request.tool.description if request.tool else ""
     return tags.div(
-        tags.p(tags.strong(f"{shown.title}?"), " The model wants to run this call. Decide whether it may."),
+        tags.p(tags.strong(f"{shown.title}?"), " This call waits for your approval."),
+        tags.p(description, class_="ellmer-detail") if description else None,
         tags.label(
             "Arguments",
             tags.textarea(shown.arguments, rows=min(12, shown.arguments.count("\n") + 1), spellcheck="false"),
         ),
-        tags.p("This is not a JSON object.", class_="ellmer-detail", role="alert", hidden=""),
-        _button("Approve", "approve", primary=True),
+        tags.p("This is not a JSON object.", class_="ellmer-detail ellmer-wrong", role="alert", hidden=""),
+        _button("Approve", "approve", primary=True, title="Approve (Ctrl+Enter)"),
         _button("Deny", "deny"),
         class_="ellmer-question",
         role="group",
+        tabindex="-1",
         aria_label=f"Decide: {shown.title}",
         data_ellmer_question=request.id,
     )
@@ -60,9 +66,10 @@ def question_tag(request: ContentToolRequest) -> Tag:
 def toolbar() -> TagList:
     """Returns the buttons for the conversation."""
     return TagList(
-        _button("New chat", "new"),
-        _button("Undo", "undo", title="Undo the last exchange"),
+        _button("Undo", "undo", title="Undo the last exchange, or bring back the chat before New chat"),
         _button("Edit", "edit", title="Undo the last message, and edit it"),
+        tags.span(class_="ellmer-apart"),
+        _button("New chat", "new", title="Start over. Undo brings the messages back"),
     )
 
 
@@ -104,7 +111,7 @@ class Page:
         self.following: Answer | None = None
         self.blank = True
         self.cited = False  # whether the answer that was shown last names its sources
-        room.pages.append(self)
+        room.enter(self)
         session.on_ended(lambda: room.leave(self))
         self._listen(input)
 
@@ -144,8 +151,11 @@ class Page:
         except UsageError as error:
             await self.draw()
             self.shown.update_user_input(value=text, focus=True)
-            await self.shown.append_message(ChatMessage(trouble_tag("This file cannot be sent.", str(error))))
+            await self.shown.append_message(
+                ChatMessage(trouble_tag(Explanation("This file cannot be sent.", detail=str(error))))
+            )
             return
+        await self.session.send_custom_message("ellmer-received", {})
         if self.room.say(contents, self):
             self._changed()
         else:  # another page was faster
@@ -177,10 +187,10 @@ class Page:
 
     async def _edit(self, _asked: Mapping[str, Any]) -> None:
         await self._ended()
-        said = self.room.undo()
+        inputs = self.room.undo()
         self._changed()
-        texts = [getattr(content, "text", content) for content in said]
-        files = [*contents_shinychat(UserTurn([c for c in said if isinstance(c, Content)])).attachments]
+        texts = [getattr(content, "text", content) for content in inputs]
+        files = [*contents_shinychat(UserTurn([c for c in inputs if isinstance(c, Content)])).attachments]
         self.shown.update_user_input(
             value="\n".join(text for text in texts if isinstance(text, str)),
             focus=True,
@@ -233,13 +243,12 @@ class Page:
         for message in self.room.messages():
             await self.shown.append_message(message)
         trouble = self.room.trouble
-        said = answer.said if answer else trouble.said if trouble else ()
-        if said and not (trouble and len(self.room.chat.get_turns()) > trouble.place):
-            await self.shown.append_message(contents_shinychat(UserTurn(list(said))))
+        unanswered = answer or trouble
+        inputs = unanswered.inputs if unanswered else ()
+        if inputs and not (trouble and len(self.room.chat.get_turns()) > trouble.place):
+            await self.shown.append_message(contents_shinychat(UserTurn(list(inputs))))
         if trouble:
-            await self.shown.append_message(
-                ChatMessage(trouble_tag(trouble.words, trouble.detail, retry=True))
-            )
+            await self.shown.append_message(ChatMessage(trouble_tag(trouble.error, retry=True)))
 
     async def _draw_marks(self) -> None:
         """Redraws an answer whose sources arrived after it, with their marks in the text."""
@@ -252,13 +261,13 @@ class Page:
         try:
             async for event in answer.follow():
                 match event:
-                    case Said() | Decided():
+                    case ToolProgress() | Decided():
                         await event.tell()
                     case Question():
                         if not event.answer.done():
                             yield question_tag(event.request)
                     case Trouble():
-                        yield trouble_tag(event.words, event.detail, retry=True)
+                        yield trouble_tag(event.error, retry=True)
                     case _:
                         self.cited = self.cited or bool(getattr(event, "citations", ()))
                         yield event

@@ -12,51 +12,63 @@ from typing import Any, cast
 
 from shinychat.types import ChatMessage
 
+from .. import errors
 from .._chat.chat import Chat
-from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest, ContentToolResult
-from ..contents.turns import AssistantPartialTurn, Turn, UserTurn
-from ..conversation.history import merged
+from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest
+from ..contents.turns import AssistantPartialTurn, Turn
+from ..conversation.history import last_message, merged
 from ..conversation.settings import Decision, StreamController, deciding
-from ..errors import (
-    AuthenticationError,
-    BadRequestError,
-    ConnectError,
-    ContentError,
-    IncompleteResponseError,
-    RateLimitError,
-    ServerError,
-    TimeoutError,
-    ToolRoundsError,
-    UsageError,
-)
 from ..render.shinychat import contents_shinychat
 from .stream_to_shinychat import Decided, pieces
 
 # --- errors in plain words -------------------------------------------------------------------------------
 
 
-#: The first that fits.
+#: The first that fits. Each says what happened and what a person can do.
 WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (errors.RateLimitError, "The provider asks for a pause. Nothing is lost: wait a little, then retry."),
     (
-        RateLimitError,
-        "The provider asks for a pause: too many requests or tokens. Wait a little, then retry.",
+        errors.AuthenticationError,
+        "The provider does not accept the API key of this app. Whoever runs the app can change it.",
     ),
-    (AuthenticationError, "The provider does not accept the API key. Change the key of this app."),
-    (BadRequestError, "The provider refused the request."),
-    (ServerError, "The provider has a problem. Retry in a moment."),
-    (TimeoutError, "The provider did not answer in time."),
-    (ConnectError, "The provider cannot be reached. Check the network, then retry."),
-    (IncompleteResponseError, "The answer was cut off. The received part is kept."),
-    (ToolRoundsError, "The model called tools too often and was stopped."),
-    (ContentError, "The model does not accept what was sent."),
-    (UsageError, "This could not be sent."),
+    (errors.BadRequestError, "The provider refused the request. You can edit your message and try again."),
+    (errors.ServerError, "The provider is overloaded or has a problem. Nothing is lost: retry in a moment."),
+    (errors.TimeoutError, "The provider did not answer in time. Nothing is lost: retry."),
+    (errors.ConnectError, "The provider cannot be reached. Check the network, then retry."),
+    (errors.IncompleteResponseError, "The answer was cut off. The received part is kept."),
+    (
+        errors.ToolRoundsError,
+        "The model called tools too often and was stopped. You can tell it how to go on.",
+    ),
+    (
+        errors.ContentError,
+        "The model does not accept what was sent. You can edit your message and try again.",
+    ),
+    (errors.UsageError, "This could not be sent. You can edit your message and try again."),
 )
 
 
-def in_plain_words(error: BaseException) -> tuple[str, str]:
-    """Returns a plain sentence, and the original message of the provider or the program."""
+@dataclass(frozen=True)
+class Explanation:
+    """An error for the page.
+
+    Args:
+        words: Two sentences for a person.
+        quoted: The provider's own message; empty if the provider said nothing.
+        detail: The whole error, for whoever wrote the app; empty if there is no more to say.
+    """
+
+    words: str
+    quoted: str = ""
+    detail: str = ""
+
+
+def in_plain_words(error: BaseException) -> Explanation:
+    """Returns an error in plain sentences, with the provider's message and the text for developers."""
     words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
-    return words, str(error) or type(error).__name__
+    quoted = errors.printable(error.message) if isinstance(error, errors.ProviderError) else ""
+    detail = str(error) or type(error).__name__
+    return Explanation(words, quoted, "" if detail == quoted else detail)
 
 
 # --- the conversation ------------------------------------------------------------------------------------
@@ -64,6 +76,9 @@ def in_plain_words(error: BaseException) -> tuple[str, str]:
 
 #: Seconds between two updates of a page. Each update draws the whole answer again.
 PAUSE = 0.05
+
+#: Seconds that an answer goes on while no page is open, so that a page that is loaded again can join in.
+REJOIN = 30.0
 
 
 @dataclass
@@ -78,17 +93,16 @@ class Question:
 class Trouble:
     """A failed answer: the user's message and the error."""
 
-    said: tuple[str | Content, ...]
+    inputs: tuple[str | Content, ...]
     place: int  # how many turns there were before
-    words: str
-    detail: str
+    error: Explanation
 
 
 @dataclass(eq=False)
 class Answer:
     """An answer in progress. It is kept from its beginning, so that a new page sees all of it."""
 
-    said: tuple[str | Content, ...]
+    inputs: tuple[str | Content, ...]
     asker: object
     before: list[ChatMessage]
     shown: list[Any] = field(default_factory=list)
@@ -109,15 +123,15 @@ class Answer:
             async with self.more:
                 await self.more.wait_for(lambda: self.whole or len(self.shown) > place)  # noqa: B023 - awaited here
             new, place = self.shown[place:], len(self.shown)
-            for one in _joined(new):
-                yield one
+            for content in _joined(new):
+                yield content
             if self.whole and place == len(self.shown):
                 return
             await asyncio.sleep(PAUSE)
 
 
 class Room:
-    """The conversation and its pages. When the last page closes, the answer in progress ends and is kept."""
+    """The conversation and its pages. Some time after the last page closed, the answer in progress ends and is kept."""
 
     def __init__(self, chat: Chat) -> None:
         self.chat = chat
@@ -126,13 +140,21 @@ class Room:
         self.trouble: Trouble | None = None
         self.questions: dict[str, Question] = {}
         self.controller = StreamController()
+        self.cleared: list[Turn] = []
         self._task: asyncio.Task[None] | None = None
+        self._left: asyncio.TimerHandle | None = None
+
+    def enter(self, page: object) -> None:
+        """Adds a page."""
+        self.pages.append(page)
+        if self._left:
+            self._left.cancel()
 
     def leave(self, page: object) -> None:
-        """Removes a page."""
+        """Removes a page. If it was the last one, the answer goes on for a while."""
         self.pages = [other for other in self.pages if other is not page]
-        if not self.pages:
-            self.stop("interrupted")
+        if not self.pages and self.answer:
+            self._left = asyncio.get_running_loop().call_later(REJOIN, self.stop, "interrupted")
 
     def stop(self, reason: str = "cancelled") -> None:
         """Ends the answer in progress."""
@@ -144,12 +166,13 @@ class Room:
             return self.answer.before
         return cast("list[ChatMessage]", contents_shinychat(self.chat))
 
-    def say(self, said: Sequence[str | Content], asker: object) -> Answer | None:
+    def say(self, inputs: Sequence[str | Content], asker: object) -> Answer | None:
         """Begins an answer. Returns `None` while another one is in progress."""
         if self.answer:
             return None
-        self.answer = Answer(tuple(said), asker, self.messages())
+        self.answer = Answer(tuple(inputs), asker, self.messages())
         self.trouble = None
+        self.cleared = []
         self.controller.reset()
         self._task = asyncio.create_task(self._answer(self.answer))
         return self.answer
@@ -161,18 +184,26 @@ class Room:
             question.answer.set_result(decision)
 
     def clear(self) -> None:
-        """Deletes the messages, but not the system prompt."""
+        """Deletes the messages, but not the system prompt. `undo()` brings them back until the next message."""
+        self.cleared = self.chat.get_turns() or self.cleared
         self.chat.set_turns([])
         self.trouble = None
 
     def undo(self) -> tuple[str | Content, ...]:
-        """Removes the user's last message with its answer, and returns the message."""
+        """Removes the user's last message with its answer, and returns the message. Right after `clear()` it brings the
+        messages back.
+        """
         turns = self.chat.get_turns()
+        if not turns and self.cleared:
+            self.chat.set_turns(self.cleared)
+            self.cleared = []
+            return ()
         trouble, self.trouble = self.trouble, None
-        place = trouble.place if trouble else _last_said(turns)
-        said = trouble.said if trouble else tuple(turns[place].contents) if turns else ()
+        place = trouble.place if trouble else last_message(turns) or 0
         self.chat.set_turns(turns[:place])
-        return said
+        if trouble:
+            return trouble.inputs
+        return tuple(turns[place].contents) if turns else ()
 
     def retry(self) -> Answer | None:
         """Sends a failed message again. Tools that ran before do not run again."""
@@ -180,7 +211,7 @@ class Room:
         if self.answer or not trouble:
             return None
         if len(turns) == trouble.place:
-            return self.say(trouble.said, None)
+            return self.say(trouble.inputs, None)
         if isinstance(turns[-1], AssistantPartialTurn):
             self.chat.set_turns(turns[:-2])
             return self.say(turns[-2].contents, None)
@@ -195,11 +226,11 @@ class Room:
         place = len(self.chat.get_turns())
         try:
             with deciding(self._ask):
-                async with aclosing(pieces(self.chat, answer.said, self.controller)) as contents:
-                    async for one in contents:
-                        await answer.show(one)
+                async with aclosing(pieces(self.chat, answer.inputs, self.controller)) as contents:
+                    async for content in contents:
+                        await answer.show(content)
         except Exception as error:  # noqa: BLE001 - whatever it was, people are told
-            self.trouble = Trouble(answer.said, place, *in_plain_words(error))
+            self.trouble = Trouble(answer.inputs, place, in_plain_words(error))
             await answer.show(self.trouble)
         finally:
             self.answer = None
@@ -229,12 +260,3 @@ def _joined(shown: Sequence[Any]) -> list[Any]:
         else:
             joined.append(content)
     return joined
-
-
-def _last_said(turns: Sequence[Turn]) -> int:
-    """Returns the index of the last turn with a message of the user (not only tool results)."""
-    for place in reversed(range(len(turns))):
-        turn = turns[place]
-        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents):
-            return place
-    return 0

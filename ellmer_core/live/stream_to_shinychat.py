@@ -29,11 +29,11 @@ from ..tool_execution import showing
 #: Characters of a text that a page draws anew quickly enough.
 LONG = 1000
 
-Shown = asyncio.Queue["Content | Said | None"]
+Shown = asyncio.Queue["Content | ToolProgress | None"]
 
 
 @dataclass(frozen=True)
-class Said:
+class ToolProgress:
     """Progress that a tool reports for its call."""
 
     call: str
@@ -101,7 +101,7 @@ async def pieces(
     chat: Chat,
     inputs: Sequence[str | Content],
     controller: StreamController | None,
-    tell: Callable[[Said], Awaitable[None]] | None = None,
+    tell: Callable[[ToolProgress], Awaitable[None]] | None = None,
 ) -> AsyncGenerator[Any, None]:
     """Yields contents in order, with the progress of tools, which goes to `tell` if it is given. After a call's
     result, its progress is dropped.
@@ -111,16 +111,16 @@ async def pieces(
     waiting: dict[str, ContentToolRequest] = {}
     words = Words()
     try:
-        while (one := await shown.get()) is not None:
-            for piece in _said(one):
+        while (item := await shown.get()) is not None:
+            for piece in _progress(item):
                 if tell:
                     await tell(piece)
                 else:
                     yield piece
-            if isinstance(one, Said):
+            if isinstance(item, ToolProgress):
                 continue
-            _keep(waiting, one)
-            for content in words.take(one):
+            _keep(waiting, item)
+            for content in words.take(item):
                 yield content
         for content in words.end():
             yield content
@@ -134,10 +134,10 @@ async def pieces(
         await asyncio.wait([talking])  # then the chat is free
 
 
-def _said(one: Content | Said) -> list[Said]:
-    if isinstance(one, ContentToolResult):
-        return [Said(one.id, "")]
-    return [one] if isinstance(one, Said) else []
+def _progress(item: Content | ToolProgress) -> list[ToolProgress]:
+    if isinstance(item, ContentToolResult):
+        return [ToolProgress(item.id, "")]
+    return [item] if isinstance(item, ToolProgress) else []
 
 
 async def _talk(
@@ -147,7 +147,7 @@ async def _talk(
     loop = asyncio.get_running_loop()
 
     def show(request: ContentToolRequest, progress: str) -> None:
-        loop.call_soon_threadsafe(shown.put_nowait, Said(request.id, progress))
+        loop.call_soon_threadsafe(shown.put_nowait, ToolProgress(request.id, progress))
 
     try:
         with showing(show):

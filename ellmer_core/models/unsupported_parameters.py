@@ -131,6 +131,7 @@ class _Fit:
             "there is no such parameter",
         )
         self.drop(self.profile.refuses, "the model does not accept it")
+        self.drop(self.profile.gone, f"version {self.wire.version} of the API does not have it")
         self.effort()
         if self.thinks:
             self.drop(self.profile.refuses_thinking, "the model does not accept it while it thinks")
@@ -170,9 +171,11 @@ class _Fit:
             self.notes.append(f"thinking={setting!r} is not possible, because {why}")
 
     def effort(self) -> None:
-        word, known = self.params.get("reasoning_effort"), self.profile.efforts
-        if word is not None and known is not None and word not in known:
-            there = f"its efforts are {', '.join(known)}" if known else "the model does not support an effort"
+        word, efforts = self.params.get("reasoning_effort"), self.profile.efforts
+        if word is not None and efforts is not None and word not in efforts:
+            there = (
+                f"its efforts are {', '.join(efforts)}" if efforts else "the model does not support an effort"
+            )
             self.drop(["reasoning_effort"], there)
 
     def choice(self) -> None:

@@ -14,13 +14,13 @@ from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack
 
 from .. import providers
+from .._chat.answers import EchoMode, default_echo
 from .._chat.chat import Chat
-from .._chat.console import EchoMode, default_echo
 from ..conversation.settings import AskBefore, Decide, UsageLimits
 from ..errors import UsageError
 from ..transport.http_clients import Limits, Timeouts
-from ..wire.base import Wire
-from ..wire.interfaces import NEUTRAL, Key, Profile
+from ..wire.base import Key, Wire
+from ..wire.interfaces import NEUTRAL, Profile
 
 __all__ = ["Options", "chat", "construct", "constructor"]
 
@@ -117,7 +117,7 @@ class Options(TypedDict, total=False):
     - `api_headers`: added to the headers of each request, last.
     - `base_url`: where the API is. Default: the provider's environment variable for it, else the provider's own.
     - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
-      Default: `"output"` for a chat made at the top level of a script or console, `"none"` inside functions.
+      Default: `"none"`, and `"output"` for a chat made at the prompt of a console.
     - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
       async calls. It is not closed.
     - `proxy`: the URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
@@ -257,6 +257,8 @@ def own_providers() -> list[str]:
 
 
 def _model(wire: type[Wire], model: str | None) -> str:
+    if model is not None and not isinstance(model, str):
+        raise UsageError(f'model= is the name of a model, such as "gpt-4.1", not {model!r}.')
     if model:
         return model
     if not wire.default_model:

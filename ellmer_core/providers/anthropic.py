@@ -24,7 +24,11 @@ class Anthropic(AnthropicMessages):
 
 
 def chat_anthropic(
-    system_prompt: str | None = None, *, cache: Cache = "none", **options: Unpack[Options]
+    system_prompt: str | None = None,
+    *,
+    cache: Cache = "none",
+    api_version: str = Anthropic.api_version,
+    **options: Unpack[Options],
 ) -> Chat:
     """Makes a chat with Anthropic's Claude, over the Messages API.
 
@@ -35,6 +39,8 @@ def chat_anthropic(
     Args:
         system_prompt: The system prompt. Default: none.
         cache: How long Anthropic keeps the prompt: `"5m"` (minutes), `"1h"` (hour) or `"none"`, the default.
+        api_version: The version of the API (https://platform.claude.com/docs/en/api/versioning). Default: `"2026-10-21"`, which
+            has no `temperature`, `top_p` and `top_k`. With `"2023-06-01"`, models up to Claude 4.6 accept them.
         options: The keyword arguments of `Options`.
     """
-    return construct(Anthropic, system_prompt, options, cache=cache)
+    return construct(Anthropic, system_prompt, options, cache=cache, api_version=api_version)

@@ -33,6 +33,7 @@ class PositClaude(_Posit, AnthropicMessages):
     default_model: ClassVar[str] = "claude-sonnet-5"
 
     base_url: str = f"{GATEWAY}/anthropic/v1"
+    api_version: str = "2023-06-01"  # the gateway documents no newer one
 
     def headers(self) -> dict[str, str]:
         key = {name: value for name, value in super().headers().items() if name != "x-api-key"}

@@ -228,8 +228,8 @@ class Literal:
         if not last and UNDECIDED.fullmatch(text, token.start()):
             return None
         line_end = text.find("\n", token.end())
-        known, limit = last or line_end >= 0, line_end if line_end >= 0 else len(text)
-        if self._may_fence(token) and not known:
+        complete, limit = last or line_end >= 0, line_end if line_end >= 0 else len(text)
+        if self._may_fence(token) and not complete:
             return None
         self._leave(token)
         if token["math"] and not self.fence:
@@ -237,15 +237,15 @@ class Literal:
             return None if end is None else max(end, token.end())
         if self.html or self.unclear or self.fence or self._may_fence(token) or not token[0].startswith("`"):
             return token.end()
-        return self._code_end(token, limit, known=known)
+        return self._code_end(token, limit, complete=complete)
 
-    def _code_end(self, token: re.Match[str], limit: int, *, known: bool) -> int | None:
+    def _code_end(self, token: re.Match[str], limit: int, *, complete: bool) -> int | None:
         """Returns the end of inline code. The end of a table cell ends it, too."""
         for mark in MARK.finditer(token.string, token.end(), limit):
-            if mark[0] == token[0] and (known or mark.end() < limit):
+            if mark[0] == token[0] and (complete or mark.end() < limit):
                 inside = token.string[token.end() : mark.start()]
                 return token.end() if "|" in inside and "<" in inside else mark.end()
-        return token.end() if known else None
+        return token.end() if complete else None
 
     def _may_fence(self, token: re.Match[str]) -> bool:
         return len(token["mark"] or "") >= 3 and BEFORE.fullmatch(self.line) is not None

@@ -60,8 +60,8 @@ def format_chat(provider: str, model: str, turns: Sequence[Turn], unsent: Turn |
     """Returns a whole chat: the tokens in and out and, if known, US dollars; then each turn under its own rule.
 
     An answer's rule shows its output tokens. A user turn's rule shows its own input tokens: those of its answer minus
-    those (in and out) of the previous answer. The number can be negative, because providers do not count reasoning
-    and images again. `?` means unknown. `unsent` are the results that are sent with the next request.
+    those (in and out) of the previous answer. If that is negative, there is no number: providers do not count
+    reasoning and images again. `?` means unknown. `unsent` are the results that are sent with the next request.
     """
     lines = [header(provider, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
@@ -171,7 +171,11 @@ def header(provider: str, model: str, turns: Sequence[Turn]) -> str:
 
 
 def labels(turns: Sequence[Turn]) -> Iterator[str]:
-    """Yields the labels over each turn: role and tokens."""
+    """Yields the labels over each turn: role and tokens.
+
+    The number of an assistant turn is the output of its request. The number of a user turn is what the turn added to
+    the input: the difference between two requests, since providers do not count single turns.
+    """
     before: int | None = 0  # tokens in and out of the last complete answer
     for turn, following in zip_longest(turns, turns[1:]):
         if _complete(turn):
@@ -179,9 +183,16 @@ def labels(turns: Sequence[Turn]) -> Iterator[str]:
             before = _total([turn.tokens.input, turn.tokens.output])
         elif isinstance(turn, UserTurn):
             after = following.tokens.input if _complete(following) else None
-            yield f"{turn.role} [{_sum([after, None if before is None else -before])}]"
+            yield turn.role + _added(before, after)
         else:
             yield turn.role + (_partial(turn) or " [0]")
+
+
+def _added(before: int | None, after: int | None) -> str:
+    """Returns the tokens that a turn added to the input: `[?]` if a count is unknown, nothing if the counts do not fit."""
+    if before is None or after is None:
+        return " [?]"
+    return f" [{after - before}]" if after >= before else ""
 
 
 def _total(counts: Iterable[int | None]) -> int | None:
@@ -208,7 +219,7 @@ def _rule(label: str) -> str:
 
 def _columns(text: str) -> int:
     """Returns the number of terminal columns of the text."""
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+    return sum(1 + (east_asian_width(c) in "WF") for c in text if not combining(c))
 
 
 def _cut(text: str, ending: str) -> str:

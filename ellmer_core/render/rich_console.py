@@ -49,6 +49,7 @@ def _turn(turn: Turn, label: str) -> Group:
 
 
 def _printed(content: Content) -> Text:
-    failed = isinstance(content, ContentToolResult) and content.error is not None
-    style = "red" if failed else "dim italic" if isinstance(content, ContentThinking) else ""
+    style = "dim italic" if isinstance(content, ContentThinking) else ""
+    if isinstance(content, ContentToolResult) and content.error is not None:
+        style = "red"
     return Text(safe(format_content(content)).rstrip("\n"), style=style)

@@ -79,9 +79,10 @@ def contents_shinychat(value: Any) -> Any:
 
 @contents_shinychat.register(Content)
 def _(content: Content) -> Any:
-    html = contents_html(content)
-    text = None if html else contents_markdown(content)
-    return HTML(html) if html else literal(text) if text else None
+    if html := contents_html(content):
+        return HTML(html)
+    text = contents_markdown(content)
+    return literal(text) if text else None
 
 
 @contents_shinychat.register(ContentText)
@@ -177,7 +178,8 @@ def _piece(content: ContentText | ContentThinking) -> ChatMessage:
     if isinstance(content, ContentThinking):
         return ChatMessage(content.thinking, content_type="thinking")
     cited = literal(sources_markdown(content.citations))
-    return ChatMessage("" if is_tag(content) else f"{content.text}\n\n{cited}" if cited else content.text)
+    text = f"{content.text}\n\n{cited}" if cited else content.text
+    return ChatMessage("" if is_tag(content) else text)
 
 
 def _own_look(content: Content, base: type[Content]) -> Any:

@@ -14,6 +14,7 @@ from htmltools import HTML, HTMLDependency, Tag, TagList, tags
 from shinychat.types import ChatMessage
 
 from ..contents.content import ContentToolRequest, ContentToolResult
+from ..errors import revealed
 from .html import media_html
 from .markup import literal
 from .tool_card import Card, card, value_text
@@ -144,7 +145,7 @@ def _preview(shown: Card) -> dict[str, str]:
 
 def _call(request: ContentToolRequest) -> str:
     call = {"id": request.id, "name": request.name, "arguments": dict(request.arguments)}
-    return json.dumps(call, ensure_ascii=False, indent=2, default=value_text)
+    return revealed(json.dumps(call, ensure_ascii=False, indent=2, default=value_text))
 
 
 def _value(shown: Card, message: ChatMessage) -> str:

@@ -18,7 +18,7 @@ from ..contents.content import (
     in_words,
     is_media,
 )
-from ..errors import EllmerWarning, ToolReject, error_message
+from ..errors import EllmerWarning, ToolReject, error_message, revealed
 from .printed_form import format_content
 
 __all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
@@ -86,13 +86,13 @@ class Card:
     def arguments(self) -> str:
         """The arguments as readable JSON, or as the model's text if it is not JSON."""
         if self.request.problem:
-            return self.request.raw or ""
-        return _json({k: v for k, v in self.request.arguments.items() if k != "_intent"})
+            return revealed(self.request.raw or "")
+        return revealed(_json({k: v for k, v in self.request.arguments.items() if k != "_intent"}))
 
     @property
     def call(self) -> str:
         """The call in one line, as it is printed: `get_weather(city = "Köln")`."""
-        return format_content(self.request).partition("]: ")[2]
+        return revealed(format_content(self.request).partition("]: ")[2])
 
     @property
     def intent(self) -> str:
@@ -104,11 +104,11 @@ class Card:
         """The text that distinguishes this call from others of the tool: the display's own label, else its first
         argument. It is empty if the title depends on the arguments.
         """
-        notes, given = _annotations(self.request), self.request.arguments
+        notes, arguments = _annotations(self.request), self.request.arguments
         if "label" in self.display or callable(notes.get("title")) or "title" in self.display:
             return str(self.display.get("label", ""))
-        named = [*self.request.tool.arguments.properties] if self.request.tool else [*given]
-        value = next((given[name] for name in named if name in given), "")
+        named = [*self.request.tool.arguments.properties] if self.request.tool else [*arguments]
+        value = next((arguments[name] for name in named if name in arguments), "")
         return " ".join(str(value).split())[:60] if isinstance(value, (str, int, float)) else ""
 
     @property
@@ -169,7 +169,7 @@ def _status(result: ContentToolResult) -> Literal["success", "error", "denied"]:
 def _title(request: ContentToolRequest) -> str:
     """Returns the title of a request: its own, else its tool's, else the name in words."""
     title = request.tool.title(request.arguments) if request.tool else in_words(request.name)
-    return _own_title(request) or title
+    return revealed(_own_title(request) or title, line=True)
 
 
 def _own_title(content: Content) -> str:
@@ -193,11 +193,11 @@ def _grouping(request: ContentToolRequest) -> str | None:
 
 def _display(result: ContentToolResult) -> dict[str, Any]:
     """Returns the display of a result, also if it is shinychat's own `ToolResultDisplay`."""
-    given = result.extra.get("display", {})
-    display = dict(given) if isinstance(given, Mapping) else dict(getattr(given, "__dict__", {}))
+    value = result.extra.get("display", {})
+    display = dict(value) if isinstance(value, Mapping) else dict(getattr(value, "__dict__", {}))
     unknown = display.keys() - ToolResultDisplay.__annotations__.keys()
-    if unknown or not (isinstance(given, Mapping) or display):
-        what = ", ".join(map(repr, sorted(unknown, key=str))) or repr(given)
+    if unknown or not (isinstance(value, Mapping) or display):
+        what = ", ".join(map(repr, sorted(unknown, key=str))) or repr(value)
         names = ", ".join(ToolResultDisplay.__annotations__)
         message = f'extra["display"] of a result is a ToolResultDisplay ({names}), which has no {what}.'
         warnings.warn(message, EllmerWarning, stacklevel=2)

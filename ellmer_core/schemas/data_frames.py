@@ -51,7 +51,9 @@ def df_schema(frame: Any, max_cols: int = 50) -> str:
 def columns_of(type: Any, *, array: bool) -> list[str]:
     """Returns the columns of a data frame of this type: an array of objects, or an object for each row."""
     wanted = type_of(type)
-    row = wanted.items if array and isinstance(wanted, TypeArray) else None if array else wanted
+    row: Any = wanted
+    if array:
+        row = wanted.items if isinstance(wanted, TypeArray) else None
     if not isinstance(row, TypeObject):
         needed = (
             "an array of objects, type_array(items=type_object(…))" if array else "objects, type_object(…)"

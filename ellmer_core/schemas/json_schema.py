@@ -338,23 +338,23 @@ def _excludes_null(schema: Any) -> bool:
 
 
 def _speaks_of(data: Any, schema: Mapping[str, Any]) -> bool:
-    """Tells whether an option of a union may be the one for the data."""
+    """Tells whether an option of a union may be the left for the data."""
     if isinstance(data, dict):
         return set(schema.get("properties", ())) >= data.keys()
     return isinstance(data, list) and "items" in schema
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(left: Any, right: Any) -> bool:
     """Compares values as JSON does: true is not 1."""
-    return bool(one == other) and json.dumps(one, sort_keys=True) == json.dumps(
-        _like(one, other), sort_keys=True
+    return bool(left == right) and json.dumps(left, sort_keys=True) == json.dumps(
+        _like(left, right), sort_keys=True
     )
 
 
-def _like(one: Any, other: Any) -> Any:
-    """Returns a number in the notation of the other one: 1.0 becomes 1."""
-    numbers = _is_number(one) and _is_number(other)
-    return one if numbers else other
+def _like(left: Any, right: Any) -> Any:
+    """Returns a number on the right in the notation of the number on the left: 1.0 becomes 1."""
+    numbers = _is_number(left) and _is_number(right)
+    return left if numbers else right
 
 
 def _wrong(path: str, wanted: str, data: Any) -> str:

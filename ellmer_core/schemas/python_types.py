@@ -146,14 +146,16 @@ class _Unresolved(Exception):
     """
 
 
-def _inlined(schema: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...] = ()) -> Any:
-    """Returns `schema` with every reference resolved, and without generated titles and defaults. `made` counts the
+def _inlined(
+    schema: Any, defs: Mapping[str, Any], counter: Iterator[int], within: tuple[str, ...] = ()
+) -> Any:
+    """Returns `schema` with every reference resolved, and without generated titles and defaults. `counter` counts the
     resulting values, because a few kilobytes of nested references can expand to gigabytes.
     """
-    if next(made) > MOST_SCHEMAS:
+    if next(counter) > MOST_SCHEMAS:
         raise _Unresolved
     if isinstance(schema, list):
-        return [_inlined(item, defs, made, within) for item in schema]
+        return [_inlined(item, defs, counter, within) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
@@ -162,18 +164,18 @@ def _inlined(schema: Any, defs: Mapping[str, Any], made: Iterator[int], within: 
         if name in within or not isinstance(target, dict):
             raise _Unresolved
         rest = {k: v for k, v in schema.items() if k != "$ref"}
-        return _inlined(target | rest, defs, made, (*within, name))
-    return {k: _inlined_keyword(k, v, defs, made, within) for k, v in schema.items() if k not in GENERATED}
+        return _inlined(target | rest, defs, counter, (*within, name))
+    return {k: _inlined_keyword(k, v, defs, counter, within) for k, v in schema.items() if k not in GENERATED}
 
 
 def _inlined_keyword(
-    keyword: str, value: Any, defs: Mapping[str, Any], made: Iterator[int], within: tuple[str, ...]
+    keyword: str, value: Any, defs: Mapping[str, Any], counter: Iterator[int], within: tuple[str, ...]
 ) -> Any:
     if keyword in {"enum", "const", "examples"}:
         return value
     if keyword in {"properties", "patternProperties"} and isinstance(value, dict):
-        return {name: _inlined(inner, defs, made, within) for name, inner in value.items()}
-    return _inlined(value, defs, made, within)
+        return {name: _inlined(inner, defs, counter, within) for name, inner in value.items()}
+    return _inlined(value, defs, counter, within)
 
 
 def _parsed(schema: Any, closed: bool, required: bool = True) -> Type:  # noqa: PLR0911 - one return per kind

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ..errors import UsageError
 from ..values import Value
 
 __all__ = ["Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject"]
@@ -26,6 +27,10 @@ class Type(Value):
 
     description: str | None = None
     required: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.required, bool):
+            raise UsageError(f"required= is True or False, not {self.required!r}.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

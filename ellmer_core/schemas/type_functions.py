@@ -173,11 +173,13 @@ def type_object(
     return TypeObject(description, _required, inner, _additional_properties)
 
 
-def type_from_schema(text: str | None = None, path: str | Path | None = None) -> TypeJsonSchema:
+def type_from_schema(
+    text: str | Mapping[str, Any] | None = None, path: str | Path | None = None
+) -> TypeJsonSchema:
     """Describes a value by JSON Schema.
 
     Args:
-        text: The schema as JSON text.
+        text: The schema, as JSON text or as a dictionary.
         path: Path of a file with the schema, instead of `text`.
 
     Returns:
@@ -189,17 +191,23 @@ def type_from_schema(text: str | None = None, path: str | Path | None = None) ->
     Examples:
         >>> type_from_schema('{"type": "string"}').schema
         {'type': 'string'}
+        >>> type_from_schema({"type": "string"}).schema
+        {'type': 'string'}
     """
     if (text is None) == (path is None):
         raise UsageError("type_from_schema() needs either text= (JSON Schema as a string) or path= (a file).")
     source = "text=" if path is None else str(path)
-    try:
-        schema = json.loads(Path(path).read_text(encoding="utf-8") if path is not None else text or "")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{source} does not contain a JSON Schema: {error}") from error
+    schema = dict(text) if isinstance(text, Mapping) else _read_schema(text, path, source)
     if not isinstance(schema, dict):
         raise UsageError(f"A JSON Schema is an object; {source} holds {type(schema).__name__}.")
     return TypeJsonSchema(schema.get("description"), schema=schema)
+
+
+def _read_schema(text: str | None, path: str | Path | None, source: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8") if path is not None else text or "")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{source} does not contain a JSON Schema: {error}") from error
 
 
 def to_json_schema(type: Type) -> dict[str, Any]:

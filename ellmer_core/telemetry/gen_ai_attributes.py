@@ -11,23 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
 from urllib.parse import urlsplit
 
-from ..contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-    ToolDef,
-    any_content,
-)
+from ..contents import content as ours
 from ..contents.turns import AssistantTurn, SystemTurn, Tokens, Turn
 from ..schemas.type_functions import to_json_schema
 from ..tools.results import flatten, result_text, split
@@ -125,7 +109,7 @@ def output(turn: AssistantTurn) -> list[Json]:
     return [{"role": "assistant", "parts": _parts(turn.contents), "finish_reason": _finish(turn)}]
 
 
-def definitions(tools: Iterable[ToolDef]) -> list[Json]:
+def definitions(tools: Iterable[ours.ToolDef]) -> list[Json]:
     """Returns the tools that the model may call."""
     return [
         {
@@ -147,33 +131,33 @@ def _finish(turn: AssistantTurn) -> str:
     return FINISH.get(turn.finish_reason or "success", turn.finish_reason or "")
 
 
-def _parts(contents: Iterable[Content]) -> list[Json]:
+def _parts(contents: Iterable[ours.Content]) -> list[Json]:
     return [_part(content) for content in contents]
 
 
-def _part(content: Content) -> Json:  # noqa: C901, PLR0911 - one case per class
-    match any_content(content):
-        case ContentText(text=text):
+def _part(content: ours.Content) -> Json:  # noqa: C901, PLR0911 - one case per class
+    match ours.any_content(content):
+        case ours.ContentText(text=text):
             return {"type": "text", "content": text}
-        case ContentThinking(thinking=text):
+        case ours.ContentThinking(thinking=text):
             return {"type": "reasoning", "content": text}
-        case ContentToolRequest(id=id, name=name, arguments=arguments):
+        case ours.ContentToolRequest(id=id, name=name, arguments=arguments):
             return {"type": "tool_call", "id": id, "name": name, "arguments": dict(arguments)}
-        case ContentToolResult(id=id) as result:
+        case ours.ContentToolResult(id=id) as result:
             return {"type": "tool_call_response", "id": id, "response": result_text(result)}
-        case ContentJson(value=value):
+        case ours.ContentJson(value=value):
             return {"type": "text", "content": json_of(value)}
-        case ContentImageInline(type=kind, data=data):
+        case ours.ContentImageInline(type=kind, data=data):
             return {"type": "blob", "modality": "image", "mime_type": kind, "content": data}
-        case ContentPDF(type=kind, data=data):
+        case ours.ContentPDF(type=kind, data=data):
             return {"type": "blob", "modality": "document", "mime_type": kind, "content": data}
-        case ContentImageRemote(url=url):
+        case ours.ContentImageRemote(url=url):
             return {"type": "uri", "modality": "image", "uri": url}
-        case ContentUploaded(uri=uri, type=kind):
+        case ours.ContentUploaded(uri=uri, type=kind):
             return {"type": "file", "modality": kind.partition("/")[0], "mime_type": kind, "file_id": uri}
-        case ContentUnknown(data=data):
+        case ours.ContentUnknown(data=data):
             return {**data, "type": str(data.get("type", "unknown"))}
-        case ContentCitation() | ContentFile() | None:
+        case ours.ContentCitation() | ours.ContentFile() | None:
             return {"type": type(content).__name__}
         case never:
             assert_never(never)

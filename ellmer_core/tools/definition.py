@@ -156,14 +156,14 @@ class Signature:
     def named(self) -> dict[str, Parameter]:
         """The parameters that a model can set, by name."""
         many = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
-        given = {name: p for name, p in parameters(self.function).items() if p.kind not in many}
-        return {name: p for name, p in given.items() if not is_context(self._resolved(p.annotation))}
+        single = {name: p for name, p in parameters(self.function).items() if p.kind not in many}
+        return {name: p for name, p in single.items() if not is_context(self._resolved(p.annotation))}
 
     @property
     def context(self) -> str | None:
         """The parameter that takes the `ToolContext` of the call."""
-        given = parameters(self.function).items()
-        return next((name for name, p in given if is_context(self._resolved(p.annotation))), None)
+        all_parameters = parameters(self.function).items()
+        return next((name for name, p in all_parameters if is_context(self._resolved(p.annotation))), None)
 
     def _resolved(self, hint: Any) -> Any:
         """Returns a hint, resolved if it is text that names a context. Other hints stay the same."""
@@ -400,8 +400,8 @@ def tool(
     if needs_approval is not None:
         annotations = {**(annotations or {}), "needs_approval": needs_approval}
     local = sys._getframe(1).f_locals  # noqa: SLF001 - type hints may name what is local to the caller
-    given = _Given(description, name, arguments, convert, annotations or {}, timeout, request, local)
-    return given.tool if function is None else given.tool(function)
+    options = _ToolOptions(description, name, arguments, convert, annotations or {}, timeout, request, local)
+    return options.tool if function is None else options.tool(function)
 
 
 def tool_annotations(
@@ -461,7 +461,7 @@ def tool_reject(reason: str = "The user has chosen to disallow the tool call.") 
 
 
 @dataclass(frozen=True)
-class _Given:
+class _ToolOptions:
     """The arguments of `tool()` except the function."""
 
     description: str | None
@@ -513,17 +513,17 @@ def _checked_arguments(
     tool: str, arguments: Mapping[str, Any] | TypeObject, signature: Signature
 ) -> TypeObject:
     """Returns `arguments` if they agree with the parameters of the function."""
-    given = arguments.properties if isinstance(arguments, TypeObject) else arguments
+    types_by_name = arguments.properties if isinstance(arguments, TypeObject) else arguments
     named = signature.named
-    extra = [] if signature.open else [name for name in given if name not in named]
-    missing = [name for name in named if name not in given]
+    extra = [] if signature.open else [name for name in types_by_name if name not in named]
+    missing = [name for name in named if name not in types_by_name]
     if extra or missing:
         raise UsageError(
             f"The names of `arguments` must match the parameters of tool `{tool}`."
             + (f" Extra: {', '.join(map(repr, extra))}." if extra else "")
             + (f" Missing: {', '.join(map(repr, missing))}." if missing else "")
         )
-    types = {name: inner_type(type, f"arguments[{name!r}]") for name, type in given.items()}
+    types = {name: inner_type(type, f"arguments[{name!r}]") for name, type in types_by_name.items()}
     for name, type in types.items():
         if not type.required and name in named and not has_default(named[name]):
             raise UsageError(

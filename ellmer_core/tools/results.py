@@ -281,15 +281,17 @@ class _Check:
             return [self.json(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
         return value
 
-    def plain(self, value: Any, path: str) -> Any:
+    def plain(self, value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
         """Returns one level of `value` as JSON: a scalar, or a list or dictionary of the original items."""
         match value:
             case None | bool():
                 return value
             case Enum():
                 return self.plain(value.value, path)
-            case str() | int() | float():
-                return self.scalar(value, path)
+            case str():
+                return self.text(value, path)
+            case int() | float():
+                return self.number(value, path)
             case Content():
                 raise self.error(
                     path,
@@ -308,9 +310,7 @@ class _Check:
             raise self.error(path, value, "Two of its keys have the same text.")
         return named
 
-    def scalar(self, value: str | float, path: str) -> str | float:
-        if isinstance(value, str):
-            return self.text(value, path)
+    def number(self, value: float, path: str) -> float:
         if isinstance(value, int) and value.bit_length() > MAX_INTEGER_BITS:
             raise self.error(path, value, "An integer this long cannot be written; return it as text.")
         if isinstance(value, float) and not isfinite(value):

@@ -116,6 +116,8 @@ class AsyncDriver(HttpExchange):
             return answer
 
     async def events(self) -> list[Any] | None:
+        if self.unpacker.pending:
+            return self.fed(b"")
         with self.watch:
             if self.socket is None or self.watch.interrupts:
                 chunk = await self.within(anext(self.chunks, None))
@@ -128,7 +130,7 @@ class AsyncDriver(HttpExchange):
             return await self.within(self._rest())
 
     async def finish(self) -> None:
-        if self.decoder is not None:  # the end of the stream was not read
+        if self.framing is not None:  # the end of the stream was not read
             with suppress(Exception):
                 async with asyncio.timeout(LINGER):
                     await self._rest()

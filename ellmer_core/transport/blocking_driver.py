@@ -91,6 +91,8 @@ class BlockingDriver(HttpExchange):
         return answer
 
     def events(self) -> list[Any] | None:
+        if self.unpacker.pending:
+            return self.fed(b"")
         try:
             chunk = next(self.chunks, None)
         except Exception as error:  # as `with self.watch`, which costs more for each of many chunks
@@ -107,7 +109,7 @@ class BlockingDriver(HttpExchange):
         return self.whole(body)
 
     def finish(self) -> None:
-        if self.decoder is not None:  # the end of the stream was not read
+        if self.framing is not None:  # the end of the stream was not read
             self.set_alarm(LINGER)
             with suppress(Exception):
                 for _ in self.chunks:

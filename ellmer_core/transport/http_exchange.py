@@ -48,7 +48,8 @@ class HttpExchange:
         self.response: Any = None
         self.socket: Socket | None = None
         self.chunks: Any = None
-        self.decoder: Any = None
+        self.framing: Any = None  # of the open answer, until its end was read
+        self.decoder: Any = None  # for an answer that is read as events
         self.raw = self.succeeded = True
         self.keys = SentKeys({})
         self.unpacker = Unpacker("")
@@ -88,7 +89,7 @@ class HttpExchange:
         self.succeeded = response.is_success
         self.bound = self.connection.limits.answer if response.is_success else self.connection.limits.error
         logger.debug("answered %d after %.3f s", response.status_code, time.monotonic() - self.sent_at)
-        self.decoder = decoder(sent.request.framing)
+        self.framing, self.decoder = sent.request.framing, None
         headers = {name.lower(): value for name, value in response.headers.items()}
         if not self.succeeded:
             headers = self.keys.hidden_in_headers(headers)
@@ -112,7 +113,11 @@ class HttpExchange:
         if self.bound is not None and self.taken + len(chunk) > self.bound:
             chunk, failure = chunk[: self.bound - self.taken], self.too_large()
         self.taken += len(chunk)
-        events = self.keys.hidden_in_events(chunk, self.decoder.feed(chunk))
+        self.decoder = self.decoder or decoder(self.framing)
+        decoded: list[Any] = []
+        with suppress(ResponseError):  # it is the decoder's `failure`, too
+            decoded = self.decoder.feed(chunk)
+        events = self.keys.hidden_in_events(chunk, decoded)
         most = self.connection.limits.events
         if most is not None and self.events_taken + len(events) > most:
             failure = ResponseError(f"The answer has more than {most:,} events (limit: events).")
@@ -120,7 +125,9 @@ class HttpExchange:
         else:
             failure = self.decoder.failure or failure
         self.events_taken += len(events)
-        return events if failure is None else [*events, failure]
+        if failure is None:
+            return events
+        return [*events, *self.keys.hidden_in_events(b"", [], last=True), failure]
 
     def unpacked(self, chunk: bytes) -> bytes:
         """Returns the decompressed bytes of a chunk, and one more than allowed at most."""
@@ -130,17 +137,20 @@ class HttpExchange:
         """Adds a chunk to a body that is read whole. Returns whether an error's body is long enough; for other answers,
         too many bytes are an error.
         """
-        self.watch.check()
-        body.append(self.unpacked(chunk))
-        self.taken += len(body[-1])
-        over = self.bound is not None and self.taken > self.bound
-        if over and self.response is not None and not self.response.is_success:
-            return True
-        if over:
-            raise self.too_large()
-        if self.unpacker.failure is not None:
-            raise ConnectError(str(self.unpacker.failure))
-        return False
+        while True:
+            self.watch.check()
+            body.append(self.unpacked(chunk))
+            self.taken += len(body[-1])
+            over = self.bound is not None and self.taken > self.bound
+            if over and self.response is not None and not self.response.is_success:
+                return True
+            if over:
+                raise self.too_large()
+            if self.unpacker.failure is not None:
+                raise ConnectError(str(self.unpacker.failure))
+            if not self.unpacker.pending:
+                return False
+            chunk = b""
 
     def too_large(self) -> ResponseError:
         """Returns the error for an answer with too many bytes."""
@@ -149,19 +159,29 @@ class HttpExchange:
     def flushed(self) -> list[Any] | None:
         """Returns the last events after the last chunk, then `None`."""
         self.watch.check()
-        last, self.decoder = self.decoder, None
-        return self.keys.hidden_in_events(b"", last.flush()) if last else None
+        if self.framing is None:
+            return None
+        last = self.decoder or decoder(self.framing)
+        self.framing = None
+        return self.keys.hidden_in_events(b"", last.flush(), last=True)
 
     def whole(self, body: list[bytes]) -> bytes:
         """Returns a body that was read, without the keys of its request."""
         return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)
 
 
+PIECE = 64 * 1024  # bytes that are read before the clock and the limits are looked at again
+
+
 class Unpacker:
-    """Decompresses a body. All bytes before damaged ones are returned, wherever chunks end, and `failure` is the damage."""
+    """Decompresses a body in pieces of limited size. All bytes before damaged ones are returned, wherever chunks end, and
+    `failure` is the damage. While a chunk is `pending`, an empty one returns its next piece.
+    """
 
     def __init__(self, encoding: str) -> None:
         self.failure: IncompleteResponseError | None = None
+        self.pending = False
+        self._whole, self._place = b"", 0  # a chunk without an encoding, and what was returned of it
         self._engine: Any = None
         self._begun: bytes | None = None  # of a deflated body: some servers leave out the header of zlib
         if encoding in {"gzip", "x-gzip"}:
@@ -170,9 +190,9 @@ class Unpacker:
             self._engine, self._begun = zlib.decompressobj(), b""
 
     def feed(self, chunk: bytes, most: int | None) -> bytes:
-        """Returns the bytes that a chunk contains, `most` at most."""
+        """Returns the next bytes that a chunk contains, `most` at most."""
         if self._engine is None:
-            return chunk
+            return self._next_piece(chunk)
         if self._begun is not None:
             self._begun += chunk
             if len(self._begun) < 2:
@@ -181,11 +201,26 @@ class Unpacker:
             if not _has_zlib_header(chunk):
                 self._engine = zlib.decompressobj(-zlib.MAX_WBITS)
         before = self._engine.copy()
+        chunk, most = self._engine.unconsumed_tail + chunk, min(most or PIECE, PIECE)
         try:
-            return bytes(self._engine.decompress(chunk, most or 0))
+            piece = bytes(self._engine.decompress(chunk, most))
         except zlib.error as error:
-            self.failure = IncompleteResponseError(f"The answer is damaged: {error}")
-        return b"".join(_until_damage(before, chunk))
+            self.failure, self.pending = IncompleteResponseError(f"The answer is damaged: {error}"), False
+            return b"".join(_until_damage(before, chunk))
+        self.pending = len(piece) == most and not self._engine.eof
+        return piece
+
+    def _next_piece(self, chunk: bytes) -> bytes:
+        if not self.pending:
+            if len(chunk) <= PIECE:
+                return chunk
+            self._whole, self._place = chunk, 0
+        piece = self._whole[self._place : self._place + PIECE]
+        self._place += PIECE
+        self.pending = self._place < len(self._whole)
+        if not self.pending:
+            self._whole = b""
+        return piece
 
 
 def _has_zlib_header(data: bytes) -> bool:
@@ -228,12 +263,11 @@ def some_time(wait: Wait) -> float:
 
 
 def _httpx_timeouts(limits: Timeouts) -> dict[str, float | None]:
-    connect, idle = _least(limits.connect, limits.total), _least(limits.idle, limits.total)
+    connect, idle = (
+        limit if limits.total is None or (limit is not None and limit <= limits.total) else limits.total
+        for limit in (limits.connect, limits.idle)
+    )
     return {"connect": connect, "read": idle, "write": idle, "pool": None}
-
-
-def _least(*limits: float | None) -> float | None:
-    return min((limit for limit in limits if limit is not None), default=None)
 
 
 # --- Errors of a connection: unreachable, broken, silent, too late, cancelled ----------------------------

@@ -2,7 +2,8 @@
 
 A provider or a gateway may quote a key, and its words end up in exceptions, logs, traces, records and saved chats. So the
 key is replaced before anything else reads the answer: as it is, percent-encoded, in Base64, in hexadecimal; and in
-errors also long parts of it and its masked forms (`sk-ab***wxyz`).
+errors also long parts of it and its masked forms (`sk-ab***wxyz`). A stream may bring a key in pieces: an event that ends
+with the beginning of a key is held back until the next event.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ HIDDEN = "[key]"
 LEAST = 8  # characters of a key that is replaced in errors; shorter ones are words of the language
 LEAST_IN_ANSWERS = 16  # characters of a key that is replaced in answers, too; and it has a digit
 PART = 10  # characters of a part of a key that is replaced in errors
+BEGINNING = 4  # characters of a key at the end of an event, after which the next one is waited for
 
 _SECRET = re.compile(r"auth|key|token|secret|password|cookie|credential", re.IGNORECASE)
 _MASKS = ("*", "•", "…", "...")
@@ -36,8 +38,10 @@ class SentKeys:
         self._forms = [form for key in answered for form in _forms(key)]
         self._bytes = [form.encode() for form in self._forms]
         self._longest = max(map(len, self._bytes), default=0)
+        self._beginnings = {form[:BEGINNING] for form in self._bytes}
         self._tail = b""
-        self._quoted = False
+        self._quoted = self._begun = False
+        self._held: list[Any] = []  # an event that ends with the beginning of a key
 
     def hidden_in_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Returns the headers of an error without the keys."""
@@ -51,13 +55,56 @@ class SentKeys:
         shown = self.hidden_in_error(text) if failed else self._hidden(text)
         return body if shown == text else shown.encode("utf-8", "surrogateescape")
 
-    def hidden_in_events(self, chunk: bytes, events: list[Any]) -> list[Any]:
-        """Returns the events of a stream, of which this chunk completes the last, without the keys."""
-        if self._bytes and not self._quoted:
+    def hidden_in_events(self, chunk: bytes, events: list[Any], *, last: bool = False) -> list[Any]:
+        """Returns the events of a stream, of which this chunk completes the last, without the keys. After the `last` events,
+        none is held back.
+        """
+        if self._bytes and not (self._quoted and self._begun):
             window = self._tail + chunk
-            self._quoted = any(form in window for form in self._bytes)
+            self._quoted = self._quoted or any(form in window for form in self._bytes)
+            self._begun = self._begun or any(beginning in window for beginning in self._beginnings)
             self._tail = window[1 - self._longest :]
+        if self._begun:
+            events = self._with_whole_keys(events, last=last)
         return [self._hidden_in_event(event) for event in events] if self._keys else events
+
+    def _with_whole_keys(self, events: list[Any], *, last: bool) -> list[Any]:
+        """Returns the events after that which was held back. A key that goes on in the next event is moved there."""
+        found: list[Any] = []
+        for event in events:
+            for held in self._held:
+                self._move(held, event)
+            found += self._held
+            self._held = [event] if any(self._begins(text) for _, _, text in _texts(event).values()) else []
+            found += [] if self._held else [event]
+        if last:
+            found, self._held = [*found, *self._held], []
+        return found
+
+    def _move(self, held: Any, event: Any) -> None:
+        """Moves the beginning of a key to the text of the next event, in the same place, if the key goes on there."""
+        texts = _texts(event)
+        for path, (holder, name, text) in _texts(held).items():
+            if path not in texts:
+                continue
+            next_holder, next_name, more = texts[path]
+            for beginning in self._begins(text):
+                whole = beginning + more
+                if any(form.startswith(whole) or whole.startswith(form) for form in self._forms):
+                    holder[name] = text.removesuffix(beginning)
+                    next_holder[next_name] = whole
+                    self._quoted = True
+                    break
+
+    def _begins(self, text: str) -> list[str]:
+        """Returns the ends of a text with which a key begins, the longest first."""
+        ends = {
+            text[place:]
+            for form in self._forms
+            for place in range(max(0, len(text) - len(form) + 1), len(text) - BEGINNING + 1)
+            if form.startswith(text[place:])
+        }
+        return sorted(ends, key=len, reverse=True)
 
     def _hidden_in_event(self, event: Any) -> Any:
         if isinstance(event, dict) and event.keys() & {"error", "errors", ":exception"}:
@@ -141,6 +188,22 @@ def _without_parts(text: str, key: str) -> str:
             pieces += [text[end:place], HIDDEN]
         end = place + PART
     return "".join([*pieces, text[end:]])
+
+
+def _texts(event: Any) -> dict[tuple[Any, ...], tuple[Any, Any, str]]:
+    """Returns the texts of an event by their places in it, each with its object or list and its name there."""
+    found: dict[tuple[Any, ...], tuple[Any, Any, str]] = {}
+    left: list[tuple[tuple[Any, ...], Any]] = [((), event)]
+    while left:
+        path, value = left.pop()
+        if not isinstance(value, dict | list):
+            continue
+        for name, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(item, str):
+                found[*path, name] = (value, name, item)
+            else:
+                left.append(((*path, name), item))
+    return found
 
 
 def _replaced(value: Any, replace: Any) -> Any:

@@ -12,41 +12,20 @@ A streamed answer is merged into the JSON of the same answer without a stream (`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, cast
+from urllib.parse import unquote, urlsplit
 
-from ..contents.content import (
-    Content,
-    ContentFile,
-    ContentImage,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentPDF,
-    ContentText,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-    ToolDef,
-)
+from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
 from ..tools.results import described, flatten
 from ..values import Value
 from .batches_and_files import Batches, Uploads
-from .interfaces import (
-    IMAGES,
-    HiddenHeaders,
-    Json,
-    Merger,
-    Profile,
-    Request,
-    SchemaLimits,
-    Supports,
-    without_user,
-)
+from .interfaces import IMAGES, Json, Merger, Profile, Request, SchemaLimits, Supports
 from .shared import content_parts, json_objects
 from .shared.endings_and_errors import error_of
 from .shared.tool_calls import STRUCTURED
@@ -66,7 +45,7 @@ def _anew(turns: Sequence[Turn], message: Callable[[Turn], list[Json]]) -> list[
     return list(chain.from_iterable(map(message, turns)))
 
 
-def _define(tool: ToolDef, definition: Callable[[ToolDef], Json]) -> Json:
+def _define(tool: ours.ToolDef, definition: Callable[[ours.ToolDef], Json]) -> Json:
     return definition(tool)
 
 
@@ -109,7 +88,7 @@ class Wire(Value, ABC):
     keep: Callable[[Sequence[Turn], Callable[[Turn], list[Json]]], list[Json]] = field(
         default=_anew, repr=False, compare=False
     )
-    keep_tool: Callable[[ToolDef, Callable[[ToolDef], Json]], Json] = field(
+    keep_tool: Callable[[ours.ToolDef, Callable[[ours.ToolDef], Json]], Json] = field(
         default=_define, repr=False, compare=False
     )
 
@@ -131,7 +110,7 @@ class Wire(Value, ABC):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -177,14 +156,10 @@ class Wire(Value, ABC):
         """Returns the headers with the key, if there is one."""
         return {"authorization": f"Bearer {self.credentials()}"} if self.credentials else {}
 
-    @abstractmethod
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        """Returns all turns as the provider's messages, joined as the format requires. It takes each turn's messages
-        from `kept()` and changes none of them.
+        """Returns all turns as the provider's messages, new or cached, one after the other. A format that requires it
+        joins them. Neither the list nor a message may be changed.
         """
-
-    def kept(self, turns: Sequence[Turn]) -> list[Json]:
-        """Returns the messages of all turns, one after the other. Neither the list nor a message may be changed."""
         return self.keep(turns, self.message)
 
     @abstractmethod
@@ -194,7 +169,7 @@ class Wire(Value, ABC):
         """
 
     @abstractmethod
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         """Returns one content block. Raises `ContentError` with class and wire if the format does not support the
         content.
         """
@@ -202,6 +177,11 @@ class Wire(Value, ABC):
     def call_id(self, id: str) -> str:
         """Returns a valid tool-call id, which is the same for the call and its result."""
         return id
+
+    @property
+    def version(self) -> str:
+        """The version of the API that requests name; empty if they name none."""
+        return ""
 
     @property
     def issuer(self) -> str:
@@ -220,58 +200,56 @@ class Wire(Value, ABC):
         return {self.name: {"issuer": self.issuer, **what}}
 
     @abstractmethod
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         """Returns a tool definition. It depends only on `tool`, so that it can be cached."""
 
     @abstractmethod
     def schema(self, type: Type) -> Json:
         """Returns a type as the JSON Schema dialect of this format."""
 
-    def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
-        """Returns the definitions of all tools. A tool that the provider runs itself is unchanged."""
-        return [self.provided(tool) or self.defined(tool) for tool in tools]
-
-    def defined(self, tool: ToolDef) -> Json:
-        """Returns the definition of a function of ours, new or cached. It may not be changed."""
-        return self.keep_tool(tool, self.tool)
-
-    def provided(self, tool: ToolDef) -> Json | None:
-        """Returns the definition of a tool that the provider runs itself, or `None` for a function of ours."""
-        return tool.provided(self.name)
+    def tools(self, tools: Sequence[ours.ToolDef]) -> list[Json]:
+        """Returns the definitions of all tools, new or cached, which may not be changed. A tool that the provider runs
+        itself is unchanged.
+        """
+        return [tool.provided(self.name) or self.keep_tool(tool, self.tool) for tool in tools]
 
     # media --------------------------------------------------------------------------------------------------
 
-    def flat(self, contents: Sequence[Content]) -> list[Content]:
+    def flat(self, contents: Sequence[ours.Content]) -> list[ours.Content]:
         """Returns the contents of a user turn with the media of tool results inside or after them, as `tool_media`
         says. Raises `ContentError` for media that the provider does not accept; in a result they are described
         instead.
         """
-        if {*map(type, contents)} == {ContentText}:
+        if {*map(type, contents)} == {ours.ContentText}:
             return list(contents)
         contents = described([self.as_sent(content) for content in contents], self.refuses)
         if refused := next(filter(self.refuses, contents), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
         return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
 
-    def as_sent(self, content: Content) -> Content:
+    def as_sent(self, content: ours.Content) -> ours.Content:
         """Returns the content to send for a content of the user. A file at another provider is sent itself, and an
         unsupported document is sent as its text.
         """
-        if isinstance(content, ContentUploaded) and content.source is not None and not self.holds(content):
+        if (
+            isinstance(content, ours.ContentUploaded)
+            and content.source is not None
+            and not self.holds(content)
+        ):
             content = content.source
-        if not isinstance(content, ContentFile):
+        if not isinstance(content, ours.ContentFile):
             return content
         if block := self.file(content):
-            return ContentUnknown(self.name, block)
+            return ours.ContentUnknown(self.name, block)
         if not content.text:
             raise content_parts.refused(content, self.name, self.objection(content))
         return _named_text(content)
 
-    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
+    def file(self, file: ours.ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
         """Returns a file as a block of the format, or `None` if the API does not accept it."""
         return None
 
-    def holds(self, file: ContentUploaded) -> bool:
+    def holds(self, file: ours.ContentUploaded) -> bool:
         """Tells whether a file is stored at this provider."""
         return file.wire == self.name and file.provider in {"", self.provider}
 
@@ -283,20 +261,20 @@ class Wire(Value, ABC):
         """Returns the reason why the provider or the model does not accept this medium, or `""`."""
         who, profile = f"{self.provider}'s {self.model}", self.profile
         match value:
-            case ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
+            case ours.ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
                 return f"{who} does not accept PDFs"
-            case ContentImage() if not self.supports.images or profile.images == ():
+            case ours.ContentImage() if not self.supports.images or profile.images == ():
                 return f"{who} does not accept images"
-            case ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
+            case ours.ContentImageInline(type=type) if type.lower() not in (profile.images or IMAGES):
                 there = ", ".join(profile.images or IMAGES)
                 return f"{type} is not one of {there}, which {who} accepts"
-            case ContentImageRemote(url=url) if not self.fetches_from(url):
+            case ours.ContentImageRemote(url=url) if not self.fetches_from(url):
                 return f"{self.provider} does not fetch URLs; send the bytes of {url} instead, or set fetch='https'"
-            case ContentFile(type=type, text=text) if not text and not self.file(value):
+            case ours.ContentFile(type=type, text=text) if not text and not self.file(value):
                 return f"{who} does not accept {type} over this API"
-            case ContentUploaded(source=Content() as source) if not self.holds(value):
+            case ours.ContentUploaded(source=ours.Content() as source) if not self.holds(value):
                 return self.objection(source)
-            case ContentUploaded(wire=wire) if (
+            case ours.ContentUploaded(wire=wire) if (
                 wire != self.name or not self.supports.pdfs or profile.pdfs is False
             ):
                 return f"{who} cannot read files that were uploaded elsewhere ({wire})"
@@ -306,7 +284,7 @@ class Wire(Value, ABC):
         """Tells whether the API downloads an image from there."""
         return self.fetches
 
-    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
+    def namer(self, contents: Sequence[ours.Content]) -> Callable[[ours.ContentToolResult], str]:  # noqa: ARG002 - for formats without ids
         """Returns the function that names the call of a result in this turn, for the tags around its media."""
         return lambda result: self.call_id(result.id)
 
@@ -315,7 +293,7 @@ class Wire(Value, ABC):
     def asking(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -334,7 +312,7 @@ class Wire(Value, ABC):
         return self.request(told(turns, in_words(type)), tools, stream=stream)
 
     def structured_mode(
-        self, type: Type, tools: Sequence[ToolDef] = (), mode: StructuredMode | None = None
+        self, type: Type, tools: Sequence[ours.ToolDef] = (), mode: StructuredMode | None = None
     ) -> StructuredMode:
         """Returns the first possible mode, or the requested one."""
         if mode == "prompt":
@@ -351,7 +329,7 @@ class Wire(Value, ABC):
             raise UsageError(f'mode="tool" does not work with {self.provider} here: {call}.')
         return "prompt" if call else "tool"
 
-    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
+    def native_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
         """Returns the reason why the API cannot enforce this schema beside these tools, or `None`."""
         if self.profile.structured == "words":
             return f"{self.model} does not support structured output"
@@ -359,7 +337,7 @@ class Wire(Value, ABC):
 
         return unfit(json_schema(type), self.schema_limits)
 
-    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
+    def call_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:  # noqa: ARG002 - as where they matter
         """Returns the reason why the answer cannot be a tool call, or `None`."""
         calls = self.supports.tools and self.profile.tools
         return None if calls else f"{self.model} calls no tools"
@@ -371,14 +349,14 @@ class Wire(Value, ABC):
         return {}
 
     def by_a_call(
-        self, turns: Sequence[Turn], tools: Sequence[ToolDef], type: Type, *, stream: bool
+        self, turns: Sequence[Turn], tools: Sequence[ours.ToolDef], type: Type, *, stream: bool
     ) -> Request:
         """Returns the request for an answer by a tool call."""
         forced = self.forced(alone=not tools) if self._forcible() else {}
         asked = turns if forced else told(turns, _ASKED)
         request = self.request(asked, [*tools, _answer_tool(type)], stream=stream)
-        ours = {name: request.json[name] for name in forced if name in request.json}
-        return replace(request, json={**request.json, **json_objects.merged(ours, forced)})
+        before = {name: request.json[name] for name in forced if name in request.json}
+        return replace(request, json={**request.json, **json_objects.merged(before, forced)})
 
     def _forcible(self) -> bool:
         asked = self.params.keys() & {"reasoning_tokens", "reasoning_effort"}
@@ -390,7 +368,7 @@ class Wire(Value, ABC):
     def count_request(
         self,
         turns: Sequence[Turn],  # noqa: ARG002 - as where there is a counter
-        tools: Sequence[ToolDef] = (),  # noqa: ARG002
+        tools: Sequence[ours.ToolDef] = (),  # noqa: ARG002
         *,
         type: Type | None = None,  # noqa: ARG002
     ) -> Request:
@@ -439,10 +417,10 @@ class Wire(Value, ABC):
 # --- structured output -----------------------------------------------------------------------------------
 
 
-def _named_text(file: ContentFile) -> ContentText:
+def _named_text(file: ours.ContentFile) -> ours.ContentText:
     from html import escape  # noqa: PLC0415 - files are seldom
 
-    return ContentText(f'<file name="{escape(file.filename)}">\n{file.text}\n</file>')
+    return ours.ContentText(f'<file name="{escape(file.filename)}">\n{file.text}\n</file>')
 
 
 def told(turns: Sequence[Turn], text: str) -> list[Turn]:
@@ -450,15 +428,16 @@ def told(turns: Sequence[Turn], text: str) -> list[Turn]:
     last = [
         place
         for place, turn in enumerate(turns)
-        if isinstance(turn, UserTurn) and not all(isinstance(c, ContentToolResult) for c in turn.contents)
+        if isinstance(turn, UserTurn)
+        and not all(isinstance(c, ours.ContentToolResult) for c in turn.contents)
     ]
     place = last[-1] + 1 if last else len(turns)
     return [*turns[:place], UserTurn(text), *turns[place:]]
 
 
-def _answer_tool(type: Type) -> ToolDef:
+def _answer_tool(type: Type) -> ours.ToolDef:
     arguments = cast("TypeObject", type)  # only its schema is read
-    return ToolDef(_never_called, STRUCTURED, "Gives the answer, in the end.", arguments)
+    return ours.ToolDef(_never_called, STRUCTURED, "Gives the answer, in the end.", arguments)
 
 
 def _never_called(**_: Any) -> NoReturn:
@@ -472,7 +451,7 @@ def answer_of(turn: AssistantTurn) -> AssistantTurn:
     if not any(map(_gives_data, turn.tool_requests)):
         return turn
     contents = tuple(
-        ContentText(called_text(c)) if isinstance(c, ContentToolRequest) and _gives_data(c) else c
+        ours.ContentText(called_text(c)) if isinstance(c, ours.ContentToolRequest) and _gives_data(c) else c
         for c in turn.contents
     )
     answered = replace(turn, contents=contents)
@@ -480,10 +459,62 @@ def answer_of(turn: AssistantTurn) -> AssistantTurn:
     return replace(answered, finish_reason="success") if ended else answered
 
 
-def called_text(request: ContentToolRequest) -> str:
+def called_text(request: ours.ContentToolRequest) -> str:
     """Returns the arguments of a call unchanged."""
     return request.raw if request.raw is not None else json_objects.json_text(dict(request.arguments))
 
 
-def _gives_data(request: ContentToolRequest) -> bool:
+def _gives_data(request: ours.ContentToolRequest) -> bool:
     return request.name == STRUCTURED
+
+
+# --- keys, which are never shown -------------------------------------------------------------------------
+
+
+class _Unpickled:
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("API keys are not pickled. Create the chat, or the wire, where it is used.")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+class Key(_Unpickled):
+    """A key. Calling it returns the key's value."""
+
+    __slots__ = ("__key",)
+
+    def __init__(self, key: str) -> None:
+        self.__key = key
+
+    def __call__(self) -> str:
+        return self.__key
+
+    def __repr__(self) -> str:
+        return "<a key>"
+
+
+class HiddenHeaders(_Unpickled, dict[str, str]):
+    """Headers that show only their names."""
+
+    def __repr__(self) -> str:
+        return f"<headers: {', '.join(self) or 'none'}>"
+
+
+def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
+    """Returns a URL without `user:password@`, and equivalent headers. Without a user, both are unchanged."""
+    try:
+        parts = urlsplit(url)
+        user, password = parts.username, parts.password
+    except ValueError:
+        return url, headers
+    if user is None and password is None:
+        return url, headers
+    pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
+    basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

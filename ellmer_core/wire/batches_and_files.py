@@ -59,8 +59,18 @@ class Batches(ABC):
     returned it."""
 
     @abstractmethod
-    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
-        """Submits the bodies of requests under names, which their answers will have."""
+    def submit(self, to: Endpoint, bodies: Mapping[str, Json], tag: str) -> Steps[Json]:
+        """Submits the bodies of requests under names, which their answers will have. The batch is marked with the tag if the
+        API has a place for it.
+        """
+
+    #: Whether `find()` finds a batch by its tag.
+    tagged = False
+
+    def find(self, to: Endpoint, tag: str) -> Steps[Json | None]:  # noqa: ARG002 - of those that are tagged
+        """Returns the batch with the tag, or `None` if there is none among the latest ones."""
+        yield from ()
+        return None
 
     @abstractmethod
     def poll(self, to: Endpoint, batch: Json) -> Request:
@@ -164,6 +174,12 @@ def json_object(body: bytes, what: str) -> Json:
 def batch_object(body: bytes) -> Json:
     """Returns the answer of a batch API."""
     return json_object(body, "The answer of the batch API")
+
+
+def listed(answer: Json, name: str) -> list[Json]:
+    """Returns the objects of a list in an answer."""
+    items = answer.get(name)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def json_lines(body: bytes) -> Iterator[Json]:

@@ -1,15 +1,11 @@
-"""The values that a wire format works with: requests, mergers of streams, parameters and profiles of models, keys that
-are never shown.
-"""
+"""The values that a wire format works with: requests, mergers of streams, parameters and profiles of models."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, NoReturn, Self
-from urllib.parse import unquote, urlsplit
+from typing import Any, Literal, NamedTuple
 
 from ..contents.content import Content
 from ..errors import ResponseError
@@ -237,11 +233,13 @@ class Profile(Value):
         images: Media types of images.
         pdfs: Whether it accepts PDFs.
         tools: Whether it accepts tools.
+        instead: What to do if it does not accept them, as a sentence.
         system: Whether it accepts a system prompt.
         structured: How it gives structured output: `"schema"`, or `"words"` where only a prompt can ask for it.
         with_tools: Parameters that it requires beside tools.
         fields: Fields that every request has.
         headers: Headers that every request has.
+        gone: Parameters that the API version does not have, whatever the model.
         sources: Links to where the provider documents this.
 
     Examples:
@@ -267,61 +265,11 @@ class Profile(Value):
     images: tuple[str, ...] | None = None
     pdfs: bool | None = None
     tools: bool = True
+    instead: str = ""
     system: bool = True
     structured: str = "schema"
     with_tools: Mapping[str, Any] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-
-
-# --- keys ------------------------------------------------------------------------------------------------
-
-
-class _Unpickled:
-    __slots__ = ()
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError("API keys are not pickled. Create the chat, or the wire, where it is used.")
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-
-class Key(_Unpickled):
-    """A key. Calling it returns the key's value."""
-
-    __slots__ = ("__key",)
-
-    def __init__(self, key: str) -> None:
-        self.__key = key
-
-    def __call__(self) -> str:
-        return self.__key
-
-    def __repr__(self) -> str:
-        return "<a key>"
-
-
-class HiddenHeaders(_Unpickled, dict[str, str]):
-    """Headers that show only their names."""
-
-    def __repr__(self) -> str:
-        return f"<headers: {', '.join(self) or 'none'}>"
-
-
-def without_user(url: str, headers: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Returns a URL without `user:password@`, and equivalent headers. Without a user, both are unchanged."""
-    try:
-        parts = urlsplit(url)
-        user, password = parts.username, parts.password
-    except ValueError:
-        return url, headers
-    if user is None and password is None:
-        return url, headers
-    pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
-    basic = {"authorization": f"Basic {b64encode(pair).decode()}"}
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), {**basic, **headers}

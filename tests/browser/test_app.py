@@ -304,7 +304,21 @@ def test_a_reload_while_a_tool_runs(talk):
     assert told(it) == ["3 flights"]
 
 
-def test_a_reload_in_the_middle_of_an_answer_keeps_what_was_received(talk):
+def test_a_page_that_is_loaded_again_joins_in_the_answer(talk):
+    slow = Slow()
+    it = talk([calls(Call("search_flights", {})), Answer((Say("Three."),))], slow.tool)
+    it.say("Flights?")
+    expect(it.card("Search flights")).to_contain_text("asked 1")
+    it.page.reload()
+    expect(it.card("Search flights")).to_be_visible()
+    slow.steps.release(3)
+
+    expect(it.log.get_by_text("Three.")).to_be_visible()
+    assert [turn.role for turn in it.chat.get_turns()] == ["user", "assistant"] * 2
+
+
+def test_an_answer_that_nobody_returns_to_ends_and_is_kept(talk, monkeypatch):
+    monkeypatch.setattr("ellmer_core.live.shared_conversation.REJOIN", 0.0)
     story = Answer((Say("Once upon a time", ("Once ", "upon ", "a ", "time")),))
     it = talk([Delivery(story, after=900, ending="stall"), Answer((Say("Fine."),))])
     it.say("A story")

@@ -1,6 +1,7 @@
 """The chat app after errors, during decisions, and its view of a conversation."""
 
 import re
+import threading
 
 import pytest
 from blocks_model import blocks_model
@@ -50,8 +51,9 @@ def test_an_error_stands_in_the_conversation_until_a_retry(talk, axe, picture):
     it.say("Hi")
     trouble = it.log.get_by_role("alert")
     for _ in ("live", "again"):
-        expect(trouble).to_contain_text("The provider has a problem. Retry in a moment.")
-        expect(trouble).to_contain_text("Overloaded")
+        expect(trouble).to_contain_text("The provider is overloaded or has a problem. Nothing is lost")
+        expect(trouble.get_by_text("The provider says: Overloaded")).to_be_visible()
+        expect(trouble.get_by_text("claude-sonnet-5")).not_to_be_visible()
         expect(typed(it.page, "Hi")).to_be_visible()
         assert "Error in Chat" not in it.page.content()
         it.page.reload()
@@ -100,6 +102,9 @@ def test_two_tabs_show_one_conversation_that_can_be_undone_edited_and_begun_anew
     it.page.get_by_role("button", name="New chat").click()
     expect(other.get_by_text("Answer 2.")).to_have_count(0)
     assert it.chat.get_turns() == []
+    other.get_by_role("button", name="Undo").click()
+    expect(it.log.get_by_text("Answer 2.")).to_be_visible()
+    assert said(it) == ["One"]
 
 
 def test_escape_stops_an_answer(talk):
@@ -123,6 +128,7 @@ def test_a_lost_connection_is_said_and_comes_back_with_what_was_typed(page, serv
         page.goto(address)
         box.fill("not sent yet")
     expect(lost).to_be_visible()
+    page.keyboard.press("Enter")  # nobody is there to receive it
     expect(box).to_have_text("not sent yet")
     with server_of(ec.chat_app(chat), port=int(address.rpartition(":")[2])):
         expect(lost).to_have_count(0)
@@ -213,6 +219,35 @@ def test_calls_are_approved_edited_and_denied(talk, axe, picture):
     assert [word in str(it.chat) for word in ("approved]", 'edited to delete(path = "d")]', "denied]")] == [
         True
     ] * 3
+
+
+def test_a_call_to_decide_takes_the_focus_and_one_chord_approves_it(talk):
+    gone.clear()
+    it = talk([Answer((Say("I delete."), Call("delete", {"path": "a"}))), Answer((Say("So."),))], delete)
+    it.say("Delete it")
+    question = it.log.get_by_role("group", name="Decide: Delete file")
+    expect(question).to_be_focused()
+    expect(question).to_contain_text("This call waits for your approval.")
+    expect(question).to_contain_text("Deletes a file.")
+    it.page.keyboard.press("Control+Enter")
+    expect(it.log.get_by_text("So.")).to_be_visible()
+
+    expect(it.page.get_by_role("textbox", name="Chat message")).to_be_focused()
+    assert gone == ["a"]
+
+
+def test_a_call_to_decide_does_not_take_the_focus_from_who_is_typing(talk):
+    slow = threading.Event()
+    wait = ec.tool(lambda: slow.wait() and "ok", name="wait", description="Waits.", arguments={})
+    steps = [Answer((Say("I."), Call("wait", {}))), Answer((Say("I delete."), Call("delete", {"path": "a"})))]
+    it = talk(steps, wait, delete)
+    it.say("Delete it")
+    it.page.get_by_role("textbox", name="Chat message").press_sequentially("And then")
+    slow.set()
+    expect(it.log.get_by_role("group", name="Decide: Delete file")).to_be_visible()
+
+    expect(it.page.get_by_role("textbox", name="Chat message")).to_be_focused()
+    it.page.get_by_role("button", name="Deny").click()
 
 
 # seeing -----------------------------------------------------------------------------------------------------

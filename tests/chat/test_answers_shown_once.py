@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import ellmer_core as ec
-from ellmer_core._chat.answers import Answer, Texts
-from ellmer_core._chat.console import default_echo
+from ellmer_core._chat.answers import Answer, Texts, default_echo
 from ellmer_core.contents.content import ContentCitation, ContentText, ContentToolRequest
 from ellmer_core.contents.turns import AssistantTurn
 from ellmer_core.tool_execution import Progress
@@ -40,6 +39,7 @@ def test_what_was_written_while_it_came_is_not_shown_again_in_a_console(monkeypa
 
 
 def test_a_notebook_shows_the_last_value_of_a_cell_and_nothing_before(monkeypatch):
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=1))
     monkeypatch.setitem(sys.modules, "IPython", kernel)
 

@@ -186,3 +186,19 @@ def test_partial_turns_have_no_row(make):
         [UserTurn("a"), AssistantPartialTurn("b"), UserTurn("c"), AssistantTurn("d", tokens=Tokens(1, 2))]
     )
     assert [row["preview"] for row in chat.get_tokens()] == ["c"]
+
+
+def test_a_tool_that_replaces_another_one_is_told_in_a_warning():
+    def f(city: str) -> str:
+        """Looks a city up."""
+        return city
+
+    chat = chat_openai(model="m", api_key="k")
+    chat.register_tool(f)
+    with pytest.warns(EllmerWarning, match="The tool 'f' was registered before; the new one replaces it."):
+        chat.register_tool(f)
+
+
+def test_a_model_that_is_no_name_is_refused_by_its_own_name():
+    with pytest.raises(UsageError, match="model= is the name of a model"):
+        chat_openai(model=5, api_key="k")

@@ -8,7 +8,8 @@ from textwrap import dedent
 
 import pytest
 
-from ellmer_core._chat.console import Echo, default_echo, echo_mode
+from ellmer_core._chat.answers import default_echo, echo_mode
+from ellmer_core._chat.console import Echo
 from ellmer_core.contents.content import (
     ContentImageInline,
     ContentText,
@@ -153,10 +154,11 @@ def test_the_default_is_silence_inside_functions():
     assert default_echo(1) == "none"
 
 
-def test_the_default_at_the_top_level_of_a_script_is_the_answer(tmp_path):
+def test_a_script_prints_only_what_it_prints_itself_and_a_console_shows_the_answer(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         dedent("""
+        import sys
         from ellmer_core.providers._construction import chat
         from ellmer_core.providers.openai import chat_openai
 
@@ -165,8 +167,10 @@ def test_the_default_at_the_top_level_of_a_script_is_the_answer(tmp_path):
 
         makers = [lambda: chat_openai(model="m", api_key="k"), lambda: chat("openai/m", api_key="k")]
         print(chat_openai(model="m", api_key="k").echo, chat("openai/m", api_key="k").echo)
+        sys.ps1 = ">>> "  # what a console has
+        print(chat_openai(model="m", api_key="k").echo, chat("openai/m", api_key="k").echo)
         print([inside(make).echo for make in makers])
         """)
     )
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert run.stdout == "output output\n['none', 'none']\n"
+    assert run.stdout == "none none\noutput output\n['none', 'none']\n"

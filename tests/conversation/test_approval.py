@@ -81,7 +81,7 @@ def test_a_destructive_tool_is_asked_about_where_somebody_is(chat):
     asked = []
     destroys = ec.tool(lambda path: ran.append(path) or "gone", name="remove", description="Removes.",
                        arguments={"path": str}, annotations=ec.tool_annotations(destructive_hint=True))  # fmt: skip
-    chat.register_tool(destroys)
+    chat.set_tools([destroys])
     with deciding(lambda request: asked.append(request.name) or Decision(approved=True)):
         chat.chat("Remove a")
 

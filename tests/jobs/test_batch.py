@@ -94,7 +94,7 @@ def ways(server):
 def test_a_batch_is_handed_in_waited_for_and_collected_by_name(api, server, say, path):
     say(*api.submitted(), api.working(), api.working(), *api.finished({"chat-1": "6", "chat-0": "4"}))
     slept = []
-    chat = chat_of(api, server, params={"temperature": 0.5})
+    chat = chat_of(api, server, params={"max_tokens": 77})
     chat.set_turns([UserTurn("Hi"), AssistantTurn("Hello.")])
 
     chats = batch_chat(chat, PROMPTS, path, sleep=slept.append)
@@ -330,7 +330,7 @@ def test_a_file_of_other_prompts_is_refused(server, say, path):
 
 
 def _changed(server):
-    chat = chat_of(Anthropic(), server, params={"top_k": 3})
+    chat = chat_of(Anthropic(), server, params={"max_tokens": 3})
     chat.set_turns([UserTurn("Hi"), AssistantTurn("Hello.")])
     return chat
 

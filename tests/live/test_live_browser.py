@@ -1,6 +1,7 @@
 """The clients that may use the chat app, and the users' attachments."""
 
 import asyncio
+import re
 import socket
 from base64 import b64encode
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ import pytest
 
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 from ellmer_core import ContentImageInline, ContentPDF, ContentText, UsageError, chat_openai, live_browser
-from ellmer_core.live.browser import OnlyFromHere
+from ellmer_core.live.browser import OnlyFromHere, origins
 from ellmer_core.live.page import attached
 
 
@@ -71,6 +72,26 @@ def test_what_people_attach_is_content(mime, name, content):
 
     assert attached(file) == content
     assert name in str(getattr(attached(file), "extra", "")) or not isinstance(content, ContentImageInline)
+
+
+@pytest.mark.parametrize("data", [b"a\0b", b"\xff\xfe"], ids=["a zero byte", "no UTF-8"])
+def test_a_file_that_is_neither_media_nor_text_is_refused(data):
+    url = f"data:application/octet-stream;base64,{b64encode(data).decode()}"
+    file = SimpleNamespace(mime="application/octet-stream", name="a.bin", data_url=url)
+
+    with pytest.raises(UsageError, match=re.escape("a.bin is not an image, a PDF or text.")):
+        attached(file)
+
+
+def test_hosts_of_images_are_origins():
+    hosts = ["images.example.com", "http://127.0.0.1:8080", "https://a.test"]
+    assert origins(hosts) == ["https://images.example.com", *hosts[1:]]
+
+
+@pytest.mark.parametrize("host", ["a.test/cats", "ftp://a.test", "a b", "", "me@a.test"])
+def test_what_is_no_host_of_images_is_refused(host):
+    with pytest.raises(UsageError, match="image_hosts="):
+        origins([host])
 
 
 def test_a_port_that_is_taken_is_named():

@@ -6,15 +6,18 @@ import io
 import os
 import re
 import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("prompt_toolkit", reason="The console is an extra: ellmer-core[console].")
+pyte = pytest.importorskip("pyte", reason="A terminal in memory is needed: pip install pyte.")
 pexpect = pytest.importorskip("pexpect", reason="A terminal is needed: pip install pexpect.")
 from rich.console import Console
 
 from ellmer_core import ContentText, ContentThinking, ContentToolRequest, ContentToolResult, tool
-from ellmer_core.live.console import Screen, talk
+from ellmer_core.live.console import Screen, Suggested, _kept, talk
 
 READY = re.escape("\x1b[?2004h")  # the prompt takes input
 CHILD = """
@@ -118,6 +121,48 @@ def test_an_interrupt_at_any_time_ends_the_answer_and_not_the_program(monkeypatc
 # The screen -------------------------------------------------------------------------------------------------
 
 
+class Terminal(io.StringIO):
+    """A terminal in memory. After each write it counts how often each line such as `mark 1.` stands there."""
+
+    def __init__(self, height):
+        super().__init__()
+        self.screen = pyte.HistoryScreen(60, height, history=1000)
+        self.stream = pyte.Stream(self.screen)
+        self.most = Counter()
+
+    def lines(self):
+        gone = ("".join(row[x].data for x in range(60)) for row in self.screen.history.top)
+        return [line.strip() for line in (*gone, *self.screen.display)]
+
+    def write(self, text):
+        self.stream.feed(text.replace("\n", "\r\n"))
+        self.most |= Counter(line for line in self.lines() if re.search(r"mark \w+\.$", line))
+        return len(text)
+
+    def screen_of_a_chat(self):
+        height = self.screen.lines
+        return Screen(None, Console(file=self, width=60, height=height, force_terminal=True))
+
+
+MARKS = [f"mark {n}." for n in range(14)]
+CODE = "\n".join(
+    ["Here:", "", "```", *MARKS, "```", "", "And", "more.", "", "- mark a.", "- mark b.", "", "End."]
+)
+
+
+@pytest.mark.parametrize("height", [10, 30])
+@pytest.mark.parametrize("size", [5, 40])
+def test_nothing_stands_twice_on_the_screen_at_any_time(height, size):
+    terminal = Terminal(height)
+    it = terminal.screen_of_a_chat()
+    for start in range(0, len(CODE), size):
+        it.show(ContentText(CODE[start : start + size]))
+        it.live.refresh()
+    it.finish()
+
+    assert terminal.most == dict.fromkeys([*MARKS, "• mark a.", "• mark b."], 1)
+
+
 def screen():
     return Screen(None, Console(file=io.StringIO(), width=60, force_terminal=False))
 
@@ -166,13 +211,15 @@ def test_a_thought_is_folded_when_it_is_whole():
 
 
 def test_a_long_answer_scrolls_as_it_comes():
-    it = Screen(None, Console(file=io.StringIO(), width=60, height=10, force_terminal=True))
+    terminal = Terminal(10)
+    it = terminal.screen_of_a_chat()
     for number in range(30):
-        it.show(ContentText(f"Paragraph {number}.\n\n"))
-    before = it.console.file.getvalue()
+        it.show(ContentText(f"mark {number}.\n\n"))
+    before = terminal.lines()
+    it.finish()
 
-    assert all(f"Paragraph {number}." in before for number in range(29))
-    assert written(it).count("Paragraph 3.") == 1
+    assert [line for line in before if line][:29] == [f"mark {number}." for number in range(29)]
+    assert set(terminal.most.values()) == {1}
 
 
 def test_of_a_long_block_the_end_is_seen():
@@ -194,6 +241,88 @@ def test_an_unknown_command_gets_help_and_a_path_is_said():
 
     assert "There is no /foo. Enter sends" in " ".join(written(it).split())
     assert said == ["/etc/hosts is what?"]
+
+
+# Commands ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def talked(tmp_path):
+    from ellmer_core import AssistantTurn, Tokens, UserTurn, chat_openai
+
+    chat = chat_openai(model="gpt-4.1", api_key="any")
+    chat.set_turns(
+        [
+            UserTurn("First\nthing"),
+            AssistantTurn("One.", tokens=Tokens(5, 1)),
+            UserTurn("Second"),
+            AssistantTurn("Two.", tokens=Tokens(9, 1)),
+        ]
+    )
+    return Screen(chat, Console(file=io.StringIO(), width=100, force_terminal=False))
+
+
+def test_undo_removes_the_last_message_and_its_answer(talked):
+    for _ in range(3):
+        talked.take("/undo")
+
+    assert talked.chat.get_turns() == []
+    shown = written(talked)
+    assert "answer: Second" in shown
+    assert "answer: First" in shown
+    assert "There is no message to remove." in shown
+
+
+def test_save_writes_a_page_and_never_replaces_one(talked, tmp_path):
+    path = tmp_path / "a chat.html"
+    for _ in range(2):
+        talked.take(f"/save {path}")
+    talked.take("/save")
+    talked.take("/save chat.pdf")
+
+    assert "Second" in path.read_text(encoding="utf-8")
+    shown = " ".join(written(talked).split())
+    assert "exists" in shown
+    assert "For example: /save chat.html" in shown
+    assert "not '.pdf'" in shown
+
+
+def test_model_shows_and_changes_the_model_and_cost_shows_the_tokens(talked):
+    talked.take("/model")
+    talked.take("/model gpt-5.6")
+    talked.take("/cost")
+    talked.take("/help")
+
+    shown = written(talked)
+    assert shown.index("The model is gpt-4.1.") < shown.index("The model is gpt-5.6.")
+    assert "tokens=14/2" in shown
+    assert "/undo   removes your last message" in shown
+    assert talked.chat.get_model() == "gpt-5.6"
+
+
+def test_tab_completes_commands_and_what_the_last_answer_suggested():
+    it = screen()
+    it.show(
+        ContentText('Try <span class="suggestion">Say hello</span> or <span class="suggestion">Stop</span>.')
+    )
+    it.finish()
+    completer = Suggested(it.suggestions)
+
+    def completed(typed):
+        return [c.text for c in completer.get_completions(SimpleNamespace(text=typed), None)]
+
+    assert completed("") == ["Say hello", "Stop"]
+    assert completed("sa") == ["Say hello"]
+    assert completed("/mo") == ["/model"]
+
+
+def test_what_was_typed_is_kept_between_runs_on_request(tmp_path):
+    path = tmp_path / "kept" / "history"
+    _kept(path).store_string("hello\nthere")
+
+    assert list(_kept(path).load_history_strings()) == ["hello\nthere"]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(_kept(None).load_history_strings()) == []
 
 
 def test_a_suggestion_is_no_stray_line():

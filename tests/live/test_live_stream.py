@@ -13,7 +13,7 @@ import ellmer_core as ec
 from ellmer_conformance.scenarios.script import Answer, Call, Say, Script
 from ellmer_conformance.server.strict_server import StrictServer
 from ellmer_core.contents.content import ContentText
-from ellmer_core.live.stream_to_shinychat import Said, Words
+from ellmer_core.live.stream_to_shinychat import ToolProgress, Words
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def said(monkeypatch):
     async def tell(self):
         said.append((self.call, self.text))
 
-    monkeypatch.setattr(Said, "tell", tell)
+    monkeypatch.setattr(ToolProgress, "tell", tell)
     return said
 
 
@@ -155,7 +155,7 @@ def test_what_was_never_called_is_marked_when_the_stream_is_stopped(talk, said):
 def test_an_error_ends_the_stream_and_is_raised(talk, said):
     it = talk([], search)
 
-    with pytest.raises(ec.BadRequestError, match="Could not process image"):
+    with pytest.raises(ec.BadRequestError, match="invalid base64 data"):
         collected(ec.shinychat_stream(it.chat, ec.ContentImageInline("image/png", "no base64!")))
 
 

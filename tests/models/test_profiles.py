@@ -15,8 +15,9 @@ from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
 from ellmer_core.providers.cerebras import Cerebras
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.groq import chat_groq
+from ellmer_core.providers.moonshot import chat_moonshot
 from ellmer_core.providers.openai import OpenAI, chat_openai
-from ellmer_core.providers.openai_completions import OpenAICompletions
+from ellmer_core.providers.openai_completions import OpenAICompletions, chat_openai_completions
 from ellmer_core.providers.qwen import Qwen
 from ellmer_core.providers.together import Together
 from ellmer_core.wire.interfaces import Profile, params
@@ -91,7 +92,7 @@ def test_one_warning_at_the_line_of_the_caller_names_model_and_parameters():
 
 def test_what_was_left_out_comes_back_with_a_model_that_takes_it():
     with pytest.warns(EllmerWarning, match="temperature is left out"):
-        chat = claude(params=params(temperature=0.2))
+        chat = claude(params=params(temperature=0.2), api_version="2023-06-01")
     chat.set_model("claude-haiku-4-5")
     assert sent(chat)["temperature"] == 0.2
     assert sent(chat.fork()) == sent(chat)
@@ -101,7 +102,8 @@ def test_what_was_left_out_comes_back_with_a_model_that_takes_it():
 
 
 def test_a_profile_of_the_caller_s_own():
-    chat = claude(params=params(temperature=0.2), profile={"refuses": (), "refuses_thinking": ()})
+    takes = {"refuses": (), "refuses_thinking": (), "gone": ()}
+    chat = claude(params=params(temperature=0.2), profile=takes)
     assert sent(chat)["temperature"] == 0.2
     assert chat.profile.efforts
     assert claude(profile=Profile()).profile == Profile()
@@ -157,6 +159,8 @@ def test_thinking_at_claude(model, setting, said):
             {"thinkingConfig": {"thinkingLevel": "high", "includeThoughts": True}},
         ),
         (chat_groq, "openai/gpt-oss-120b", "medium", "reasoning_effort", "medium"),
+        (chat_moonshot, "kimi-k2.5", "high", "thinking", {"type": "enabled"}),
+        (chat_moonshot, "kimi-k2.5", "off", "thinking", {"type": "disabled"}),
     ],
 )
 def test_thinking_elsewhere(make, model, setting, place, said):
@@ -242,3 +246,29 @@ def test_images_are_refused_where_the_model_reads_none(wire, model, reads):
     image = ContentImageInline("image/png", "iVBORw0KGgo=")
 
     assert bool(replace(chat, profile=profile_of(chat)).objection(image)) is not reads
+
+
+# --- versions of an API ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-4-6", "claude-haiku-4-5"])
+def test_the_newest_version_has_no_temperature_and_an_older_one_keeps_it(model):
+    with pytest.warns(EllmerWarning, match="temperature is left out, because version 2026-10-21 of the API"):
+        newest = claude(model=model, params=params(temperature=0.2))
+    assert newest.wire.request(ASK).headers["anthropic-version"] == "2026-10-21"
+    assert "temperature" not in sent(newest)
+    for older in ({"api_version": "2023-06-01"}, {"api_headers": {"anthropic-version": "2023-06-01"}}):
+        chat = claude(model=model, params=params(temperature=0.2), **older)
+        assert chat.wire.request(ASK).headers["anthropic-version"] == "2023-06-01"
+        assert sent(chat)["temperature"] == 0.2
+
+
+def test_a_tool_that_chat_completions_does_not_take_is_sent_to_responses():
+    def add(x: int, y: int) -> int:
+        """Adds."""
+        return x + y
+
+    chat = chat_openai_completions(model="gpt-6-astra", api_key="k")
+    chat.register_tool(add)
+    with pytest.raises(UsageError, match=r"does not support tools: .* add .*use chat_openai\(\)"):
+        chat.chat("2 + 3?")

@@ -99,7 +99,8 @@ def test_posit_has_claude_over_one_format_and_all_others_over_another():
     assert (claude.name, other.name) == ("anthropic", "openai-chat")
     assert claude.headers() == {"anthropic-version": "2023-06-01", "authorization": "Bearer k"}
     assert other.request([UserTurn("Hi")]).url == "https://gateway.posit.ai/openai/v1/chat/completions"
-    assert claude.profile == made("anthropic/claude-opus-5", api_key="k").profile
+    older = made("anthropic/claude-opus-5", api_key="k", api_version="2023-06-01")
+    assert claude.profile == older.profile
 
 
 def test_portkey_has_a_header_of_its_own():

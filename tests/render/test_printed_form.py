@@ -127,7 +127,7 @@ def test_every_form_is_documented():
 # a real chat ------------------------------------------------------------------------------------------------
 
 
-def test_the_figures_of_a_real_chat_negative_ones_included():
+def test_the_figures_of_a_real_chat_have_no_negative_ones():
     first, second = "call_jjoIvBbPW336sG0FWh6U9b5U", "call_M2b8yTCopQZWj0HyA5zVT0d1"
     turns = [
         UserTurn("Get a random cat image and describe what the cat is feeling."),
@@ -147,18 +147,18 @@ def test_the_figures_of_a_real_chat_negative_ones_included():
 Get a random cat image and describe what the cat is feeling.
 ── assistant [281] ─────────────────────────────────────────────────────────────
 [tool request (call_jjoIvBbPW336sG0FWh6U9b5U)]: get_cat_image(n_images = 1)
-── user [-62] ──────────────────────────────────────────────────────────────────
+── user ────────────────────────────────────────────────────────────────────────
 [tool result  (call_jjoIvBbPW336sG0FWh6U9b5U)]: [see below]
 <content tool-call-id="call_jjoIvBbPW336sG0FWh6U9b5U">
 [inline image]
 </content>
 ── assistant [624] ─────────────────────────────────────────────────────────────
 The cat looks curious.
-── user [-497] ─────────────────────────────────────────────────────────────────
+── user ────────────────────────────────────────────────────────────────────────
 Get 2 random cat images and describe what the cats are feeling.
 ── assistant [346] ─────────────────────────────────────────────────────────────
 [tool request (call_M2b8yTCopQZWj0HyA5zVT0d1)]: get_cat_image(n_images = 2)
-── user [-27] ──────────────────────────────────────────────────────────────────
+── user ────────────────────────────────────────────────────────────────────────
 [tool result  (call_M2b8yTCopQZWj0HyA5zVT0d1)]: ["[see below: item 1]","[see below: item 2]"]
 <content tool-call-id="call_M2b8yTCopQZWj0HyA5zVT0d1" item="1">
 [inline image]

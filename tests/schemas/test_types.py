@@ -219,3 +219,10 @@ def test_a_type_that_refers_to_itself_is_defined_once_for_the_whole_schema():
     assert sent["properties"]["first"] == {"$ref": "#/$defs/Node"}
     assert sent["properties"]["rest"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
     assert [*sent["$defs"]] == ["Node"]
+
+
+def test_required_is_true_or_false_and_a_schema_may_be_a_dictionary():
+    with pytest.raises(UsageError, match="required= is True or False, not 'no'"):
+        type_string(required="no")
+
+    assert type_from_schema({"type": "string"}).schema == type_from_schema('{"type": "string"}').schema

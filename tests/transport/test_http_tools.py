@@ -65,7 +65,7 @@ def test_async_tools_and_callbacks_in_a_blocking_chat_are_a_clear_error(server, 
     async def tool():
         return "later"
 
-    chat.register_tool(named_tool(tool, "a"))
+    chat.set_tools([named_tool(tool, "a")])
     server.answers(reply([calls("a")]))
     with pytest.raises(AsyncToolError, match="chat_async"):
         chat.chat("Hi")

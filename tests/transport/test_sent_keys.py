@@ -3,6 +3,7 @@
 import json
 import traceback
 from base64 import b64encode, urlsafe_b64encode
+from itertools import pairwise
 from urllib.parse import quote
 
 import httpx
@@ -126,3 +127,39 @@ def test_a_dummy_key_is_a_word_in_answers():
 @given(st.binary(max_size=200), st.booleans())
 def test_no_bytes_crash_it(body, failed):
     assert SentKeys(BEARER).hidden_in_body(body, failed=failed) == body
+
+
+def streamed_text(pieces):
+    """Returns the text of a stream with these pieces, what was yielded, and the saved chat."""
+    deltas = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    events = [*deltas, {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
+    chat = answering(lambda _: httpx.Response(200, headers=SSE, text=body))
+    yielded = list(chat.stream("Hi"))
+    return chat.last_turn().text, "".join(yielded), json.dumps(chat.record())
+
+
+FORMS = {"as it is": KEY, "in hexadecimal": KEY.encode().hex(), "in Base64": b64encode(KEY.encode()).decode()}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_a_key_in_two_deltas_is_replaced(form):
+    for place in range(4, len(form)):
+        for told in streamed_text(["Your key is ", form[:place], form[place:] + ", isn't it?"]):
+            assert form not in told
+            assert form[:8] not in told
+            assert f"Your key is {HIDDEN}" in told
+
+
+@given(st.lists(st.integers(4, len(KEY) - 1), max_size=4))
+def test_a_key_in_more_deltas_is_replaced(places):
+    cuts = [0, *sorted(set(places)), len(KEY)]
+    pieces = [KEY[start:end] for start, end in pairwise(cuts)]
+    text, yielded, _ = streamed_text(["x ", *pieces, " y"])
+    assert (text, yielded) == (f"x {HIDDEN} y",) * 2
+
+
+def test_the_beginning_of_a_key_that_does_not_go_on_is_text():
+    for pieces in (["a sk-p", "et"], ["a sk-proj-"], ["sk-pro", "", "j-"], ["in sk-p", "roj-X"]):
+        text, yielded, _ = streamed_text(pieces)
+        assert text == yielded == "".join(pieces)

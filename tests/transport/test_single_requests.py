@@ -33,7 +33,7 @@ def add(a: int, b: int) -> int:
 
 def chat_with_history(make, server):
     chat = make(
-        "Be brief.", model="m", api_key="k", base_url=server.url, max_tries=1, params={"temperature": 0.5}
+        "Be brief.", model="m", api_key="k", base_url=server.url, max_tries=1, params={"max_tokens": 50}
     )
     chat.register_tool(add)
     chat.set_turns([UserTurn("Hi"), AssistantTurn([ContentToolRequest("c1", "add", {"a": 1, "b": 2})])])

@@ -22,6 +22,7 @@ from ellmer_core.errors import ContentError, ProviderError, UsageError
 from ellmer_core.providers.ollama import chat_ollama
 from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic
+from ellmer_core.wire.ollama.from_wire import OllamaMerger
 from ellmer_core.wire.ollama.to_wire import OllamaChat
 
 WIRE = OllamaChat(model="qwen3")
@@ -251,3 +252,13 @@ def test_the_cloud_wants_a_key(monkeypatch):
 def test_a_model_must_be_named():
     with pytest.raises(UsageError, match="give model="):
         chat_ollama()
+
+
+def test_the_arguments_of_a_call_are_there_while_the_answer_arrives():
+    merger = OllamaMerger()
+    for title in ("It", "Other"):
+        call = {"function": {"name": "give_structured_data", "arguments": {"title": title}}}
+        merger.add({"message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False})
+
+    assert list(merger.call_arguments("give_structured_data")) == ['{"title":"It"}']
+    assert list(merger.call_arguments("other")) == []

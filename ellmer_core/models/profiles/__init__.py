@@ -1,6 +1,7 @@
 """The tables of model capabilities, and the profile of a model from them.
 
-Every row names providers, a pattern of model names and its source. Matching rows are applied in order, so that a
+Every row names providers, a pattern of model names and its source, and may name a wire format and a pattern of API
+versions. Matching rows are applied in order, so that a
 later one has priority. An unknown model gets the general rows of its provider.
 """
 
@@ -24,7 +25,7 @@ FILES = (anthropic, bedrock, google, hosts, openai, others)
 
 def profile_of(wire: Wire) -> Profile:
     """Returns the tables' profile of the wire's model."""
-    return _profile(wire.provider, wire.name, wire.model)
+    return _profile(wire.provider, wire.name, wire.model, wire.version)
 
 
 @cache
@@ -32,17 +33,18 @@ def rows(provider: str = "") -> tuple[dict[str, Any], ...]:
     """Returns all rows, file by file, or those that name the provider."""
     found = [row for file in FILES for row in file.ROWS if not provider or provider in row["provider"]]
     for row in found:
-        if wrong := row.keys() - _KEYS - {"provider", "format", "model", "source"}:
+        if wrong := row.keys() - _KEYS - {"provider", "format", "model", "version", "source"}:
             raise UsageError(f"A profile has no {', '.join(sorted(wrong))}: {row['source']}")
     return tuple(found)
 
 
 @cache
-def _profile(provider: str, format: str, model: str) -> Profile:
+def _profile(provider: str, format: str, model: str, version: str) -> Profile:
     facts: dict[str, Any] = {}
     sources: list[str] = []
     for row in rows(provider):
         here = provider in row["provider"] and row.get("format", format) == format
+        here = here and re.search(row.get("version", ""), version) is not None
         if here and re.search(row["model"], model, re.IGNORECASE):
             facts |= {key: _frozen(value) for key, value in row.items() if key in _KEYS}
             sources.append(row["source"])

@@ -42,6 +42,13 @@ ROWS: list[dict[str, Any]] = [
         },
         "source": "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html",
     },
+    {
+        "provider": ["Anthropic"],
+        "model": "",
+        "version": r"^202[6-9]-|^20[3-9]\d-",
+        "gone": ["temperature", "top_p", "top_k"],
+        "source": "https://platform.claude.com/docs/en/api/migration-2026-10-21",
+    },
     # They hide their thoughts unless a request asks to see them, as at Anthropic.
     {
         "provider": ["AWS/Bedrock"],

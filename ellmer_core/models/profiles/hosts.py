@@ -82,6 +82,18 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://openrouter.ai/docs/features/tool-calling",
     },
     {
+        "provider": ["OpenRouter"],
+        "model": "^perplexity/",
+        "tools": False,
+        "source": "https://github.com/home-assistant/home-assistant.io/issues/41145",
+    },
+    {
+        "provider": ["OpenRouter"],
+        "model": "llama-guard-4",
+        "tools": False,
+        "source": "https://github.com/Kilo-Org/kilocode/issues/9006",
+    },
+    {
         "provider": ["Together AI"],
         "model": "cogito|trinity|rnj|Qwen3-235B|Llama-[23](?!.*Vision)|Mixtral|Mistral-7B|gpt-oss",
         "images": [],

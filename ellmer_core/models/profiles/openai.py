@@ -79,6 +79,7 @@ ROWS: list[dict[str, Any]] = [
         "format": "openai-chat",
         "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
         "tools": False,
+        "instead": "Over the Responses API, the model calls tools: use chat_openai().",
         "with_tools": {},
         "source": "https://developers.openai.com/api/docs/guides/deployment-checklist",
     },

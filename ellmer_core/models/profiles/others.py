@@ -281,7 +281,7 @@ ROWS += [
     },
     {
         "provider": ["Groq"],
-        "model": "llama-4|vision|llava",
+        "model": "llama-4|llama-guard-4|vision|llava",
         "images": ["image/png", "image/jpeg", "image/gif", "image/webp"],
         "source": "https://console.groq.com/docs/vision",
     },
@@ -293,7 +293,7 @@ ROWS += [
     },
     {
         "provider": ["Groq"],
-        "model": "guard|compound|allam",
+        "model": "(?<!safe)guard|compound|allam",
         "tools": False,
         "source": "https://console.groq.com/docs/tool-use",
     },

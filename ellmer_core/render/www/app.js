@@ -27,11 +27,26 @@ document.addEventListener("click", (event) => {
   else ask({ do: button.dataset.ellmer });
 });
 
+// A call that waits for a decision takes the focus, unless somebody is typing. Ctrl-Enter approves it.
+let before = null; // what had the focus
+
+function takeFocus(question) {
+  question.dataset.ellmerSeen = "";
+  if (composer()?.innerText.trim() || document.activeElement?.closest("[data-ellmer-question]")) return;
+  before = document.activeElement;
+  question.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  const question = event.target.closest?.("[data-ellmer-question]");
+  if (question && event.key === "Enter" && (event.ctrlKey || event.metaKey)) decide(question, true);
+});
+
 function decide(question, approved) {
   const text = question.querySelector("textarea").value;
   const written = question.querySelector("textarea").defaultValue;
   const wrong = approved && text !== written && !isObject(text);
-  question.querySelector(".ellmer-detail").hidden = !wrong;
+  question.querySelector(".ellmer-wrong").hidden = !wrong;
   if (wrong) return;
   const edited = approved && text !== written ? { arguments: text } : {};
   ask({ do: "decide", call: question.dataset.ellmerQuestion, approved, ...edited });
@@ -123,22 +138,43 @@ window.Shiny.addCustomMessageHandler("ellmer-status", ({ text }) => {
   document.getElementById("ellmer-status").textContent = text;
 });
 window.Shiny.addCustomMessageHandler("ellmer-decided", ({ call }) => {
-  document.querySelector(`[data-ellmer-question="${CSS.escape(call)}"]`)?.remove();
+  const question = document.querySelector(`[data-ellmer-question="${CSS.escape(call)}"]`);
+  const focused = question?.contains(document.activeElement);
+  question?.remove();
+  if (focused) (before?.isConnected ? before : composer())?.focus();
 });
 
 // A connection that is lost ----------------------------------------------------------------------------------
-// The page says so and comes back when the server does, with what was typed.
+// What is typed is kept in the tab until the server received it. The page says that the connection is lost, sends
+// nothing meanwhile, and comes back when the server does.
 const DRAFT = "ellmer-draft";
+const composer = () => document.querySelector(".shiny-chat-input [contenteditable]");
 const lost = Object.assign(document.createElement("div"), {
   className: "ellmer-lost",
-  textContent: "The connection to the chat is lost. This page comes back by itself as soon as it can.",
+  textContent: "The connection to the chat is lost. This page comes back by itself as soon as it can, with what you typed.",
 });
 lost.setAttribute("role", "alert");
+
+document.addEventListener("input", (event) => {
+  if (event.target === composer()) sessionStorage.setItem(DRAFT, composer().innerText.trim());
+});
+window.Shiny.addCustomMessageHandler("ellmer-received", (_message) => sessionStorage.removeItem(DRAFT));
+
+const holdBack = (event) => {
+  if (!lost.isConnected) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+};
+document.addEventListener("click", (event) => {
+  if (event.target.closest?.(".shiny-chat-btn-send, button[data-ellmer]")) holdBack(event);
+}, { capture: true });
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && composer()?.contains(event.target)) holdBack(event);
+}, { capture: true });
 
 window.jQuery(document).on("shiny:disconnected", () => {
   if (lost.isConnected) return;
   document.body.append(lost);
-  sessionStorage.setItem(DRAFT, document.querySelector(".shiny-chat-input [contenteditable]")?.innerText.trim() ?? "");
   setInterval(async () => {
     const there = await fetch(location.href, { cache: "no-store" }).then((answer) => answer.ok, () => false);
     if (there) location.reload();
@@ -146,7 +182,6 @@ window.jQuery(document).on("shiny:disconnected", () => {
 });
 window.jQuery(document).on("shiny:sessioninitialized", () => {
   const text = sessionStorage.getItem(DRAFT);
-  sessionStorage.removeItem(DRAFT);
   if (text) ask({ do: "draft", text });
 });
 
@@ -192,6 +227,8 @@ function fold(result) {
 }
 
 new MutationObserver(() => {
+  const question = document.querySelector("[data-ellmer-question]:not([data-ellmer-seen])");
+  if (question) takeFocus(question);
   for (const message of document.querySelectorAll(".shiny-chat-user-message")) keepTyped(message);
   for (const message of document.querySelectorAll(":is(.shiny-chat-message, .shiny-chat-user-message):has(.shiny-chat-message-body > *)")) addCopy(message);
   for (const result of document.querySelectorAll(".shiny-tool-result__result pre:not(.ellmer-tall, .ellmer-whole)")) fold(result);

@@ -6,42 +6,33 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from ...errors import UsageError
-from ..batches_and_files import (
-    Batches,
-    Endpoint,
-    Steps,
-    StoredFile,
-    Uploads,
-    batch_object,
-    delete,
-    file_object,
-    form,
-    json_lines,
-    post,
-    text_field,
-    url_of,
-)
+from .. import batches_and_files as api
 from ..interfaces import Json, Request
 
 # --- batches --------------------------------------------------------------------------------------------
 
 
-class AnthropicBatches(Batches):
-    """Anthropic's batches. https://docs.claude.com/en/api/creating-message-batches"""
+class AnthropicBatches(api.Batches):
+    """Anthropic's batches, which have no place for a tag. https://docs.claude.com/en/api/creating-message-batches"""
 
-    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
+    def submit(
+        self,
+        to: api.Endpoint,
+        bodies: Mapping[str, Json],
+        tag: str,  # noqa: ARG002 - it has no place
+    ) -> api.Steps[Json]:
         requests = [{"custom_id": name, "params": body} for name, body in bodies.items()]
-        return batch_object((yield post(to, "/messages/batches", {"requests": requests})))
+        return api.batch_object((yield api.post(to, "/messages/batches", {"requests": requests})))
 
-    def poll(self, to: Endpoint, batch: Json) -> Request:
-        return to.get(url_of(to, f"/messages/batches/{batch['id']}"))
+    def poll(self, to: api.Endpoint, batch: Json) -> Request:
+        return to.get(api.url_of(to, f"/messages/batches/{batch['id']}"))
 
     def done(self, batch: Json) -> bool:
         return batch.get("processing_status") == "ended"
 
-    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:
-        lines = yield to.get(url_of(to, f"/messages/batches/{batch['id']}/results"))
-        return {line["custom_id"]: self.result(line) for line in json_lines(lines) if "custom_id" in line}
+    def results(self, to: api.Endpoint, batch: Json) -> api.Steps[dict[str, Json]]:
+        lines = yield to.get(api.url_of(to, f"/messages/batches/{batch['id']}/results"))
+        return {line["custom_id"]: self.result(line) for line in api.json_lines(lines) if "custom_id" in line}
 
     def result(self, line: Json) -> Json:
         """Converts a line of the results."""
@@ -65,17 +56,19 @@ class AnthropicBatches(Batches):
 ANTHROPIC_BETA = {"anthropic-beta": "files-api-2025-04-14"}
 
 
-class AnthropicUploads(Uploads):
+class AnthropicUploads(api.Uploads):
     """Anthropic's files, which stay until they are deleted. https://docs.claude.com/en/api/files-create"""
 
     def upload(
-        self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
-    ) -> Steps[StoredFile]:
+        self, to: api.Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
+    ) -> api.Steps[api.StoredFile]:
         if expires_in is not None:
             raise UsageError("Anthropic keeps files until they are deleted: leave expires_in out.")
-        return StoredFile(
-            text_field(file_object((yield form(to, {}, data, type, filename, ANTHROPIC_BETA))), "id")
+        return api.StoredFile(
+            api.text_field(
+                api.file_object((yield api.form(to, {}, data, type, filename, ANTHROPIC_BETA))), "id"
+            )
         )
 
-    def delete(self, to: Endpoint, uri: str) -> Request:
-        return delete(to, f"/files/{quote(uri, safe='')}", ANTHROPIC_BETA)
+    def delete(self, to: api.Endpoint, uri: str) -> Request:
+        return api.delete(to, f"/files/{quote(uri, safe='')}", ANTHROPIC_BETA)

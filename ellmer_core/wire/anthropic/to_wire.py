@@ -7,21 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
-from ...contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
 from ...schemas.json_schema import subschemas
 from ...tools.results import result_text, split
@@ -34,7 +20,6 @@ from ..shared.tool_calls import STRUCTURED
 from .from_wire import AnthropicResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -89,12 +74,19 @@ class AnthropicMessages(AnthropicResponse):
 
     base_url: str = "https://api.anthropic.com/v1"
     cache: Cache = "none"
+    api_version: str = "2026-10-21"
 
     # requests -------------------------------------------------------------------------------------------
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_cache(self.cache)
+
+    @property
+    def version(self) -> str:
+        """The version of the API: the caller's own header, or `api_version`."""
+        named = {name.lower(): value for name, value in self.api_headers.items()}
+        return named.get("anthropic-version", self.api_version)
 
     @property
     def issuer(self) -> str:
@@ -104,7 +96,7 @@ class AnthropicMessages(AnthropicResponse):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -128,7 +120,7 @@ class AnthropicMessages(AnthropicResponse):
         return request if not _names_files(turns) else replace(request, headers=_with_files(request.headers))
 
     def count_request(
-        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+        self, turns: Sequence[Turn], tools: Sequence[ours.ToolDef] = (), *, type: Type | None = None
     ) -> Request:
         request = self.asking(turns, tools, type=type)
         return replace(
@@ -138,7 +130,7 @@ class AnthropicMessages(AnthropicResponse):
     def counted(self, response: Json) -> int:
         return int(response["input_tokens"])
 
-    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+    def call_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:
         named = subschemas(schemas.json_schema(type))
         odd = [
             name for each in named for name in each.get("properties", ()) if not PLAIN_NAME.fullmatch(name)
@@ -152,7 +144,7 @@ class AnthropicMessages(AnthropicResponse):
         return {"tool_choice": {"type": "tool", "name": STRUCTURED} if alone else {"type": "any"}}
 
     def headers(self) -> dict[str, str]:
-        version = {"anthropic-version": "2023-06-01"}
+        version = {"anthropic-version": self.api_version}
         return {"x-api-key": self.credentials(), **version} if self.credentials else version
 
     def thinking(self) -> Json | None:
@@ -172,12 +164,14 @@ class AnthropicMessages(AnthropicResponse):
         """Returns the text of a system turn, which is outside the messages."""
         if not isinstance(turn, SystemTurn):
             return ""
-        return "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text.strip())
+        return "\n\n".join(
+            c.text for c in turn.contents if isinstance(c, ours.ContentText) and c.text.strip()
+        )
 
     def messages(self, turns: Sequence[Turn]) -> list[Json]:
         """Returns the messages. Neighbours of one role are joined, as the API itself would do."""
-        messages = self.kept(turns)
-        if any(issubclass(kind, ContentUnknown) for kind in kinds_not_plain(turns)):
+        messages = super().messages(turns)
+        if any(issubclass(kind, ours.ContentUnknown) for kind in kinds_not_plain(turns)):
             messages = paired(messages)
         return _without_trailing_space(joined(messages, "content", ("user", "assistant")))
 
@@ -200,22 +194,24 @@ class AnthropicMessages(AnthropicResponse):
         """
         thinks = not turn.lost
         contents = [
-            c for c in turn.contents if self.sendable(c) and (thinks or not isinstance(c, ContentThinking))
+            c
+            for c in turn.contents
+            if self.sendable(c) and (thinks or not isinstance(c, ours.ContentThinking))
         ]
         blocks = [block for c in contents if (block := self.assistant_part(c))]
         while blocks and blocks[-1].get("type") in ("thinking", "redacted_thinking"):
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
-    def sendable(self, content: Content) -> bool:
+    def sendable(self, content: ours.Content) -> bool:
         """Tells whether a content can be sent. Blank text is refused, even if the model wrote it: `text content
         blocks must contain non-whitespace text` (anthropics/claude-code#23440).
         """
-        if isinstance(content, ContentText):
+        if isinstance(content, ours.ContentText):
             return bool(content.text.strip())
         return content_parts.sendable(content, self.name)
 
-    def result(self, result: ContentToolResult) -> Json:
+    def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool_result block, with its media inside if `tool_media` is native."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
@@ -225,7 +221,7 @@ class AnthropicMessages(AnthropicResponse):
         }
         return block | {"is_error": True} if result.error is not None else block
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         return {
             "name": tool.name,
             "description": tool.description,
@@ -237,50 +233,54 @@ class AnthropicMessages(AnthropicResponse):
 
     # contents -------------------------------------------------------------------------------------------
 
-    def assistant_part(self, content: Content) -> Json | None:
+    def assistant_part(self, content: ours.Content) -> Json | None:
         """Returns a block of an assistant message; `None` for content that only another provider understands."""
         block: Json | None = None
         match content_parts.known(content, self.name):
-            case ContentText(text=text, extra=extra):
+            case ours.ContentText(text=text, extra=extra):
                 block = {"type": "text", "text": text, **_legal((self.issued(extra) or {}).get("fields", {}))}
-            case ContentThinking() as thinking:
+            case ours.ContentThinking() as thinking:
                 block = self.signed_part(thinking)
-            case ContentToolRequest() as call:
+            case ours.ContentToolRequest() as call:
                 block = self.call(call)
-            case ContentUnknown(data=data):
+            case ours.ContentUnknown(data=data):
                 block = legal(data, BLOCKS, self.name)
-            case ContentJson():
+            case ours.ContentJson():
                 block = self.content(content)
             case (
-                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+                ours.ContentImageInline()
+                | ours.ContentImageRemote()
+                | ours.ContentPDF()
+                | ours.ContentFile()
+                | ours.ContentUploaded()
             ):
                 block = {
                     "type": "text",
                     "text": content_parts.placeholder(content),
                 }  # the role takes no media
-            case ContentCitation():
+            case ours.ContentCitation():
                 raise content_parts.refused(content, self.name)
-            case ContentToolResult():
+            case ours.ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case never:
                 assert_never(never)
         return block
 
-    def signed_part(self, thinking: ContentThinking) -> Json | None:
+    def signed_part(self, thinking: ours.ContentThinking) -> Json | None:
         """Returns a thinking block unchanged. It is left out without its signature (it was cut off, or is another
         provider's) or its text, because the API refuses it. The text may be empty.
         """
         block = (self.issued(thinking.extra) or {}).get("block", {})
         return dict(block) if fits(block, BLOCKS) and (block.get("signature") or block.get("data")) else None
 
-    def file(self, file: ContentFile) -> Json | None:
+    def file(self, file: ours.ContentFile) -> Json | None:
         """Returns a text document as a document block."""
         if not file.text:
             return None
         source = {"type": "text", "media_type": "text/plain", "data": file.text}
         return {"type": "document", "source": source, "title": file.filename}
 
-    def call(self, request: ContentToolRequest) -> Json:
+    def call(self, request: ours.ContentToolRequest) -> Json:
         """Returns a tool_use block. Its input is always an object."""
         fields = _legal((self.issued(request.extra) or {}).get("fields", {}))
         call = {"type": "tool_use", "id": self.call_id(request.id), "name": request.name}
@@ -292,33 +292,33 @@ class AnthropicMessages(AnthropicResponse):
         """
         return tool_calls.legal_id(id, r"[a-zA-Z0-9_-]+")
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 block: Json = {"type": "text", "text": text}
-            case ContentFile() as file:
+            case ours.ContentFile() as file:
                 block = {"type": "text", "text": content_parts.placeholder(file)}
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 block = {"type": "text", "text": json_objects.json_text(value)}
-            case ContentImageInline(type=type, data=data):
+            case ours.ContentImageInline(type=type, data=data):
                 block = {"type": "image", "source": {"type": "base64", "media_type": type, "data": data}}
-            case ContentImageRemote(url=url):
+            case ours.ContentImageRemote(url=url):
                 block = {"type": "image", "source": {"type": "url", "url": url}}
-            case ContentPDF(type=type, data=data, filename=title):
+            case ours.ContentPDF(type=type, data=data, filename=title):
                 source = {"type": "base64", "media_type": type, "data": data}
                 block = {"type": "document", "source": source, "title": title}
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
+            case ours.ContentUploaded(uri=uri, type=type, wire=self.name):
                 kind = "image" if type.startswith("image/") else "document"
                 block = {"type": kind, "source": {"type": "file", "file_id": uri}}
-            case ContentUnknown(wire=self.name, data=data):
+            case ours.ContentUnknown(wire=self.name, data=data):
                 block = dict(data)
             case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-                | ContentCitation()
+                ours.ContentUploaded()
+                | ours.ContentUnknown()
+                | ours.ContentThinking()
+                | ours.ContentToolRequest()
+                | ours.ContentToolResult()
+                | ours.ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:
@@ -328,7 +328,7 @@ class AnthropicMessages(AnthropicResponse):
 
 def _names_files(turns: Sequence[Turn]) -> bool:
     return any(
-        isinstance(content, ContentUploaded) and content.wire == "anthropic"
+        isinstance(content, ours.ContentUploaded) and content.wire == "anthropic"
         for place in not_plain(turns)
         for content in turns[place].contents
     )

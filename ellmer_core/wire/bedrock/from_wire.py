@@ -204,20 +204,20 @@ class BedrockResponse(Wire):
         match block:
             case {"text": str(text)}:
                 content = ContentText(text)
-            case {"toolUse": {"type": "server_tool_use", "input": given} as call}:
-                whole = given if isinstance(given, dict) else {}
+            case {"toolUse": {"type": "server_tool_use", "input": input} as call}:
+                whole = input if isinstance(input, dict) else {}
                 content = provider_content(self.name, {"toolUse": {**call, "input": whole}})
             case {"toolUse": {"type": kind}} if kind not in {None, "tool_use"}:
                 pass  # the call is unknown, so it is not run
-            case {"toolUse": {"toolUseId": id, "name": name, "input": given}}:
-                content = tool_calls.call_of(id, name, given, cut=cut)
+            case {"toolUse": {"toolUseId": id, "name": name, "input": input}}:
+                content = tool_calls.call_of(id, name, input, cut=cut)
             case {"reasoningContent": dict(thought)}:
                 text = (thought.get("reasoningText") or {}).get("text") or ""
                 content = ContentThinking(text, extra=self.own(block=block))
-            case {"citationsContent": dict(said)}:
-                text = "".join(part.get("text") or "" for part in said.get("content") or ())
-                cited = bedrock_citations(said.get("citations"))
-                content = ContentText(text, extra=self.own(block=block), citations=cited)
+            case {"citationsContent": dict(cited_text)}:
+                text = "".join(part.get("text") or "" for part in cited_text.get("content") or ())
+                citations = bedrock_citations(cited_text.get("citations"))
+                content = ContentText(text, extra=self.own(block=block), citations=citations)
             case {"image": {"format": str(kind), "source": {"bytes": str(data)}}}:
                 content = ContentImageInline(f"image/{kind}", data)
         return content

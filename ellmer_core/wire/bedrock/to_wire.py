@@ -14,23 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 from urllib.parse import quote
 
-from ...contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImage,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-    is_media,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
 from ...errors import UsageError
 from ...tools.results import flatten, result_text, split
@@ -43,7 +27,6 @@ from ..shared.tool_calls import STRUCTURED
 from .from_wire import BedrockResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -61,7 +44,7 @@ class Family:
     ids: str = (
         r"[a-zA-Z0-9_-]{1,64}"  # of calls; the API also has the dot and the colon, which some models refuse
     )
-    media_in_results: tuple[type[Content], ...] = (ContentImage,)
+    media_in_results: tuple[type[ours.Content], ...] = (ours.ContentImage,)
     alone: bool = False  # a message with results holds nothing else, not even text
     status: bool = True  # a result may say whether it is an error
     json_results: bool = False  # results are objects, never text
@@ -77,7 +60,7 @@ class Family:
 
 _CLAUDE = Family(
     "anthropic",
-    media_in_results=(ContentImage, ContentPDF),
+    media_in_results=(ours.ContentImage, ours.ContentPDF),
     assistant_first=True,
     forces=True,
     caches=True,
@@ -99,10 +82,10 @@ _EFFORT = {"reasoning_effort": f"{_MORE}.reasoning_effort"}
 FAMILIES = {
     r"anthropic\.": _CLAUDE,
     r"nova": Family("nova", forces=True, caches=True, params={"top_k": f"{_MORE}.inferenceConfig.topK"}),
-    r"meta\.": Family("meta", media_in_results=(ContentImage, ContentPDF), alone=True),
+    r"meta\.": Family("meta", media_in_results=(ours.ContentImage, ours.ContentPDF), alone=True),
     r"mistral\.": Family(
         "mistral",
-        media_in_results=(ContentPDF,),
+        media_in_results=(ours.ContentPDF,),
         alone=True,
         json_results=True,
         schemas="magistral-small|ministral-3|mistral-large-3|voxtral",
@@ -134,7 +117,7 @@ def family_of(model: str) -> Family:
 
 
 #: Contents that hold no document.
-NAMELESS = frozenset({ContentText, ContentThinking, ContentToolRequest})
+NAMELESS = frozenset({ours.ContentText, ours.ContentThinking, ours.ContentToolRequest})
 
 
 def with_distinct_names(messages: list[Json]) -> list[Json]:
@@ -221,7 +204,7 @@ class Bedrock(BedrockResponse):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -267,7 +250,7 @@ class Bedrock(BedrockResponse):
         ):
             yield {"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}}
 
-    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+    def native_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:
         if not (self.family.schemas and re.search(self.family.schemas, self.model)):
             return f"{self.model} does not support structured output"
         return unfit(self.schema(type), self.family.schema_limits) or super().native_problem(type, tools)
@@ -292,16 +275,16 @@ class Bedrock(BedrockResponse):
         """Returns the messages. Neighbours of one role are joined, results first. Some models require results in a
         separate message, or a user message at the beginning; then a message of the other role is inserted.
         """
-        said = self.kept(turns)
-        messages = list(said) if alternate(said) else self.joined(said)
+        separate = super().messages(turns)
+        messages = list(separate) if alternate(separate) else self.joined(separate)
         if messages and messages[0]["role"] == "assistant" and not self.family.assistant_first:
             messages.insert(0, {"role": "user", "content": [FILLER]})
         return with_distinct_names(messages) if kinds_not_plain(turns) - NAMELESS else messages
 
-    def joined(self, said: Sequence[Json]) -> list[Json]:
+    def joined(self, separate: Sequence[Json]) -> list[Json]:
         """Returns the messages with neighbours of one role joined."""
         messages: list[Json] = []
-        for message in said:
+        for message in separate:
             self.join(messages, message)
         return messages
 
@@ -330,7 +313,7 @@ class Bedrock(BedrockResponse):
                     contents = [[*contents[0], *contents[1]]]
                 return [{"role": "user", "content": blocks} for blocks in contents if blocks]
 
-    def flat(self, contents: Sequence[Content]) -> list[Content]:
+    def flat(self, contents: Sequence[ours.Content]) -> list[ours.Content]:
         """Flattens results as the base does, but a result keeps only media that the family accepts in results."""
         return [
             part
@@ -338,12 +321,12 @@ class Bedrock(BedrockResponse):
             for part in ([c] if self.fits(c) else flatten([c], self.namer([c])))
         ]
 
-    def fits(self, content: Content) -> bool:
+    def fits(self, content: ours.Content) -> bool:
         """Tells whether a result may keep all of its media."""
-        parts = content_parts.result_parts(content) if isinstance(content, ContentToolResult) else None
-        return all(isinstance(c, self.family.media_in_results) for c in parts or () if is_media(c))
+        parts = content_parts.result_parts(content) if isinstance(content, ours.ContentToolResult) else None
+        return all(isinstance(c, self.family.media_in_results) for c in parts or () if ours.is_media(c))
 
-    def user(self, contents: Sequence[Content]) -> list[Json]:
+    def user(self, contents: Sequence[ours.Content]) -> list[Json]:
         """Returns the blocks of a user message: `A text block must be included when using documents.`"""
         blocks = [self.content(c) for c in contents if self.sendable(c)]
         lacks_text = any("document" in b for b in blocks) and not any("text" in b for b in blocks)
@@ -354,7 +337,7 @@ class Bedrock(BedrockResponse):
         missing. Thinking at the end is left out, too, because Claude refuses it.
         """
         thinks = not turn.lost
-        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ours.ContentThinking)]
         blocks = _answering(
             [block for c in contents if self.sendable(c) and (block := self.assistant_part(c))]
         )
@@ -362,21 +345,21 @@ class Bedrock(BedrockResponse):
             blocks.pop()
         return [{"role": "assistant", "content": blocks}] if blocks else []
 
-    def sendable(self, content: Content) -> bool:
+    def sendable(self, content: ours.Content) -> bool:
         """Tells whether a content can be sent. A blank text is refused: `The text field in the ContentBlock object at
         … is blank.` A block of only citations has no such field.
         """
-        if isinstance(content, ContentText):
+        if isinstance(content, ours.ContentText):
             return bool(content.text.strip()) or self._only_sources(content)
         return content_parts.sendable(content, self.name)
 
-    def _only_sources(self, content: ContentText) -> bool:
+    def _only_sources(self, content: ours.ContentText) -> bool:
         match self.issued(content.extra):
             case {"block": {"citationsContent": {**cited}}}:
                 return not cited.get("content")
         return False
 
-    def result(self, result: ContentToolResult) -> Json:
+    def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a toolResult block, with its media inside if `tool_media` is native."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         block: Json = {
@@ -387,7 +370,7 @@ class Bedrock(BedrockResponse):
             block["status"] = "success" if result.error is None else "error"
         return {"toolResult": block}
 
-    def outcome(self, result: ContentToolResult) -> Json:
+    def outcome(self, result: ours.ContentToolResult) -> Json:
         """Returns the content of a result without media."""
         text = result_text(result)
         if not self.family.json_results:
@@ -395,7 +378,7 @@ class Bedrock(BedrockResponse):
         value = tool_calls.tool_input(text)
         return {"json": value if isinstance(value, dict) else {"result": text}}
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         """Returns a definition. A blank description is left out, because it is refused."""
         spec: Json = {"name": tool.name, "inputSchema": {"json": self.schema(tool.arguments)}}
         return {"toolSpec": {**spec, "description": tool.description} if tool.description.strip() else spec}
@@ -405,33 +388,37 @@ class Bedrock(BedrockResponse):
 
     # contents -------------------------------------------------------------------------------------------
 
-    def assistant_part(self, content: Content) -> Json | None:  # noqa: C901 - one case per class
+    def assistant_part(self, content: ours.Content) -> Json | None:  # noqa: C901 - one case per class
         """Returns a block of an assistant message, or `None` for content that only another provider or family
         understands.
         """
         block: Json | None = None
         match content_parts.known(content, self.name):
-            case ContentText(text=text, extra=extra):
+            case ours.ContentText(text=text, extra=extra):
                 own = (self.issued(extra) or {}).get("block")
                 if own and fits(own, _BLOCK):
                     block = own
                 elif text:
                     block = {"text": text}
-            case ContentThinking(extra=extra):
+            case ours.ContentThinking(extra=extra):
                 block = self.thought((self.issued(extra) or {}).get("block"))
-            case ContentToolRequest(id=id, name=name, arguments=arguments):
+            case ours.ContentToolRequest(id=id, name=name, arguments=arguments):
                 block = {"toolUse": {"toolUseId": self.call_id(id), "name": name, "input": dict(arguments)}}
-            case ContentUnknown(data=data):
+            case ours.ContentUnknown(data=data):
                 block = legal(data, _BLOCK, self.name)
-            case ContentJson():
+            case ours.ContentJson():
                 block = self.content(content)
             case (
-                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+                ours.ContentImageInline()
+                | ours.ContentImageRemote()
+                | ours.ContentPDF()
+                | ours.ContentFile()
+                | ours.ContentUploaded()
             ):
                 block = {"text": content_parts.placeholder(content)}  # the role takes no media
-            case ContentCitation():
+            case ours.ContentCitation():
                 raise content_parts.refused(content, self.name)
-            case ContentToolResult():
+            case ours.ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
             case never:
                 assert_never(never)
@@ -441,40 +428,40 @@ class Bedrock(BedrockResponse):
         """Returns an id that the family takes. Kimi's own are `functions.add:0`."""
         return tool_calls.legal_id(id, family_of(self.model).ids)
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 block: Json = {"text": text}
-            case ContentFile() as file:
+            case ours.ContentFile() as file:
                 block = {"text": content_parts.placeholder(file)}
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 block = {"text": json_objects.json_text(value)}
-            case ContentImageInline(type=type, data=data):
+            case ours.ContentImageInline(type=type, data=data):
                 block = self.image(content, type, {"bytes": data})
-            case ContentImageRemote(url=url):
+            case ours.ContentImageRemote(url=url):
                 block = self.remote(content, url)
-            case ContentPDF(data=data, filename=filename):
+            case ours.ContentPDF(data=data, filename=filename):
                 block = self.document(filename, "pdf", {"bytes": data})
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
+            case ours.ContentUploaded(uri=uri, type=type, wire=self.name):
                 kind, source = uri.rpartition(".")[2], {"s3Location": {"uri": uri}}
                 picture = type.startswith("image/")
                 block = self.image(content, type, source) if picture else self.document(uri, kind, source)
-            case ContentUnknown(wire=self.name, data=data):
+            case ours.ContentUnknown(wire=self.name, data=data):
                 block = dict(data)
             case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-                | ContentCitation()
+                ours.ContentUploaded()
+                | ours.ContentUnknown()
+                | ours.ContentThinking()
+                | ours.ContentToolRequest()
+                | ours.ContentToolResult()
+                | ours.ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:
                 assert_never(never)
         return block
 
-    def file(self, file: ContentFile) -> Json | None:
+    def file(self, file: ours.ContentFile) -> Json | None:
         """Returns documents and videos of the formats that Converse supports (DocumentFormat, VideoFormat).
 
         Among the known families, only Amazon's own takes videos.
@@ -495,7 +482,7 @@ class Bedrock(BedrockResponse):
         unsigned = "reasoningText" in reasoning and not reasoning["reasoningText"].get("signature")
         return None if unsigned and family_of(self.model).signed_thoughts else block
 
-    def remote(self, content: Content, url: str) -> Json:
+    def remote(self, content: ours.Content, url: str) -> Json:
         """Returns an image by URL. Only images in S3 are downloaded."""
         if url.startswith("s3://"):
             return self.image(content, url.rpartition(".")[2], {"s3Location": {"uri": url}})
@@ -503,7 +490,7 @@ class Bedrock(BedrockResponse):
             content, self.name, f"Bedrock does not fetch URLs; send the bytes of {url} instead"
         )
 
-    def image(self, content: Content, type: str, source: Json) -> Json:
+    def image(self, content: ours.Content, type: str, source: Json) -> Json:
         """Returns an image block."""
         kind = type.lower().removeprefix("image/").replace("jpg", "jpeg")
         if kind not in {"png", "jpeg", "gif", "webp"}:

@@ -7,14 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ...contents.content import (
-    Content,
-    ContentFile,
-    ContentImage,
-    ContentImageRemote,
-    ContentPDF,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import Turn
 from ..interfaces import Json, Request, SchemaLimits, Supports
 from ..openai_chat.to_wire import OpenAIChat
@@ -24,7 +17,6 @@ from ..shared.schemas import COHERE_LIMITS
 from .from_wire import CohereResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -86,7 +78,7 @@ class CohereChat(CohereResponse, OpenAIChat):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -100,7 +92,7 @@ class CohereChat(CohereResponse, OpenAIChat):
             body["thinking"] = {"type": "enabled"}
         return self.post(f"{self.base_url.rstrip('/')}/chat", body, stream=stream)
 
-    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+    def native_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:
         """Returns the problem of a schema with tools: it is "not supported when used in combinations with" tools."""
         return "it takes a schema or tools, not both" if tools else super().native_problem(type, tools)
 
@@ -108,9 +100,11 @@ class CohereChat(CohereResponse, OpenAIChat):
         return {"tool_choice": "REQUIRED"}
 
     def refuses(self, value: object) -> bool:
-        return super().refuses(value) or (isinstance(value, ContentImage) and bool(BLIND.match(self.model)))
+        return super().refuses(value) or (
+            isinstance(value, ours.ContentImage) and bool(BLIND.match(self.model))
+        )
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         schema = self.schema(tool.arguments)
         function = {"name": tool.name, "description": tool.description, "parameters": schema}
         return {"type": "function", "function": function}
@@ -122,7 +116,7 @@ class CohereChat(CohereResponse, OpenAIChat):
 
     returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "thinking": {"thinking": str}})
 
-    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
+    def file(self, file: ours.ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
         """Returns the text of documents. This format has neither audio nor documents."""
         return None
 
@@ -130,18 +124,18 @@ class CohereChat(CohereResponse, OpenAIChat):
         """Returns the id unchanged. Any id is valid, and citations refer to results by it."""
         return id
 
-    def fields(self, content: Content) -> Json:
+    def fields(self, content: ours.Content) -> Json:
         """Returns the fields of Chat Completions, with the citations that the API accepts back."""
         fields = super().fields(content)
         if citations := fitting(fields.pop("citations", None), _CITATION):
             fields["citations"] = citations
         return fields
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content:
-            case ContentImageRemote(url=url, detail=detail):
+            case ours.ContentImageRemote(url=url, detail=detail):
                 return {"type": "image_url", "image_url": {"url": url, "detail": detail or "auto"}}
-            case ContentPDF() | ContentUploaded():
+            case ours.ContentPDF() | ours.ContentUploaded():
                 raise content_parts.refused(content, self.name)
             case _:
                 return super().content(content)

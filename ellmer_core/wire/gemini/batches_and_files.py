@@ -9,46 +9,43 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from ...errors import BadRequestError, UsageError
-from ..batches_and_files import (
-    SAFE,
-    Batches,
-    Endpoint,
-    Steps,
-    StoredFile,
-    Uploads,
-    batch_object,
-    boundary,
-    delete,
-    file_object,
-    key_headers,
-    post,
-    text_field,
-    url_of,
-)
+from .. import batches_and_files as api
 from ..interfaces import Json, Request
 from ..shared.json_objects import json_text
 
 # --- batches --------------------------------------------------------------------------------------------
 
 
-class GeminiBatches(Batches):
+class GeminiBatches(api.Batches):
     """Gemini's batches, with requests and answers inside the batch object.
     https://ai.google.dev/gemini-api/docs/batch-api
     """
 
     LARGEST = 20_000_000  # bytes of a batch whose requests are not in a file
 
-    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
+    def submit(self, to: api.Endpoint, bodies: Mapping[str, Json], tag: str) -> api.Steps[Json]:
         requests = [{"request": body, "metadata": {"key": name}} for name, body in bodies.items()]
-        batch = {"batch": {"displayName": "ellmer-core", "inputConfig": {"requests": {"requests": requests}}}}
+        batch = {"batch": {"displayName": tag, "inputConfig": {"requests": {"requests": requests}}}}
         if (size := len(json_text(batch).encode())) > self.LARGEST:
             raise UsageError(
                 f"Gemini accepts {self.LARGEST} bytes in one batch, but these prompts have {size}. Use several batches."
             )
-        return batch_object((yield post(to, f"/models/{to.model}:batchGenerateContent", batch)))
+        return api.batch_object((yield api.post(to, f"/models/{to.model}:batchGenerateContent", batch)))
 
-    def poll(self, to: Endpoint, batch: Json) -> Request:
-        return to.get(url_of(to, f"/{batch['name']}"))
+    tagged = True
+
+    def find(self, to: api.Endpoint, tag: str) -> api.Steps[Json | None]:
+        """Looks at the display names. https://ai.google.dev/api/batch-mode"""
+        page = api.batch_object((yield to.get(api.url_of(to, "/batches?pageSize=100"))))
+        found = (
+            each
+            for each in api.listed(page, "operations")
+            if tag == (each.get("metadata") or {}).get("displayName")
+        )
+        return next(found, None)
+
+    def poll(self, to: api.Endpoint, batch: Json) -> Request:
+        return to.get(api.url_of(to, f"/{batch['name']}"))
 
     def done(self, batch: Json) -> bool:
         state = (batch.get("metadata") or {}).get("state", "").rpartition("_")[2]
@@ -57,7 +54,7 @@ class GeminiBatches(Batches):
             raise BadRequestError(f"The batch failed: {reason}", status=400, body=batch)
         return state == "SUCCEEDED" or bool(batch.get("done"))
 
-    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
+    def results(self, to: api.Endpoint, batch: Json) -> api.Steps[dict[str, Json]]:  # noqa: ARG002 - they came with the batch
         output = batch.get("response") or (batch.get("metadata") or {}).get("output") or {}
         answers = (output.get("inlinedResponses") or {}).get("inlinedResponses") or []
         yield from ()
@@ -74,26 +71,26 @@ class GeminiBatches(Batches):
 # --- files ----------------------------------------------------------------------------------------------
 
 
-class GeminiUploads(Uploads):
+class GeminiUploads(api.Uploads):
     """Gemini's files, which expire after 48 hours. Audio and video need time until they are ready.
     https://ai.google.dev/api/files
     """
 
     def upload(
-        self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
-    ) -> Steps[StoredFile]:
+        self, to: api.Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
+    ) -> api.Steps[api.StoredFile]:
         if expires_in is not None:
             raise UsageError("Google keeps files for 48 hours: leave expires_in out.")
-        return self.stored(file_object((yield self.multipart(to, data, type, filename))).get("file"))
+        return self.stored(api.file_object((yield self.multipart(to, data, type, filename))).get("file"))
 
-    def multipart(self, to: Endpoint, data: bytes, type: str, filename: str) -> Request:
+    def multipart(self, to: api.Endpoint, data: bytes, type: str, filename: str) -> Request:
         """Returns the file's metadata and the file as two parts of a body."""
         about = json.dumps({"file": {"mimeType": type, "displayName": filename}})
-        edge = boundary(data)
+        edge = api.boundary(data)
         head = f"--{edge}\r\nContent-Type: application/json; charset=utf-8\r\n\r\n{about}"
-        middle = f"\r\n--{edge}\r\nContent-Type: {type.translate(SAFE)}\r\n\r\n"
+        middle = f"\r\n--{edge}\r\nContent-Type: {type.translate(api.SAFE)}\r\n\r\n"
         headers = {
-            **key_headers(to),
+            **api.key_headers(to),
             "x-goog-upload-protocol": "multipart",
             "content-type": f"multipart/related; boundary={edge}",
         }
@@ -101,21 +98,23 @@ class GeminiUploads(Uploads):
         raw = (head + middle).encode() + data + f"\r\n--{edge}--\r\n".encode()
         return Request(parts._replace(path=f"/upload{parts.path}/files").geturl(), headers, {}, raw=raw)
 
-    def poll(self, to: Endpoint, uri: str) -> Request | None:
-        return to.get(url_of(to, self.path(uri)))
+    def poll(self, to: api.Endpoint, uri: str) -> Request | None:
+        return to.get(api.url_of(to, self.path(uri)))
 
-    def polled(self, body: bytes) -> StoredFile:
-        return self.stored(file_object(body))
+    def polled(self, body: bytes) -> api.StoredFile:
+        return self.stored(api.file_object(body))
 
-    def stored(self, file: Any) -> StoredFile:
+    def stored(self, file: Any) -> api.StoredFile:
         file = file if isinstance(file, dict) else {}
         if file.get("state") == "FAILED":
             raise BadRequestError("Google could not process the file.", status=400, body=file)
         created, deleted = _moment(file, "createTime"), _moment(file, "expirationTime")
-        return StoredFile(text_field(file, "uri"), created, deleted, ready=file.get("state") != "PROCESSING")
+        return api.StoredFile(
+            api.text_field(file, "uri"), created, deleted, ready=file.get("state") != "PROCESSING"
+        )
 
-    def delete(self, to: Endpoint, uri: str) -> Request:
-        return delete(to, self.path(uri))
+    def delete(self, to: api.Endpoint, uri: str) -> Request:
+        return api.delete(to, self.path(uri))
 
     def path(self, uri: str) -> str:
         """Returns the file's path at this provider. The host of the URI in an answer is ignored."""

@@ -6,14 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ...contents.content import (
-    Content,
-    ContentFile,
-    ContentImageInline,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
@@ -44,7 +37,7 @@ class GeminiMerger(Merger):
         return bool((self._top.get("promptFeedback") or {}).get("blockReason"))
 
     @sensible
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[ours.Content]:
         if not isinstance(event, dict):
             return ()
         if event.get("error"):
@@ -53,7 +46,7 @@ class GeminiMerger(Merger):
         for name, value in event.items():
             if value and name not in _FOLDED:
                 self._top[name] = value
-        shown: Sequence[Content] = ()
+        shown: Sequence[ours.Content] = ()
         for candidate in event.get("candidates") or ():
             index = candidate.get("index", 0)
             pieces = self._candidates.setdefault(index, _Candidate()).add(candidate)
@@ -79,7 +72,7 @@ class _Candidate:
         self.arguments: dict[str, list[str]] = {}  # of the first call of each tool
         self._open: _Call | None = None  # the call whose arguments are arriving
 
-    def add(self, candidate: Json) -> list[Content]:
+    def add(self, candidate: Json) -> list[ours.Content]:
         for name, value in candidate.items():
             if value and name == "citationMetadata":
                 self._cite(value)
@@ -96,7 +89,7 @@ class _Candidate:
             else:
                 citations[name] = value
 
-    def _part(self, part: Json) -> list[Content]:
+    def _part(self, part: Json) -> list[ours.Content]:
         text = part.get("text")
         if not isinstance(text, str):
             if isinstance(call := part.get("functionCall"), dict):
@@ -112,7 +105,7 @@ class _Candidate:
             self._parts.append((part, [text]))
         if not text:
             return []
-        return [ContentThinking(text) if thought else ContentText(text)]
+        return [ours.ContentThinking(text) if thought else ours.ContentText(text)]
 
     def _call(self, part: Json, call: Json) -> Json:
         """Returns the part of a call, or nothing for a piece of the call before, or of none."""
@@ -181,7 +174,9 @@ def _path(text: str) -> tuple[str | int, ...]:
 def _put(container: Any, path: tuple[str | int, ...], value: Any) -> None:
     """Puts a value at its place, and makes the objects and lists on the way."""
     for step, after in zip(path, [*path[1:], None], strict=True):
-        inner = value if after is None else [] if isinstance(after, int) else {}
+        inner = value
+        if after is not None:
+            inner = [] if isinstance(after, int) else {}
         if isinstance(container, list) and step == len(container):
             container.append(inner)
         elif isinstance(container, dict) and isinstance(step, str):
@@ -210,6 +205,9 @@ ENDINGS = Endings(
         "IMAGE_PROHIBITED_CONTENT": "content_filter",
         "IMAGE_RECITATION": "content_filter",
         "MODEL_ARMOR": "content_filter",
+        "ESCALATION": "content_filter",
+        "PUP_LIMITED_DISABLED": "content_filter",
+        "CONTINUATION": "max_tokens",  # of one request: `continuationToken` would continue it
         "LANGUAGE": "LANGUAGE",
         "OTHER": "OTHER",
         "MALFORMED_FUNCTION_CALL": "error",
@@ -272,7 +270,7 @@ class GeminiResponse(Wire):
             json=response,
         )
 
-    def part(self, part: Json, *, cut: bool) -> Content | None:
+    def part(self, part: Json, *, cut: bool) -> ours.Content | None:
         """Converts a part of the answer. Returns `None` for an empty one."""
         fields = {"thoughtSignature": part["thoughtSignature"]} if part.get("thoughtSignature") else {}
         extra = self.own(fields=fields) if fields else {}
@@ -280,17 +278,17 @@ class GeminiResponse(Wire):
             case {"functionCall": dict(call)}:
                 return self.tool_request(call, fields, cut=cut)
             case {"text": str(text), "thought": True}:
-                return ContentThinking(text, extra=extra)
+                return ours.ContentThinking(text, extra=extra)
             case {"text": ""}:  # a separate signature at the end of a stream
-                return ContentThinking("", extra=extra) if fields else None
+                return ours.ContentThinking("", extra=extra) if fields else None
             case {"text": str(text)}:
-                return ContentText(text, extra=extra)
+                return ours.ContentText(text, extra=extra)
             case {"inlineData": {"mimeType": str(type), "data": str(data)}} if type.startswith(_MEDIA):
                 return _media(type, data, extra)
             case _:
                 return content_parts.unknown(self.name, part)
 
-    def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ContentToolRequest:
+    def tool_request(self, call: Json, fields: Json, *, cut: bool) -> ours.ContentToolRequest:
         """Returns a call. A call with streamed arguments (`partialArgs`, `willContinue`) is incomplete."""
         own = ({"fields": fields} if fields else {}) | ({"id": call["id"]} if call.get("id") else {})
         return tool_calls.call_of(
@@ -311,13 +309,13 @@ class GeminiResponse(Wire):
         )
 
     def finish_reason(
-        self, candidate: Json, response: Json, contents: Sequence[Content | None]
+        self, candidate: Json, response: Json, contents: Sequence[ours.Content | None]
     ) -> str | None:
         """Returns the neutral reason. A blocked prompt has no candidate."""
         if not candidate and (response.get("promptFeedback") or {}).get("blockReason"):
             return "content_filter"
         neutral = self.endings.neutral(self.reason(candidate))
-        calls = any(isinstance(content, ContentToolRequest) for content in contents)
+        calls = any(isinstance(content, ours.ContentToolRequest) for content in contents)
         return "tool_use" if calls and neutral == "success" else neutral
 
     def reason(self, candidate: Json) -> str | None:
@@ -336,9 +334,9 @@ def _sum(*counts: Any) -> int | None:
     return sum(numbers) if numbers else None
 
 
-def _media(type: str, data: str, extra: Json) -> Content:
+def _media(type: str, data: str, extra: Json) -> ours.Content:
     """Returns an image, audio or video in the answer."""
     kind, _, form = type.partition("/")
     if kind == "image":
-        return ContentImageInline(type, data, extra=extra)
-    return ContentFile(type, data, f"answer.{form.partition(';')[0]}")
+        return ours.ContentImageInline(type, data, extra=extra)
+    return ours.ContentFile(type, data, f"answer.{form.partition(';')[0]}")

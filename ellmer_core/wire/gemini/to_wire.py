@@ -9,21 +9,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 from typing import TYPE_CHECKING, ClassVar, assert_never
 
-from ...contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
 from ...tools.results import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
@@ -34,7 +20,6 @@ from ..shared.schemas import GEMINI_LIMITS, bare_references
 from .from_wire import GeminiResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -99,7 +84,7 @@ class Gemini(GeminiResponse):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -113,13 +98,13 @@ class Gemini(GeminiResponse):
             body["generationConfig"] = config
         return self.post(self.url(stream=stream), body, stream=stream)
 
-    def tools(self, tools: Sequence[ToolDef]) -> list[Json]:
+    def tools(self, tools: Sequence[ours.ToolDef]) -> list[Json]:
         """Returns all functions in one entry, and Google's own tools in separate entries."""
-        provided = [form for tool in tools if (form := self.provided(tool))]
-        functions = [self.defined(tool) for tool in tools if not self.provided(tool)]
+        provided = [form for tool in tools if (form := tool.provided(self.name))]
+        functions = [self.keep_tool(tool, self.tool) for tool in tools if not tool.provided(self.name)]
         return [*([{"functionDeclarations": functions}] if functions else []), *provided]
 
-    def native_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+    def native_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:
         """Returns the problem of a schema with tools before Gemini 3: `Function calling with a response mime type:
         'application/json' is unsupported`. Google's own tools have the same problem.
         """
@@ -127,9 +112,9 @@ class Gemini(GeminiResponse):
             return f"{self.model} takes a schema or tools, not both"
         return super().native_problem(type, tools)
 
-    def call_problem(self, type: Type, tools: Sequence[ToolDef]) -> str | None:
+    def call_problem(self, type: Type, tools: Sequence[ours.ToolDef]) -> str | None:
         """Returns the problem of tools with a call before Gemini 3: `Tool use with function calling is unsupported`."""
-        if any(map(self.provided, tools)) and re.search("gemini-[12]", self.model):
+        if any(tool.provided(self.name) for tool in tools) and re.search("gemini-[12]", self.model):
             return f"{self.model} takes functions or Google's own tools, not both"
         return super().call_problem(type, tools)
 
@@ -137,7 +122,7 @@ class Gemini(GeminiResponse):
         return {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}
 
     def count_request(
-        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+        self, turns: Sequence[Turn], tools: Sequence[ours.ToolDef] = (), *, type: Type | None = None
     ) -> Request:
         request = self.asking(turns, tools, type=type)
         url = f"{self.base_url.rstrip('/')}/models/{self.model}:countTokens"
@@ -183,7 +168,7 @@ class Gemini(GeminiResponse):
         ordered = list(turns)
         for place in not_plain(turns[:-1]):
             ordered[place + 1] = _in_call_order(turns[place + 1], turns[place])
-        contents = joined(self.kept(ordered), "parts", ("model",))
+        contents = joined(super().messages(ordered), "parts", ("model",))
         if contents and contents[0]["role"] == "model":
             contents.insert(0, {"role": "user", "parts": [{"text": ""}]})
         return contents
@@ -206,11 +191,11 @@ class Gemini(GeminiResponse):
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the model's message as one content. Thoughts of a partial answer are left out."""
         thinks = not turn.lost
-        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ours.ContentThinking)]
         parts = [part for c in contents if (part := self.assistant_part(c))]
         return [{"role": "model", "parts": self.signed(parts)}] if parts else []
 
-    def sendable(self, content: Content) -> bool:
+    def sendable(self, content: ours.Content) -> bool:
         """Tells whether the message has content to send."""
         return content_parts.sendable(content, self.name)
 
@@ -226,32 +211,32 @@ class Gemini(GeminiResponse):
         version = re.search(r"gemini-(\d+)", self.model)
         return int(version[1]) >= 3 if version else self.model.endswith("-latest")
 
-    def namer(self, contents: Sequence[Content]) -> Callable[[ContentToolResult], str]:
+    def namer(self, contents: Sequence[ours.Content]) -> Callable[[ours.ContentToolResult], str]:
         """Returns the name of a call: the server's id, or its function's name, with a number if there are several."""
         results, _ = split(contents)
         names = [self._name(result) for result in results]
-        known = {
+        distinct = {
             id(result): f"{name} ({names[: place + 1].count(name)})" if names.count(name) > 1 else name
             for place, (result, name) in enumerate(zip(results, names, strict=True))
         }
-        return lambda result: known[id(result)]
+        return lambda result: distinct[id(result)]
 
-    def _name(self, result: ContentToolResult) -> str:
+    def _name(self, result: ours.ContentToolResult) -> str:
         request = content_parts.answered(result)
         return str(self.server_id(request).get("id") or request.name)
 
-    def result(self, result: ContentToolResult) -> Json:
+    def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a functionResponse part, with its media inside if `tool_media` is native. Its id is the server's
         own, if there is one.
         """
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
-        media = [self.content(part) for part in parts or () if not isinstance(part, ContentText)]
+        media = [self.content(part) for part in parts or () if not isinstance(part, ours.ContentText)]
         outcome = {"output" if result.error is None else "error": result_text(result)}
         response: Json = {**self.server_id(request), "name": request.name, "response": outcome}
         return {"functionResponse": response | {"parts": media} if media else response}
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         """Returns a declaration. An object without properties is refused, so a tool without arguments has no schema."""
         declaration: Json = {"name": tool.name, "description": tool.description}
         schema = self.schema(tool.arguments)
@@ -265,23 +250,23 @@ class Gemini(GeminiResponse):
 
     # contents -------------------------------------------------------------------------------------------
 
-    def server_id(self, request: ContentToolRequest) -> Json:
+    def server_id(self, request: ours.ContentToolRequest) -> Json:
         """Returns the server's id of a call, which is sent back. An id that was generated here is left out."""
         id = (self.issued(request.extra) or {}).get("id")
         return {"id": id} if id and isinstance(id, str) else {}
 
-    def signature(self, content: Content) -> Json:
+    def signature(self, content: ours.Content) -> Json:
         """Returns the signature of a part."""
         fields = (self.issued(getattr(content, "extra", {})) or {}).get("fields", {})
         return dict(fields) if fits(fields, {"thoughtSignature": str}) else {}
 
-    def file(self, file: ContentFile) -> Json | None:
+    def file(self, file: ours.ContentFile) -> Json | None:
         """Returns text, audio and video unchanged."""
         if not file.type.startswith(("text/", "audio/", "video/")):
             return None
         return {"inlineData": {"mimeType": file.type, "data": file.data}}
 
-    def signed_part(self, thinking: ContentThinking) -> Json | None:
+    def signed_part(self, thinking: ours.ContentThinking) -> Json | None:
         """Returns a thought that has a signature. Others are not needed. A thought without text arrived as empty
         text.
         """
@@ -291,68 +276,68 @@ class Gemini(GeminiResponse):
         thought = {"thought": True} if thinking.thinking else {}
         return {"text": thinking.thinking, **thought, **signature}
 
-    def assistant_part(self, content: Content) -> Json | None:  # noqa: C901 - one case per class
+    def assistant_part(self, content: ours.Content) -> Json | None:  # noqa: C901 - one case per class
         """Returns a part of the model's content, or `None` for content that only another provider understands."""
         part: Json | None = None
         signature = self.signature(content)
         match content_parts.known(content, self.name):
-            case ContentText(text=text) if text:
+            case ours.ContentText(text=text) if text:
                 part = {"text": text, **signature}
-            case ContentThinking() as thinking:
+            case ours.ContentThinking() as thinking:
                 part = self.signed_part(thinking)
-            case ContentToolRequest(name=name, arguments=arguments) as call:
+            case ours.ContentToolRequest(name=name, arguments=arguments) as call:
                 part = {
                     "functionCall": {**self.server_id(call), "name": name, "args": dict(arguments)},
                     **signature,
                 }
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+            case ours.ContentUnknown(wire=wire, data=data) if wire == self.name:
                 part = legal(data, _PART, self.name) if data else None
-            case ContentUploaded(wire=wire) if wire != self.name:
+            case ours.ContentUploaded(wire=wire) if wire != self.name:
                 part = {"text": content_parts.placeholder(content)}
-            case ContentImageInline() | ContentPDF() | ContentUploaded() | ContentJson():
+            case ours.ContentImageInline() | ours.ContentPDF() | ours.ContentUploaded() | ours.ContentJson():
                 part = {**self.content(content), **signature}
-            case ContentImageRemote() | ContentFile():
+            case ours.ContentImageRemote() | ours.ContentFile():
                 part = {"text": content_parts.placeholder(content)}
-            case ContentCitation():
+            case ours.ContentCitation():
                 raise content_parts.refused(content, self.name)
-            case ContentToolResult():
+            case ours.ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown():
+            case ours.ContentText() | ours.ContentUnknown():
                 pass
             case never:
                 assert_never(never)
         return part
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 part: Json = {"text": text}
-            case ContentFile() as file:
+            case ours.ContentFile() as file:
                 part = {"text": content_parts.placeholder(file)}
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 part = {"text": json_objects.json_text(value)}
-            case ContentImageInline(type=type, data=data) | ContentPDF(type=type, data=data):
+            case ours.ContentImageInline(type=type, data=data) | ours.ContentPDF(type=type, data=data):
                 part = {"inlineData": {"mimeType": type, "data": data}}
-            case ContentImageRemote(url=url):
+            case ours.ContentImageRemote(url=url):
                 part = self.remote(content, url)
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
+            case ours.ContentUploaded(uri=uri, type=type, wire=self.name):
                 part = {"fileData": {"mimeType": type, "fileUri": uri}}
-            case ContentUnknown(wire=self.name, data=data):
+            case ours.ContentUnknown(wire=self.name, data=data):
                 part = dict(data)
             case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-                | ContentCitation()
+                ours.ContentUploaded()
+                | ours.ContentUnknown()
+                | ours.ContentThinking()
+                | ours.ContentToolRequest()
+                | ours.ContentToolResult()
+                | ours.ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:
                 assert_never(never)
         return part
 
-    def remote(self, content: Content, url: str) -> Json:
+    def remote(self, content: ours.Content, url: str) -> Json:
         """Returns an image by URL. Only Vertex downloads one."""
         raise content_parts.refused(
             content, self.name, f"Gemini does not fetch URLs; send the bytes of {url} instead"

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from ...contents.content import (
-    Content,
-    ContentFile,
-    ContentImageRemote,
-    ContentPDF,
-    ContentToolRequest,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Turn
 from ..interfaces import Json, Request
 from ..openai_chat.to_wire import OpenAIChat
@@ -85,7 +78,7 @@ class MistralChat(OpenAIChat):
         }
     )
 
-    def file(self, file: ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
+    def file(self, file: ours.ContentFile) -> Json | None:  # noqa: ARG002 - whatever it is
         """Returns the text of documents. This format has neither audio nor documents."""
         return None
 
@@ -93,19 +86,19 @@ class MistralChat(OpenAIChat):
         """Returns a valid id: `Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.`"""
         return tool_calls.legal_id(id, r"[a-zA-Z0-9]{9}", 9)
 
-    def call(self, request: ContentToolRequest) -> Json:
+    def call(self, request: ours.ContentToolRequest) -> Json:
         """Returns a call without unknown fields, which Mistral refuses."""
         call = super().call(request)
         return {key: call[key] for key in ("id", "type", "function", "index") if key in call}
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content:
-            case ContentPDF() as pdf:
+            case ours.ContentPDF() as pdf:
                 url, name = content_parts.data_url(pdf), pdf.filename
                 return {"type": "document_url", "document_url": url, "document_name": name}
-            case ContentImageRemote(url=url):
+            case ours.ContentImageRemote(url=url):
                 return {"type": "image_url", "image_url": {"url": url}}
-            case ContentUploaded(uri=uri, wire=self.name):
+            case ours.ContentUploaded(uri=uri, wire=self.name):
                 return {"type": "file", "file_id": uri}
             case _:
                 return super().content(content)

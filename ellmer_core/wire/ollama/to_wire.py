@@ -6,21 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, assert_never
 
-from ...contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..interfaces import Json, Request, Supports
@@ -28,7 +14,6 @@ from ..shared import content_parts, json_objects, schemas
 from .from_wire import OllamaResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -65,7 +50,7 @@ class OllamaChat(OllamaResponse):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -83,13 +68,12 @@ class OllamaChat(OllamaResponse):
         body = super().parameters()
         return {**body, "think": False} if body.get("think") == "none" else body
 
-    def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return self.kept(turns)
-
     def message(self, turn: Turn) -> list[Json]:
         match turn:
             case SystemTurn():
-                text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text)
+                text = "\n\n".join(
+                    c.text for c in turn.contents if isinstance(c, ours.ContentText) and c.text
+                )
                 return [{"role": "system", "content": text}] if text else []
             case AssistantTurn():
                 return self.assistant(turn)
@@ -98,7 +82,7 @@ class OllamaChat(OllamaResponse):
                 # The order: one tool message per result, all of them before what the user says.
                 return [*map(self.result, results), *self.user(rest)]
 
-    def user(self, contents: Sequence[Content]) -> list[Json]:
+    def user(self, contents: Sequence[ours.Content]) -> list[Json]:
         """Returns user messages. The server shows a message's images before its text, so an image starts a new
         message.
         """
@@ -113,7 +97,7 @@ class OllamaChat(OllamaResponse):
                 last["content"] += f"\n\n{part['content']}" if last["content"] else part["content"]
         return messages
 
-    def result(self, result: ContentToolResult) -> Json:
+    def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool message, with its images beside the text if `tool_media` is native."""
         request = content_parts.answered(result)
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
@@ -127,17 +111,17 @@ class OllamaChat(OllamaResponse):
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the model's text, thoughts and calls in one message, or nothing if there are none."""
         thinks = not turn.lost
-        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ours.ContentThinking)]
         text = "".join(part for c in contents if (part := self.assistant_part(c)))
         message: Json = {"role": "assistant", "content": text}
-        thoughts = [c for c in contents if isinstance(c, ContentThinking)]
+        thoughts = [c for c in contents if isinstance(c, ours.ContentThinking)]
         if thought := "".join(c.thinking for c in thoughts if self.issued(c.extra) is not None):
             message["thinking"] = thought
-        if calls := [self.call(c) for c in contents if isinstance(c, ContentToolRequest)]:
+        if calls := [self.call(c) for c in contents if isinstance(c, ours.ContentToolRequest)]:
             message["tool_calls"] = calls
         return [message] if text or calls else []
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         function = {
             "name": tool.name,
             "description": tool.description,
@@ -153,54 +137,58 @@ class OllamaChat(OllamaResponse):
 
     # contents -------------------------------------------------------------------------------------------
 
-    def assistant_part(self, content: Content) -> str:
+    def assistant_part(self, content: ours.Content) -> str:
         """Returns the text that a content adds to an assistant message."""
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 return text
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 return json_objects.json_text(value)
             case (
-                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+                ours.ContentImageInline()
+                | ours.ContentImageRemote()
+                | ours.ContentPDF()
+                | ours.ContentFile()
+                | ours.ContentUploaded()
             ):
                 return content_parts.placeholder(content)  # the role takes text only
-            case ContentCitation():
+            case ours.ContentCitation():
                 raise content_parts.refused(content, self.name)
-            case ContentToolResult():
+            case ours.ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentThinking() | ContentToolRequest() | ContentUnknown():
+            case ours.ContentThinking() | ours.ContentToolRequest() | ours.ContentUnknown():
                 return ""
             case never:
                 assert_never(never)
 
-    def call(self, request: ContentToolRequest) -> Json:
+    def call(self, request: ours.ContentToolRequest) -> Json:
         """Returns a tool call."""
         function = {"name": request.name, "arguments": dict(request.arguments)}
         return {"id": self.call_id(request.id), "function": function}
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         """Returns fields of a message: its `content`, or its `images`."""
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 return {"content": text}
-            case ContentFile() as file:
+            case ours.ContentFile() as file:
                 return {"content": content_parts.placeholder(file)}
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 return {"content": json_objects.json_text(value)}
-            case ContentImageInline(data=data):
+            case ours.ContentImageInline(data=data):
                 return {"images": [data]}
-            case ContentImageRemote(url=url):
+            case ours.ContentImageRemote(url=url):
                 raise content_parts.refused(
                     content, self.name, f"Ollama does not fetch URLs; send the bytes of {url} instead"
                 )
             case (
-                ContentPDF()
-                | ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-                | ContentCitation()
+                ours.ContentPDF()
+                | ours.ContentUploaded()
+                | ours.ContentUnknown()
+                | ours.ContentThinking()
+                | ours.ContentToolRequest()
+                | ours.ContentToolResult()
+                | ours.ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

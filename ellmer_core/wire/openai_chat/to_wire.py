@@ -6,21 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, assert_never
 
-from ...contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..interfaces import Json, Request
@@ -30,7 +16,6 @@ from ..shared.tool_calls import STRUCTURED
 from .from_wire import OpenAIChatResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -67,7 +52,7 @@ class OpenAIChat(OpenAIChatResponse):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -80,9 +65,6 @@ class OpenAIChat(OpenAIChatResponse):
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return self.post(f"{self.base_url.rstrip('/')}/chat/completions", body, stream=stream)
-
-    def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return self.kept(turns)
 
     def message(self, turn: Turn) -> list[Json]:
         match turn:
@@ -97,17 +79,17 @@ class OpenAIChat(OpenAIChatResponse):
 
     def system(self, turn: SystemTurn) -> list[Json]:
         """Returns the system prompt, or nothing if it is empty."""
-        text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ContentText) and c.text)
+        text = "\n\n".join(c.text for c in turn.contents if isinstance(c, ours.ContentText) and c.text)
         return [{"role": "system", "content": text}] if text else []
 
-    def user(self, contents: Sequence[Content]) -> list[Json]:
+    def user(self, contents: Sequence[ours.Content]) -> list[Json]:
         """Returns a user message, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
         separator = "" if len(parts) == 1 else self.text_separator
         content = parts if separator is None else _plain(parts, separator)
         return [{"role": "user", "content": content}] if parts else []
 
-    def result(self, result: ContentToolResult) -> Json:
+    def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool message. The format has no error flag, so the text describes the error."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         content = list(map(self.content, parts)) if parts else result_text(result)
@@ -120,16 +102,16 @@ class OpenAIChat(OpenAIChatResponse):
     def assistant(self, turn: AssistantTurn) -> list[Json]:
         """Returns the model's text and calls, or nothing if there are none."""
         thinks = not turn.lost
-        contents = [c for c in turn.contents if thinks or not isinstance(c, ContentThinking)]
+        contents = [c for c in turn.contents if thinks or not isinstance(c, ours.ContentThinking)]
         fields = {name: value for c in contents for name, value in self.fields(c).items()}
         parts = [part for c in contents if (part := self.assistant_part(c))]
-        calls = [self.call(c) for c in contents if isinstance(c, ContentToolRequest)]
+        calls = [self.call(c) for c in contents if isinstance(c, ours.ContentToolRequest)]
         if not parts and not calls and "refusal" not in fields:
             return []
         message = {"role": "assistant", "content": _plain(parts), **fields}
         return [message | {"tool_calls": calls} if calls else message]
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         from ..shared.schemas import function_schema  # noqa: PLC0415 - most answers need no schema
 
         parameters, strict = function_schema(tool.arguments)
@@ -165,45 +147,49 @@ class OpenAIChat(OpenAIChatResponse):
     #: The parts of an answer, with what they need to go back.
     returned: ClassVar[Shape] = Tagged({"text": {"text": str}, "refusal": {"refusal": str}})
 
-    def assistant_part(self, content: Content) -> Json | None:
+    def assistant_part(self, content: ours.Content) -> Json | None:
         """Returns a part of an assistant message's content, or `None` for content that is a field or another
         provider's.
         """
         part: Json | None = None
         match content_parts.known(content, self.name):
-            case ContentText(text=text) if text and "refusal" not in self.fields(content):
+            case ours.ContentText(text=text) if text and "refusal" not in self.fields(content):
                 part = {"type": "text", "text": text}
-            case ContentThinking(extra=extra):
+            case ours.ContentThinking(extra=extra):
                 own = (self.issued(extra) or {}).get("part")
                 part = own if own and fits(own, self.returned) else None
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+            case ours.ContentUnknown(wire=wire, data=data) if wire == self.name:
                 part = legal(data, self.returned, self.name) if data else None
-            case ContentJson():
+            case ours.ContentJson():
                 part = self.content(content)
             case (
-                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+                ours.ContentImageInline()
+                | ours.ContentImageRemote()
+                | ours.ContentPDF()
+                | ours.ContentFile()
+                | ours.ContentUploaded()
             ):
                 part = {
                     "type": "text",
                     "text": content_parts.placeholder(content),
                 }  # the role takes text only
-            case ContentCitation():
+            case ours.ContentCitation():
                 raise content_parts.refused(content, self.name)
-            case ContentToolResult():
+            case ours.ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown() | ContentToolRequest():
+            case ours.ContentText() | ours.ContentUnknown() | ours.ContentToolRequest():
                 pass
             case never:
                 assert_never(never)
         return part
 
-    def fields(self, content: Content) -> Json:
+    def fields(self, content: ours.Content) -> Json:
         """Returns the fields that a content adds to its assistant message: reasoning, a refusal, annotations."""
-        if isinstance(content, (ContentThinking, ContentText)):
+        if isinstance(content, (ours.ContentThinking, ours.ContentText)):
             return dict((self.issued(content.extra) or {}).get("fields", {}))
         return {}
 
-    def file(self, file: ContentFile) -> Json | None:
+    def file(self, file: ours.ContentFile) -> Json | None:
         """Returns audio in the two formats that the API accepts, and PDFs. Other documents are not accepted."""
         format = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}.get(
             file.type
@@ -212,7 +198,7 @@ class OpenAIChat(OpenAIChatResponse):
             {"type": "input_audio", "input_audio": {"data": file.data, "format": format}} if format else None
         )
 
-    def call(self, request: ContentToolRequest) -> Json:
+    def call(self, request: ours.ContentToolRequest) -> Json:
         """Returns a tool call with the model's exact arguments."""
         own = self.issued(request.extra) or {}
         kind, key = ("custom", "input") if own.get("type") == "custom" else ("function", "arguments")
@@ -224,37 +210,37 @@ class OpenAIChat(OpenAIChatResponse):
         """Returns an id of at most `longest_id` characters."""
         return tool_calls.legal_id(id, rf".{{1,{self.longest_id}}}")
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 block: Json = {"type": "text", "text": text}
-            case ContentFile() as file:
+            case ours.ContentFile() as file:
                 block = {"type": "text", "text": content_parts.placeholder(file)}
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 block = {"type": "text", "text": json_objects.json_text(value)}
-            case ContentImageInline() as image:
+            case ours.ContentImageInline() as image:
                 block = {"type": "image_url", "image_url": {"url": content_parts.data_url(image)}}
-            case ContentImageRemote(url=url, detail=detail):
+            case ours.ContentImageRemote(url=url, detail=detail):
                 block = {
                     "type": "image_url",
                     "image_url": {"url": url} | ({"detail": detail} if detail else {}),
                 }
-            case ContentPDF() as pdf:
+            case ours.ContentPDF() as pdf:
                 block = {
                     "type": "file",
                     "file": {"filename": pdf.filename, "file_data": content_parts.data_url(pdf)},
                 }
-            case ContentUploaded(uri=uri, wire=self.name):
+            case ours.ContentUploaded(uri=uri, wire=self.name):
                 block = {"type": "file", "file": {"file_id": uri}}
-            case ContentUnknown(wire=self.name, data=data):
+            case ours.ContentUnknown(wire=self.name, data=data):
                 block = dict(data)
             case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-                | ContentCitation()
+                ours.ContentUploaded()
+                | ours.ContentUnknown()
+                | ours.ContentThinking()
+                | ours.ContentToolRequest()
+                | ours.ContentToolResult()
+                | ours.ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:

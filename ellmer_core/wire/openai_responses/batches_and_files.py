@@ -6,29 +6,17 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from ...errors import BadRequestError, UsageError
-from ..batches_and_files import (
-    Batches,
-    Endpoint,
-    Steps,
-    StoredFile,
-    Uploads,
-    batch_object,
-    delete,
-    file_object,
-    form,
-    json_lines,
-    number_field,
-    post,
-    text_field,
-    url_of,
-)
+from .. import batches_and_files as api
 from ..interfaces import Json, Request
 from ..shared.json_objects import json_text
 
 # --- batches --------------------------------------------------------------------------------------------
 
 
-class OpenAIBatches(Batches):
+TAG = "ellmer_core"  # the name of the tag in a batch's metadata
+
+
+class OpenAIBatches(api.Batches):
     """OpenAI's batches: one file of requests, and one or two of answers.
     https://developers.openai.com/api/reference/resources/batches
     """
@@ -36,18 +24,27 @@ class OpenAIBatches(Batches):
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
 
-    def submit(self, to: Endpoint, bodies: Mapping[str, Json]) -> Steps[Json]:
+    def submit(self, to: api.Endpoint, bodies: Mapping[str, Json], tag: str) -> api.Steps[Json]:
         lines = [
             {"custom_id": name, "method": "POST", "url": self.endpoint, "body": body}
             for name, body in bodies.items()
         ]
         data = "\n".join(map(json_text, lines)).encode()
-        file = batch_object((yield form(to, {"purpose": "batch"}, data, "application/jsonl", "batch.jsonl")))
+        file = api.batch_object(
+            (yield api.form(to, {"purpose": "batch"}, data, "application/jsonl", "batch.jsonl"))
+        )
         job = {"input_file_id": file["id"], "endpoint": self.endpoint, "completion_window": "24h"}
-        return batch_object((yield post(to, "/batches", job)))
+        return api.batch_object((yield api.post(to, "/batches", {**job, "metadata": {TAG: tag}})))
 
-    def poll(self, to: Endpoint, batch: Json) -> Request:
-        return to.get(url_of(to, f"/batches/{batch['id']}"))
+    tagged = True
+
+    def find(self, to: api.Endpoint, tag: str) -> api.Steps[Json | None]:
+        page = api.batch_object((yield to.get(api.url_of(to, "/batches?limit=100"))))
+        found = (each for each in api.listed(page, "data") if tag == (each.get("metadata") or {}).get(TAG))
+        return next(found, None)
+
+    def poll(self, to: api.Endpoint, batch: Json) -> Request:
+        return to.get(api.url_of(to, f"/batches/{batch['id']}"))
 
     def done(self, batch: Json) -> bool:
         if batch.get("status") == "failed":
@@ -56,12 +53,12 @@ class OpenAIBatches(Batches):
             raise BadRequestError(f"The batch was refused: {reasons}", status=400, body=batch)
         return batch.get("status") in {"completed", "expired", "cancelled"}
 
-    def results(self, to: Endpoint, batch: Json) -> Steps[dict[str, Json]]:
+    def results(self, to: api.Endpoint, batch: Json) -> api.Steps[dict[str, Json]]:
         results: dict[str, Json] = {}
         for file in filter(None, (batch.get("output_file_id"), batch.get("error_file_id"))):
-            lines = yield to.get(url_of(to, f"/files/{file}/content"))
+            lines = yield to.get(api.url_of(to, f"/files/{file}/content"))
             results |= {
-                line["custom_id"]: self.result(line) for line in json_lines(lines) if "custom_id" in line
+                line["custom_id"]: self.result(line) for line in api.json_lines(lines) if "custom_id" in line
             }
         return results
 
@@ -76,14 +73,14 @@ class OpenAIBatches(Batches):
 # --- files ----------------------------------------------------------------------------------------------
 
 
-class OpenAIUploads(Uploads):
+class OpenAIUploads(api.Uploads):
     """OpenAI's files. https://developers.openai.com/api/reference/resources/files"""
 
     shortest, longest = 3600, 2_592_000  # seconds
 
     def upload(
-        self, to: Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
-    ) -> Steps[StoredFile]:
+        self, to: api.Endpoint, data: bytes, type: str, filename: str, expires_in: float | None
+    ) -> api.Steps[api.StoredFile]:
         fields = {"purpose": "user_data"}
         if expires_in is not None:
             if not self.shortest <= expires_in <= self.longest:
@@ -91,12 +88,14 @@ class OpenAIUploads(Uploads):
                     "OpenAI keeps files for one hour to 30 days. Set expires_in= to 3600 to 2592000 seconds."
                 )
             fields |= {"expires_after[anchor]": "created_at", "expires_after[seconds]": str(int(expires_in))}
-        return self.stored(file_object((yield form(to, fields, data, type, filename))))
+        return self.stored(api.file_object((yield api.form(to, fields, data, type, filename))))
 
-    def stored(self, file: Json) -> StoredFile:
-        return StoredFile(
-            text_field(file, "id"), number_field(file, "created_at"), number_field(file, "expires_at")
+    def stored(self, file: Json) -> api.StoredFile:
+        return api.StoredFile(
+            api.text_field(file, "id"),
+            api.number_field(file, "created_at"),
+            api.number_field(file, "expires_at"),
         )
 
-    def delete(self, to: Endpoint, uri: str) -> Request:
-        return delete(to, f"/files/{quote(uri, safe='')}")
+    def delete(self, to: api.Endpoint, uri: str) -> Request:
+        return api.delete(to, f"/files/{quote(uri, safe='')}")

@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from ...contents.content import (
-    Content,
-    ContentImageInline,
-    ContentText,
-    ContentThinking,
-    ContentUnknown,
-    replaced,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
@@ -62,7 +55,7 @@ class ResponsesMerger(Merger):
         return self._done
 
     @sensible
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[ours.Content]:
         if not isinstance(event, dict):
             return ()
         kind = event.get("type", "")
@@ -111,7 +104,7 @@ class _Item:
         if done or not self._done:
             self._item, self._done = item, done
 
-    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[Content]:
+    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[ours.Content]:
         fragment = event.get("delta")
         if not isinstance(fragment, str) or not fragment:
             return ()
@@ -123,9 +116,9 @@ class _Item:
                 return ()
             case (_, "summary_text" | "reasoning_text", _):
                 paragraph = index and len(fragments) == 1
-                return (ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)
+                return (ours.ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)
             case _:
-                return (ContentText(fragment),)
+                return (ours.ContentText(fragment),)
 
     def arguments(self) -> Sequence[str]:
         """Returns the pieces of a call's arguments. Some servers send them only in the item."""
@@ -216,13 +209,13 @@ class ResponsesResponse(Wire):
             json=response,
         )
 
-    def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[Content]:
+    def output(self, item: Json, after: Json, *, cut: bool) -> Iterator[ours.Content]:
         """Yields the contents of one output item; `after` is the next item."""
         match item:
             case {"type": "message"}:
                 yield from self.parts(item)
             case {"type": "reasoning"}:
-                yield ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
+                yield ours.ContentThinking(_thought(item), extra=self.own(item=item, before=after.get("id")))
             case {"type": "function_call", "call_id": id, "name": name}:
                 own = json_objects.without(item, "call_id", "name", "arguments")
                 yield tool_calls.call_of(id, name, item.get("arguments"), cut=cut, extra=self.own(item=own))
@@ -232,17 +225,17 @@ class ResponsesResponse(Wire):
                 own = json_objects.without(item, "call_id", "name", "input")
                 arguments = json_objects.json_text({"input": text})
                 call = tool_calls.call_of(id, name, arguments, cut=cut, extra=self.own(item=own))
-                yield replaced(call, raw=text)
+                yield ours.replaced(call, raw=text)
             case {"type": "image_generation_call", "result": str(data)} if data:
                 type = f"image/{item.get('output_format', 'png')}"
-                yield ContentImageInline(
+                yield ours.ContentImageInline(
                     type, data, extra=self.own(item=json_objects.without(item, "result"))
                 )
             case _:
                 _tell_of(item)
                 yield content_parts.unknown(self.name, item)
 
-    def parts(self, message: Json) -> Iterator[Content]:
+    def parts(self, message: Json) -> Iterator[ours.Content]:
         """Yields the parts of a message, with the data for sending it back: the item's id, phase, status."""
         own = json_objects.without(message, "content", "role", "type")
         for part in message.get("content") or ():
@@ -250,11 +243,11 @@ class ResponsesResponse(Wire):
                 case {"type": "output_text", "text": str(text)}:
                     rest = json_objects.without(part, "text", "type", "logprobs")
                     cited = openai_citations(part.get("annotations"))
-                    yield ContentText(text, extra=self.own(item=own, part=rest), citations=cited)
+                    yield ours.ContentText(text, extra=self.own(item=own, part=rest), citations=cited)
                 case {"type": "refusal", "refusal": str(text)}:
-                    yield ContentText(text, extra=self.own(item=own, part={"refusal": text}))
+                    yield ours.ContentText(text, extra=self.own(item=own, part={"refusal": text}))
                 case _:
-                    yield ContentUnknown(
+                    yield ours.ContentUnknown(
                         self.name, {"type": "message", "role": "assistant", "content": [part]}
                     )
 

@@ -8,21 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
-from ...contents.content import (
-    Content,
-    ContentCitation,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentJson,
-    ContentPDF,
-    ContentText,
-    ContentThinking,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    ContentUploaded,
-)
+from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
 from ...tools.results import result_text, split
 from ..interfaces import Json, Request
@@ -32,7 +18,6 @@ from ..shared.tool_calls import OURS, STRUCTURED
 from .from_wire import ResponsesResponse
 
 if TYPE_CHECKING:
-    from ...contents.content import ToolDef
     from ...schemas.type_functions import Type
 
 
@@ -92,7 +77,7 @@ class OpenAIResponses(ResponsesResponse):
     def request(
         self,
         turns: Sequence[Turn],
-        tools: Sequence[ToolDef] = (),
+        tools: Sequence[ours.ToolDef] = (),
         *,
         stream: bool = False,
         type: Type | None = None,
@@ -109,7 +94,7 @@ class OpenAIResponses(ResponsesResponse):
         return self.post(f"{self.base_url.rstrip('/')}/responses", body, stream=stream)
 
     def count_request(
-        self, turns: Sequence[Turn], tools: Sequence[ToolDef] = (), *, type: Type | None = None
+        self, turns: Sequence[Turn], tools: Sequence[ours.ToolDef] = (), *, type: Type | None = None
     ) -> Request:
         request = self.asking(turns, tools, type=type)
         return replace(
@@ -136,26 +121,23 @@ class OpenAIResponses(ResponsesResponse):
         """Tells whether encrypted reasoning can be requested from the model. The server stores none of it."""
         return re.match(REASONING_MODELS, self.model) is not None
 
-    def messages(self, turns: Sequence[Turn]) -> list[Json]:
-        return self.kept(turns)
-
     def message(self, turn: Turn) -> list[Json]:
         match turn:
             case SystemTurn():
-                return self.ours("system", turn.contents)
+                return self.message_item("system", turn.contents)
             case AssistantTurn():
                 return self.assistant(turn)
             case _:
                 results, rest = split(self.flat(turn.contents))
                 # The order: one output item per result first, then one user message with the rest.
-                return [*map(self.result, results), *self.ours("user", rest)]
+                return [*map(self.result, results), *self.message_item("user", rest)]
 
-    def ours(self, role: str, contents: Sequence[Content]) -> list[Json]:
+    def message_item(self, role: str, contents: Sequence[ours.Content]) -> list[Json]:
         """Returns a message item of ours, or nothing if it has no content."""
         parts = [self.content(c) for c in contents if content_parts.sendable(c, self.name)]
         return [{"role": role, "content": parts}] if parts else []
 
-    def result(self, result: ContentToolResult) -> Json:
+    def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a function_call_output item, with its media inside if `tool_media` is native. It has no error flag."""
         parts = content_parts.result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
@@ -169,7 +151,7 @@ class OpenAIResponses(ResponsesResponse):
         """
         contents = sent_back(turn.contents, self.name)
         if not any(self.item_of(c) for c in contents):
-            contents.sort(key=lambda content: isinstance(content, ContentToolRequest))
+            contents.sort(key=lambda content: isinstance(content, ours.ContentToolRequest))
         whole = not turn.lost and self.is_whole(contents)
         items: list[Json] = []
         for content in contents:
@@ -177,12 +159,12 @@ class OpenAIResponses(ResponsesResponse):
                 _append(items, item)
         return items
 
-    def is_whole(self, contents: Sequence[Content]) -> bool:
+    def is_whole(self, contents: Sequence[ours.Content]) -> bool:
         """Tells whether every reasoning item is followed by its item. A reasoning item that was cut off at a limit
         has none.
         """
         for content, after in pairwise([*contents, None]):
-            if not isinstance(content, ContentThinking) or not (own := self.issued(content.extra)):
+            if not isinstance(content, ours.ContentThinking) or not (own := self.issued(content.extra)):
                 continue
             if after is None or not self.item_of(content):
                 return False
@@ -190,7 +172,7 @@ class OpenAIResponses(ResponsesResponse):
                 return False
         return True
 
-    def tool(self, tool: ToolDef) -> Json:
+    def tool(self, tool: ours.ToolDef) -> Json:
         """Returns a function. `strict` is always set, because the default is to try it."""
         from ..shared.schemas import function_schema  # noqa: PLC0415 - most answers need no schema
 
@@ -215,47 +197,51 @@ class OpenAIResponses(ResponsesResponse):
 
     # contents -------------------------------------------------------------------------------------------
 
-    def item_of(self, content: Content) -> Mapping[str, Any]:
+    def item_of(self, content: ours.Content) -> Mapping[str, Any]:
         """Returns the provider's data about the item of a content, such as its `id`."""
-        if isinstance(content, ContentUnknown):
+        if isinstance(content, ours.ContentUnknown):
             return content.data if content.wire == self.name else {}
         own = self.issued(getattr(content, "extra", {})) or {}
         return _legal(own.get("item", {}))
 
-    def item(self, content: Content, *, whole: bool) -> Json | None:  # noqa: C901 - one case per class
+    def item(self, content: ours.Content, *, whole: bool) -> Json | None:  # noqa: C901 - one case per class
         """Returns one content as an item, or `None` for content that only another provider understands. With `whole`,
         it has its id.
         """
         own = {} if not whole else dict(self.item_of(content))
         item: Json | None = None
         match content_parts.known(content, self.name):
-            case ContentText() as text if text.text or own:
+            case ours.ContentText() as text if text.text or own:
                 item = self.model_message(text, own)
-            case ContentThinking():
+            case ours.ContentThinking():
                 item = own or None
-            case ContentToolRequest() as call:
+            case ours.ContentToolRequest() as call:
                 item = self.call(call, own)
-            case ContentUnknown(wire=wire, data=data) if wire == self.name:
+            case ours.ContentUnknown(wire=wire, data=data) if wire == self.name:
                 item = dict(data)
-            case ContentImageInline(data=data) if own and fits({**own, "result": data}, ITEMS):
+            case ours.ContentImageInline(data=data) if own and fits({**own, "result": data}, ITEMS):
                 item = {**own, "result": data}
-            case ContentJson(value=value):
-                item = self.model_message(ContentText(json_objects.json_text(value)), {})
+            case ours.ContentJson(value=value):
+                item = self.model_message(ours.ContentText(json_objects.json_text(value)), {})
             case (
-                ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() | ContentUploaded()
+                ours.ContentImageInline()
+                | ours.ContentImageRemote()
+                | ours.ContentPDF()
+                | ours.ContentFile()
+                | ours.ContentUploaded()
             ):
-                item = self.model_message(ContentText(content_parts.placeholder(content)), {})
-            case ContentCitation():
+                item = self.model_message(ours.ContentText(content_parts.placeholder(content)), {})
+            case ours.ContentCitation():
                 raise content_parts.refused(content, self.name)
-            case ContentToolResult():
+            case ours.ContentToolResult():
                 raise content_parts.refused(content, self.name, "only a user turn holds results")
-            case ContentText() | ContentUnknown():
+            case ours.ContentText() | ours.ContentUnknown():
                 pass
             case never:
                 assert_never(never)
         return item
 
-    def model_message(self, content: ContentText, own: Json) -> Json:
+    def model_message(self, content: ours.ContentText, own: Json) -> Json:
         """Returns a message of the model with one part: complete with its id, or else in short form, with plain text
         as a string.
         """
@@ -268,7 +254,7 @@ class OpenAIResponses(ResponsesResponse):
         head = {"type": "message", **own} if own else {}
         return {**head, "role": "assistant", "content": [part] if part else text}
 
-    def file(self, file: ContentFile) -> Json | None:
+    def file(self, file: ours.ContentFile) -> Json | None:
         """Returns text and office documents; https://developers.openai.com/api/docs/guides/file-inputs."""
         medium = file.type.startswith(("audio/", "image/", "video/"))
         if medium or not (file.text or _OFFICE.match(file.type)):
@@ -276,14 +262,14 @@ class OpenAIResponses(ResponsesResponse):
         data = f"data:{file.type};base64,{file.data}"
         return {"type": "input_file", "filename": file.filename, "file_data": data}
 
-    def call(self, request: ContentToolRequest, own: Json) -> Json:
+    def call(self, request: ours.ContentToolRequest, own: Json) -> Json:
         """Returns a function_call item with the model's exact arguments."""
         call = {"call_id": self.call_id(request.id), "name": request.name}
         if self.is_custom(request):
             return {**own, "type": "custom_tool_call", **call, "input": request.raw or ""}
         return {**own, "type": "function_call", **call, "arguments": tool_calls.raw(request)}
 
-    def is_custom(self, request: ContentToolRequest) -> bool:
+    def is_custom(self, request: ours.ContentToolRequest) -> bool:
         """Tells whether a call is one of a custom tool, whose input is a text."""
         item = (self.issued(request.extra) or {}).get("item")
         return isinstance(item, Mapping) and item.get("type") == "custom_tool_call"
@@ -292,35 +278,35 @@ class OpenAIResponses(ResponsesResponse):
         """Returns an id of 1 to 64 characters (openapi.yaml, FunctionCallOutputItemParam)."""
         return tool_calls.legal_id(id, r".{1,64}")
 
-    def content(self, content: Content) -> Json:
+    def content(self, content: ours.Content) -> Json:
         match content_parts.known(content, self.name):
-            case ContentText(text=text):
+            case ours.ContentText(text=text):
                 part: Json = {"type": "input_text", "text": text}
-            case ContentFile() as file:
+            case ours.ContentFile() as file:
                 part = {"type": "input_text", "text": content_parts.placeholder(file)}
-            case ContentJson(value=value):
+            case ours.ContentJson(value=value):
                 part = {"type": "input_text", "text": json_objects.json_text(value)}
-            case ContentImageInline() as image:
+            case ours.ContentImageInline() as image:
                 part = {"type": "input_image", "image_url": content_parts.data_url(image)}
-            case ContentImageRemote(url=url, detail=detail):
+            case ours.ContentImageRemote(url=url, detail=detail):
                 part = {"type": "input_image", "image_url": url} | ({"detail": detail} if detail else {})
-            case ContentPDF() as pdf:
+            case ours.ContentPDF() as pdf:
                 part = {
                     "type": "input_file",
                     "filename": pdf.filename,
                     "file_data": content_parts.data_url(pdf),
                 }
-            case ContentUploaded(uri=uri, type=type, wire=self.name):
+            case ours.ContentUploaded(uri=uri, type=type, wire=self.name):
                 part = {"type": "input_image" if type.startswith("image/") else "input_file", "file_id": uri}
-            case ContentUnknown(wire=self.name, data=data):
+            case ours.ContentUnknown(wire=self.name, data=data):
                 part = dict(data)
             case (
-                ContentUploaded()
-                | ContentUnknown()
-                | ContentThinking()
-                | ContentToolRequest()
-                | ContentToolResult()
-                | ContentCitation()
+                ours.ContentUploaded()
+                | ours.ContentUnknown()
+                | ours.ContentThinking()
+                | ours.ContentToolRequest()
+                | ours.ContentToolResult()
+                | ours.ContentCitation()
             ):
                 raise content_parts.refused(content, self.name)
             case never:
@@ -422,21 +408,21 @@ ITEMS = Tagged(
 )
 
 
-def sent_back(contents: Sequence[Content], wire: str) -> list[Content]:
+def sent_back(contents: Sequence[ours.Content], wire: str) -> list[ours.Content]:
     """Returns the contents without incomplete items, and without unrun calls of client-side tools: `No tool output
     found for custom tool call …`.
     """
-    items = [content.data for content in contents if isinstance(content, ContentUnknown)]
+    items = [content.data for content in contents if isinstance(content, ours.ContentUnknown)]
     outputs = {str(item.get("call_id")) for item in items if str(item.get("type")).endswith("_output")}
     return [
         content
         for content in contents
-        if not isinstance(content, ContentUnknown)
+        if not isinstance(content, ours.ContentUnknown)
         or content.wire != wire
         or (_ran(content.data, outputs) and legal(content.data, ITEMS, wire))
     ]
 
 
 def _ran(item: Mapping[str, Any], outputs: set[str]) -> bool:
-    ours = str(item.get("type")) in OURS - {"function_call"}
-    return not ours or str(item.get("call_id")) in outputs
+    from_us = str(item.get("type")) in OURS - {"function_call"}
+    return not from_us or str(item.get("call_id")) in outputs

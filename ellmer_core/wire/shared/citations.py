@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...contents.content import Content, ContentCitation, ContentText, replaced
 from ...contents.turns import AssistantTurn
 from ..interfaces import Json
+from .json_objects import objects
 
 #: The kinds of OpenAI's annotations that are citations.
 CITING = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path"})
@@ -16,7 +16,7 @@ CITING = frozenset({"url_citation", "file_citation", "container_file_citation", 
 
 def openai_citations(annotations: object) -> tuple[ContentCitation, ...]:
     """Converts OpenAI's annotations, which are flat in Responses and nested in Chat Completions."""
-    return tuple(map(_annotation, (a for a in _objects(annotations) if a.get("type") in CITING)))
+    return tuple(map(_annotation, (a for a in objects(annotations) if a.get("type") in CITING)))
 
 
 def _annotation(annotation: Json) -> ContentCitation:
@@ -34,20 +34,20 @@ def anthropic_citations(citations: object) -> tuple[ContentCitation, ...]:
         _citation(
             c.get("url") or c.get("source"), c.get("title") or c.get("document_title"), c.get("cited_text")
         )
-        for c in _objects(citations)
+        for c in objects(citations)
     )
 
 
 def bedrock_citations(citations: object) -> tuple[ContentCitation, ...]:
     """Converts Converse's citations, which are for the whole block."""
-    return tuple(map(_of_bedrock, _objects(citations)))
+    return tuple(map(_of_bedrock, objects(citations)))
 
 
 def _of_bedrock(citation: Json) -> ContentCitation:
     location = citation.get("location")
     web = location.get("web") if isinstance(location, Mapping) else None
     web = web if isinstance(web, Mapping) else {}
-    quote = " ".join(str(part.get("text") or "") for part in _objects(citation.get("sourceContent")))
+    quote = " ".join(str(part.get("text") or "") for part in objects(citation.get("sourceContent")))
     return _citation(web.get("url"), citation.get("title") or web.get("domain"), quote.strip())
 
 
@@ -55,8 +55,8 @@ def cohere_citations(citations: object) -> tuple[ContentCitation, ...]:
     """Converts Cohere's citations: one for each source of each span."""
     return tuple(
         _of_cohere(span, source)
-        for span in _objects(citations)
-        for source in _objects(span.get("sources")) or [{}]
+        for span in objects(citations)
+        for source in objects(span.get("sources")) or [{}]
     )
 
 
@@ -65,8 +65,8 @@ _QUOTED = ("text", "snippet", "content", "output")
 
 
 def _of_cohere(span: Json, source: Json) -> ContentCitation:
-    said = source.get("document") or source.get("tool_output")
-    document = said if isinstance(said, Mapping) else {}
+    content = source.get("document") or source.get("tool_output")
+    document = content if isinstance(content, Mapping) else {}
     title = document.get("title") or source.get("id")
     quote = next((document[key] for key in _QUOTED if document.get(key)), "")
     return _citation(document.get("url"), title, quote, span.get("start"), span.get("end"))
@@ -78,7 +78,7 @@ def sources(response: Json) -> tuple[ContentCitation, ...]:
         return ()
     found = [
         _citation(s.get("url"), s.get("title"), s.get("snippet"))
-        for s in _objects(response.get("search_results"))
+        for s in objects(response.get("search_results"))
     ]
     urls = response.get("citations")
     bare = urls if isinstance(urls, list) else []
@@ -130,8 +130,8 @@ def with_grounding(contents: Sequence[Content], candidate: Json) -> list[Content
 def _grounded(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
     """Yields sources, each with its segment of text, or the whole text if none is named."""
     grounding = metadata if isinstance(metadata, Mapping) else {}
-    chunks = [_chunk(chunk) for chunk in _objects(grounding.get("groundingChunks"))]
-    supports = _objects(grounding.get("groundingSupports"))
+    chunks = [_chunk(chunk) for chunk in objects(grounding.get("groundingChunks"))]
+    supports = objects(grounding.get("groundingSupports"))
     for support in supports:
         segment = support.get("segment")
         for index in support.get("groundingChunkIndices") or ():
@@ -149,7 +149,7 @@ def _chunk(chunk: Json) -> ContentCitation:
 
 def _recited(metadata: object) -> Iterator[tuple[ContentCitation, Json]]:
     recitation = metadata if isinstance(metadata, Mapping) else {}
-    for source in _objects(recitation.get("citationSources") or recitation.get("citations")):
+    for source in objects(recitation.get("citationSources") or recitation.get("citations")):
         yield _citation(source.get("uri"), source.get("title") or source.get("license")), source
 
 
@@ -181,11 +181,6 @@ def _citation(
     if isinstance(start, int) and isinstance(end, int) and 0 <= start <= end:
         return ContentCitation(url, title, quote, start, end)
     return ContentCitation(url, title, quote)
-
-
-def _objects(values: object) -> list[Json]:
-    items: Iterable[Any] = values if isinstance(values, list) else ()
-    return [value for value in items if isinstance(value, dict)]
 
 
 def _cited(content: Content, citations: tuple[ContentCitation, ...]) -> Content:

@@ -7,21 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import eq, itemgetter
 from typing import Literal
 
-from ...contents.content import (
-    AnyContent,
-    Content,
-    ContentFile,
-    ContentImageInline,
-    ContentImageRemote,
-    ContentPDF,
-    ContentText,
-    ContentToolRequest,
-    ContentToolResult,
-    ContentUnknown,
-    any_content,
-    is_media,
-    replaced,
-)
+from ...contents import content as ours
 from ...errors import ContentError, UsageError
 from ...tools.results import result_text
 from ..interfaces import Json
@@ -30,77 +16,78 @@ from .tool_calls import provider_content
 # --- contents --------------------------------------------------------------------------------------------
 
 
-def known(content: Content, wire: str) -> AnyContent:
+def known(content: ours.Content, wire: str) -> ours.AnyContent:
     """Returns the content if its class or a base class is one that wire formats know."""
-    if (ours := any_content(content)) is None:
+    if (known_content := ours.any_content(content)) is None:
         raise refused(content, wire)
-    return ours
+    return known_content
 
 
-def refused(content: Content, wire: str, why: str = "") -> ContentError:
+def refused(content: ours.Content, wire: str, why: str = "") -> ContentError:
     """Returns the error for a content that a wire format does not support."""
     because = f": {why}" if why else ""
     return ContentError(f"{type(content).__name__} cannot be sent over {wire!r} here{because}")
 
 
-def sendable(content: Content, wire: str) -> bool:
+def sendable(content: ours.Content, wire: str) -> bool:
     """Tells whether a content is sent. Empty texts and blocks of another wire format are not."""
-    if isinstance(content, ContentUnknown):
+    if isinstance(content, ours.ContentUnknown):
         return content.wire == wire
-    return not isinstance(content, ContentText) or bool(content.text)
+    return not isinstance(content, ours.ContentText) or bool(content.text)
 
 
-def unknown(wire: str, block: object) -> ContentUnknown:
+def unknown(wire: str, block: object) -> ours.ContentUnknown:
     """Returns an unknown block unchanged. It may be a call of the provider's own tool."""
     if not isinstance(block, Mapping):
         raise TypeError(f"a block is an object, not {type(block).__name__}")
     return provider_content(wire, block)
 
 
-def answered(result: ContentToolResult) -> ContentToolRequest:
+def answered(result: ours.ContentToolResult) -> ours.ContentToolRequest:
     """Returns the request that a result answers."""
     if result.request is None:
         raise ContentError("This ContentToolResult has no request. Set `request` to its ContentToolRequest")
     return result.request
 
 
-def placeholder(content: Content) -> str:
+def placeholder(content: ours.Content) -> str:
     """Returns the text for media in an assistant's message if the format supports only text. The model made the media
     itself.
     """
     match content:
-        case ContentPDF():
+        case ours.ContentPDF():
             return "[PDF document]"
-        case ContentImageInline():
+        case ours.ContentImageInline():
             return "[inline image]"
-        case ContentImageRemote():
+        case ours.ContentImageRemote():
             return "[remote image]"
-        case ContentFile(type=type):
+        case ours.ContentFile(type=type):
             return f"[{type} file]"
     return "[file]"
 
 
-def image(url: str) -> ContentImageInline | ContentImageRemote:
+def image(url: str) -> ours.ContentImageInline | ours.ContentImageRemote:
     """Returns an image from its URL, `data:` or not."""
     found = re.fullmatch(r"data:([^;,]*)[^,]*;base64,(.*)", url, re.DOTALL)
-    return ContentImageInline(found[1], found[2]) if found else ContentImageRemote(url)
+    return ours.ContentImageInline(found[1], found[2]) if found else ours.ContentImageRemote(url)
 
 
-def data_url(content: ContentImageInline | ContentPDF) -> str:
+def data_url(content: ours.ContentImageInline | ours.ContentPDF) -> str:
     """Returns the bytes as a `data:` URL."""
     return f"data:{content.type};base64,{content.data}"
 
 
-def result_parts(result: ContentToolResult) -> list[Content] | None:
+def result_parts(result: ours.ContentToolResult) -> list[ours.Content] | None:
     """Returns a result's text and media one by one, for a format with media in results, or `None` without media."""
     value = result.value
     items = value if isinstance(value, (list, tuple)) else [value]
-    if isinstance(value, dict) and any(map(is_media, value.values())):
+    if isinstance(value, dict) and any(map(ours.is_media, value.values())):
         items = [part for name, item in value.items() for part in ([f"{name}:", item])]
-    if result.error is not None or not any(map(is_media, items)):
+    if result.error is not None or not any(map(ours.is_media, items)):
         return None
     return [
-        item if is_media(item) else ContentText(result_text(replaced(result, value=item))) for item in items
+        item if ours.is_media(item) else ours.ContentText(result_text(ours.replaced(result, value=item)))
+        for item in items
     ]
 
 

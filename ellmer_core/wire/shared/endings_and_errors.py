@@ -8,16 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from ... import errors
 from ...contents.content import Content
 from ...contents.turns import AssistantPartialTurn, AssistantTurn
-from ...errors import (
-    AuthenticationError,
-    BadRequestError,
-    ContextWindowError,
-    ProviderError,
-    RateLimitError,
-    ServerError,
-)
 from .json_objects import read_json
 
 # --- finish reasons --------------------------------------------------------------------------------------
@@ -95,7 +88,7 @@ _LONGEST = 2000  # characters of an error text that is not JSON
 _PAGE = 50_000  # characters of a page that are looked through for them
 
 
-def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
+def error_of(status: int, headers: Mapping[str, str], body: bytes) -> errors.ProviderError:
     """Returns the typed error for an answer with an error status."""
     headers = {name.lower(): value for name, value in headers.items()}
     parsed = _parsed(body)
@@ -112,7 +105,7 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> ProviderEr
     return _kind(status, facts)(**facts)
 
 
-def in_band_error(body: object) -> ProviderError:
+def in_band_error(body: object) -> errors.ProviderError:
     """Returns the typed error for an error inside a 200. Its `status` is the corresponding one, or `None` if it is
     unknown.
     """
@@ -142,23 +135,23 @@ _TOO_LONG_CODES = {
 }
 
 
-def _kind(status: int | None, facts: Mapping[str, Any]) -> type[ProviderError]:
+def _kind(status: int | None, facts: Mapping[str, Any]) -> type[errors.ProviderError]:
     """Returns the class of the error. Some providers report a conversation that is too long with a 500."""
     coded = {facts["code"], facts["type"]} & _TOO_LONG_CODES
     worded = status in {400, 413, 422, 500, None} and re.search(_TOO_LONG, facts["message"])
-    return ContextWindowError if coded or worded else _class(status)
+    return errors.ContextWindowError if coded or worded else _class(status)
 
 
-def _class(status: int | None) -> type[ProviderError]:
+def _class(status: int | None) -> type[errors.ProviderError]:
     match status:
         case 401 | 403:
-            return AuthenticationError
+            return errors.AuthenticationError
         case 429:
-            return RateLimitError
+            return errors.RateLimitError
         case 408 | 409 | 424 | None:
-            return ServerError
+            return errors.ServerError
         case _:
-            return BadRequestError if 300 <= status < 500 else ServerError
+            return errors.BadRequestError if 300 <= status < 500 else errors.ServerError
 
 
 def _parsed(body: bytes) -> object:

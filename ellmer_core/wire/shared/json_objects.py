@@ -112,6 +112,11 @@ def merged(body: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
     return out
 
 
+def objects(values: object) -> list[Json]:
+    """Returns the objects of a list; none if it is no list."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
 def without(body: Mapping[str, Any], *names: str) -> Json:
     """Returns a copy without some keys."""
     return {name: value for name, value in body.items() if name not in names}

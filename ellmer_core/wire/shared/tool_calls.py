@@ -10,16 +10,9 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any
 
-from ...contents.content import (
-    Content,
-    ContentProviderCall,
-    ContentProviderResult,
-    ContentToolRequest,
-    ContentUnknown,
-    replaced,
-)
+from ...contents import content as ours
 from ..interfaces import Json
-from .json_objects import bounded, json_text
+from .json_objects import bounded, json_text, objects
 
 # --- calls of our tools ----------------------------------------------------------------------------------
 
@@ -30,7 +23,7 @@ STRUCTURED = "give_structured_data"
 
 def call_of(
     id: str, name: str, raw: object, *, cut: bool = False, extra: Json | None = None
-) -> ContentToolRequest:
+) -> ours.ContentToolRequest:
     """Returns a tool call. `raw` is JSON text, or an object in formats with objects.
 
     `cut` says that the provider did not end the answer normally, so the call may be incomplete.
@@ -40,7 +33,7 @@ def call_of(
         name, problem = legal, f"no tool is called {name!r:.100}"
     if cut:
         problem = "the answer was cut off in this call: its arguments may be incomplete"
-    return ContentToolRequest(
+    return ours.ContentToolRequest(
         id,
         name,
         {} if problem else value,
@@ -139,19 +132,16 @@ def tool_input(text: str) -> Any:
         return text
 
 
-def raw(request: ContentToolRequest) -> str:
+def raw(request: ours.ContentToolRequest) -> str:
     """Returns the arguments as JSON text: the model's exact text if it is a JSON object, else `{}`."""
     text = request.raw or ""
-    whole = text.strip() not in {"", "null"} and _is_object(text)
+    whole = (
+        text.strip() not in {"", "null"} and not _arguments(text)[1]
+    )  # a server may parse what is sent back
     return text if whole else json_text(dict(request.arguments))
 
 
-def _is_object(text: str) -> bool:
-    """Tells whether the text is a JSON object, because a server may parse it when it is sent back."""
-    return not _arguments(text)[1]
-
-
-def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
+def distinct(contents: Iterable[ours.Content], seed: object) -> list[ours.Content]:
     """Returns the contents with a distinct id for every tool call, so that each result matches its call.
 
     A call without an id gets one that is made from `seed` (the provider's whole answer). The same answer gives the
@@ -159,16 +149,16 @@ def distinct(contents: Iterable[Content], seed: object) -> list[Content]:
     call.
     """
     seen: set[str] = set()
-    distinct_contents: list[Content] = []
+    distinct_contents: list[ours.Content] = []
     digest = cache(
         lambda: sha256(f"[{json_text(seed)},".encode("utf-8", "surrogatepass"))
     )  # the answer may be long
     for place, content in enumerate(contents):
-        if isinstance(content, ContentToolRequest) and (not content.id or content.id in seen):
+        if isinstance(content, ours.ContentToolRequest) and (not content.id or content.id in seen):
             own = digest().copy()
             own.update(f"{place}]".encode())
-            content = replaced(content, id=f"call_{own.hexdigest()[:24]}")  # noqa: PLW2901 - the renamed call takes its place
-        if isinstance(content, ContentToolRequest):
+            content = ours.replaced(content, id=f"call_{own.hexdigest()[:24]}")  # noqa: PLW2901 - the renamed call takes its place
+        if isinstance(content, ours.ContentToolRequest):
             seen.add(content.id)
         distinct_contents.append(content)
     return distinct_contents
@@ -217,11 +207,13 @@ SEALED = frozenset({"encrypted_content", "encrypted_stdout", "renderedContent", 
 
 def provider_content(  # noqa: PLR0911 - one return per kind of block
     wire: str, block: Mapping[str, Any]
-) -> ContentUnknown:
+) -> ours.ContentUnknown:
     """Returns a block that the wire format has no class for: a call, a result, or unknown content."""
     match block:
         case {"type": "server_tool_use" | "mcp_tool_use", "name": str(name)}:
-            return ContentProviderCall(wire, block, _text(block.get("id")), name, _object(block.get("input")))
+            return ours.ContentProviderCall(
+                wire, block, _text(block.get("id")), name, _object(block.get("input"))
+            )
         case {"type": str(kind), "tool_use_id": str(id)} if kind.endswith("_tool_result"):
             return _result(wire, block, id, kind.removesuffix("_tool_result"), block.get("content"))
         case {"type": str(kind)} if kind.endswith("_call") and kind not in OURS:
@@ -229,17 +221,19 @@ def provider_content(  # noqa: PLR0911 - one return per kind of block
         case {"type": "custom_tool_call", "call_id": str(id)} if id.startswith(XAI_SEARCH):
             return _item(wire, block, "x_search")
         case {"type": "mcp_list_tools", "tools": list(tools)}:
-            names = [tool.get("name") for tool in _objects(tools)]
-            given = {"server": block.get("server_label")}
-            return ContentProviderCall(wire, block, _text(block.get("id")), "mcp_list_tools", given, names)
+            names = [tool.get("name") for tool in objects(tools)]
+            arguments = {"server": block.get("server_label")}
+            return ours.ContentProviderCall(
+                wire, block, _text(block.get("id")), "mcp_list_tools", arguments, names
+            )
         case {"type": "mcp_approval_request", "name": str(name)}:
             arguments = _json_object(block.get("arguments"))
-            return ContentProviderCall(wire, block, _text(block.get("id")), name, arguments)
+            return ours.ContentProviderCall(wire, block, _text(block.get("id")), name, arguments)
         case {"type": "tool_search_output", "tools": list(tools)}:
-            names = [tool.get("name") for tool in _objects(tools)]
-            return ContentProviderResult(wire, block, _text(block.get("id")), "tool_search", value=names)
+            names = [tool.get("name") for tool in objects(tools)]
+            return ours.ContentProviderResult(wire, block, _text(block.get("id")), "tool_search", value=names)
         case {"toolUse": {"type": "server_tool_use", "name": str(name)} as call}:
-            return ContentProviderCall(
+            return ours.ContentProviderCall(
                 wire, block, _text(call.get("toolUseId")), name, _object(call.get("input"))
             )
         case {"toolResult": {"toolUseId": str(id)} as result}:
@@ -250,10 +244,10 @@ def provider_content(  # noqa: PLR0911 - one return per kind of block
     return _of_gemini(wire, block)
 
 
-def _of_gemini(wire: str, block: Mapping[str, Any]) -> ContentUnknown:
+def _of_gemini(wire: str, block: Mapping[str, Any]) -> ours.ContentUnknown:
     match block:
         case {"executableCode": {"code": str()} as code}:
-            return ContentProviderCall(
+            return ours.ContentProviderCall(
                 wire, block, _text(code.get("id")), "code_execution", _without(code, "id")
             )
         case {"codeExecutionResult": dict(result)}:
@@ -261,28 +255,28 @@ def _of_gemini(wire: str, block: Mapping[str, Any]) -> ContentUnknown:
             value = result.get("output") or result.get("outcome")
             return _result(wire, block, _text(result.get("id")), "code_execution", value, failed=failed)
         case {"toolCall": {"toolType": str(kind)} as call}:
-            return ContentProviderCall(
+            return ours.ContentProviderCall(
                 wire, block, _text(call.get("id")), kind.lower(), _object(call.get("args"))
             )
         case {"toolResponse": {"toolType": str(kind)} as response}:
             return _result(
                 wire, block, _text(response.get("id")), kind.lower(), response.get("response") or "done"
             )
-    return ContentUnknown(wire, block)
+    return ours.ContentUnknown(wire, block)
 
 
 def _result(
     wire: str, block: Mapping[str, Any], id: str, name: str, value: Any, *, failed: bool = False
-) -> ContentProviderResult:
+) -> ours.ContentProviderResult:
     code = value.get("error_code") if isinstance(value, Mapping) else None
     value = _readable(value)
     if failed or code or block.get("is_error"):
         words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return ContentProviderResult(wire, block, id, name, error=_text(code) or words or "failed")
-    return ContentProviderResult(wire, block, id, name, value=[] if value is None else value)
+        return ours.ContentProviderResult(wire, block, id, name, error=_text(code) or words or "failed")
+    return ours.ContentProviderResult(wire, block, id, name, value=[] if value is None else value)
 
 
-def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
+def _item(wire: str, item: Mapping[str, Any], name: str) -> ours.ContentProviderCall:
     """Returns an item of Responses: the call and its result."""
     action = _object(item.get("action"))
     arguments = _json_object(item.get("arguments") or item.get("input")) or _without(
@@ -295,7 +289,7 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
     error = item.get("error") or (
         item.get("status") if item.get("status") in {"failed", "incomplete"} else None
     )
-    return ContentProviderCall(
+    return ours.ContentProviderCall(
         wire,
         item,
         _text(item.get("id")),
@@ -306,49 +300,49 @@ def _item(wire: str, item: Mapping[str, Any], name: str) -> ContentProviderCall:
     )
 
 
-def paired(contents: Sequence[Content]) -> list[Content]:
+def paired(contents: Sequence[ours.Content]) -> list[ours.Content]:
     """Returns the contents in which each result has its call: the one with its id, or else the previous one."""
-    calls: dict[str, ContentProviderCall] = {}
-    paired_contents: list[Content] = []
+    calls: dict[str, ours.ContentProviderCall] = {}
+    paired_contents: list[ours.Content] = []
     for content in contents:
-        if isinstance(content, ContentProviderResult) and (call := calls.get(content.id)):
-            paired_contents.append(replaced(content, name=call.name, arguments=call.arguments))
+        if isinstance(content, ours.ContentProviderResult) and (call := calls.get(content.id)):
+            paired_contents.append(ours.replaced(content, name=call.name, arguments=call.arguments))
             continue
-        if isinstance(content, ContentProviderCall):
+        if isinstance(content, ours.ContentProviderCall):
             calls[content.id] = content
         paired_contents.append(content)
     return paired_contents
 
 
-def grounded(wire: str, candidate: Json) -> list[ContentProviderCall]:
+def grounded(wire: str, candidate: Json) -> list[ours.ContentProviderCall]:
     """Returns the searches and page visits that Google reports beside the parts. There is no block to send back."""
     search, visits = _object(candidate.get("groundingMetadata")), _object(candidate.get("urlContextMetadata"))
     calls = []
     if queries := [query for query in search.get("webSearchQueries") or () if query]:
         sources = [
-            _object(next(iter(chunk.values()), None)) for chunk in _objects(search.get("groundingChunks"))
+            _object(next(iter(chunk.values()), None)) for chunk in objects(search.get("groundingChunks"))
         ]
         calls.append(
-            ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(sources))
+            ours.ContentProviderCall(wire, {}, "", "google_search", {"queries": queries}, _readable(sources))
         )
-    if pages := _objects(visits.get("urlMetadata")):
+    if pages := objects(visits.get("urlMetadata")):
         urls = [_text(page.get("retrievedUrl")) for page in pages]
         statuses = [
             _text(page.get("urlRetrievalStatus")).removeprefix("URL_RETRIEVAL_STATUS_").lower()
             for page in pages
         ]
         calls.append(
-            ContentProviderCall(
+            ours.ContentProviderCall(
                 wire, {}, "", "url_context", {"urls": urls}, dict(zip(urls, statuses, strict=True))
             )
         )
     return calls
 
 
-def executed(wire: str, message: Json) -> list[ContentProviderCall]:
+def executed(wire: str, message: Json) -> list[ours.ContentProviderCall]:
     """Returns the calls that Groq's systems ran. There is no block to send back."""
     return [
-        ContentProviderCall(
+        ours.ContentProviderCall(
             wire,
             {},
             "",
@@ -356,7 +350,7 @@ def executed(wire: str, message: Json) -> list[ContentProviderCall]:
             _json_object(tool.get("arguments")),
             tool.get("output") or "done",
         )
-        for tool in _objects(message.get("executed_tools"))
+        for tool in objects(message.get("executed_tools"))
     ]
 
 
@@ -382,11 +376,6 @@ def _json_object(value: Any) -> Json:
 
 def _object(value: Any) -> Json:
     return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _objects(values: Any) -> list[Json]:
-    items: Iterable[Any] = values if isinstance(values, list) else ()
-    return [value for value in items if isinstance(value, dict)]
 
 
 def _without(value: Mapping[str, Any], *names: str) -> Json:

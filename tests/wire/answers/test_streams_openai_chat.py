@@ -6,6 +6,7 @@ import pytest
 from folded_streams import CHAT, call, calls, delta, folded, requests
 
 from ellmer_core.contents.content import ContentText, ContentThinking
+from ellmer_core.wire.shared.tool_calls import WholeObject
 
 
 def test_equal_chunks_are_not_taken_for_one():
@@ -197,3 +198,38 @@ def test_logprobs_are_joined():
 
     turn, *_ = folded(CHAT, chunk("a"), chunk("b"), delta("stop"))
     assert [p["token"] for p in turn.json["choices"][0]["logprobs"]["content"]] == ["a", "b"]
+
+
+WHOLE = '{"a": "}\\"{", "b": [1, {"c": "\\\\"}], "d": ""}'
+
+
+@pytest.mark.parametrize("cut", range(1, len(WHOLE)))
+def test_arguments_are_whole_with_their_last_bracket_wherever_they_are_cut(cut):
+    pieces = [WHOLE[:cut]]
+    arguments = WholeObject(pieces)
+    assert not arguments.reached()
+
+    pieces.append(WHOLE[cut:])
+    assert arguments.reached()
+
+    pieces.append(" ")
+    assert arguments.reached()
+
+    pieces.append("{}")
+    assert not arguments.reached()
+
+
+def test_arguments_that_come_character_by_character_are_whole_at_the_end():
+    pieces = []
+    arguments = WholeObject(pieces)
+    for character in WHOLE[:-1]:
+        pieces.append(character)
+        assert not arguments.reached()
+
+    pieces.append(WHOLE[-1])
+    assert arguments.reached()
+
+
+@pytest.mark.parametrize("text", ["", " ", "[]", "7", '{"a": NaN}', "}{"])
+def test_what_is_no_object_is_not_whole(text):
+    assert not WholeObject([text]).reached()

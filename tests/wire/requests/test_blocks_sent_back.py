@@ -72,6 +72,20 @@ DAMAGED = {
             },
         ),
     ),
+    "Anthropic: a tool that was found, without its name": (
+        CLAUDE,
+        claude(
+            {**SEARCH, "name": "tool_search_tool_regex"},
+            {
+                "type": "tool_search_tool_result",
+                "tool_use_id": "srvtoolu_1",
+                "content": {
+                    "type": "tool_search_tool_search_result",
+                    "tool_references": [{"type": "tool_reference", "mark": 1}],
+                },
+            },
+        ),
+    ),
     "Gemini: a text that is none": (GOOGLE, google({"text": 7, "mark": 1})),
     "Gemini: a call that is none": (GOOGLE, google({"functionCall": [], "mark": 1})),
     "Responses: a call without an id": (OPENAI, openai({"type": "function_call", "name": "mark"})),
@@ -99,6 +113,10 @@ DAMAGED = {
         nova({"toolUse": {"toolUseId": "a", "name": "mark", "input": {}, "type": "new"}}),
     ),
     "Bedrock: a result that is none": (NOVA, nova({"toolResult": ["mark"]})),
+    "Bedrock: a thought of Claude without its signature": (
+        Bedrock(model="us.anthropic.claude-sonnet-4-5"),
+        nova({"reasoningContent": {"reasoningText": {"text": "mark"}}}),
+    ),
     "Bedrock: a signature that is none": (
         NOVA,
         nova({"reasoningContent": {"reasoningText": {"text": "mark", "signature": 7}}}),

@@ -128,7 +128,7 @@ def test_an_anthropic_request():
     )
     request = wire.request(TURNS, [ADD], stream=True)
     assert request.url == "https://api.anthropic.com/v1/messages"
-    assert request.headers == {"x-api-key": "k", "anthropic-version": "2023-06-01"}
+    assert request.headers == {"x-api-key": "k", "anthropic-version": "2026-10-21"}
     assert request.json == {
         "model": "m",
         "max_tokens": 6096,

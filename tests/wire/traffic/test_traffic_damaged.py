@@ -12,9 +12,8 @@ from random import Random
 import pytest
 from recorded_traffic import absent, by_family, interactions, judge
 
-from ellmer_core._chat.save_and_restore import recorded, restored
 from ellmer_core.contents.turns import UserTurn
-from ellmer_core.conversation.history import History, sendable
+from ellmer_core.conversation.history import History, chat_of_record, chat_record, sendable
 from ellmer_core.conversation.io_operations import Answer, ReadBody, ReadEvents
 from ellmer_core.conversation.request_cache import encoded
 from ellmer_core.conversation.response import read
@@ -99,7 +98,7 @@ def received(history, wire, answer):
     settings, user = Settings(wire), UserTurn("Hi")
     stream = isinstance(answer, list)
     steps = read(history, settings, Request("http://x", {}, {}, stream), Answer(200))
-    history.begin(user)
+    history.asked = user
     batches = iter([answer] if stream else [])
     outcome = None
     try:
@@ -135,8 +134,8 @@ def never_spoils_the_chat(name, wire, answer):
             cost(wire, turn.tokens)
         except EllmerError:
             pass
-        saved = json.loads(json.dumps(recorded(history, wire.provider, wire.model)))
-        back, *_ = restored(saved, [], [])
+        saved = json.loads(json.dumps(chat_record(history, wire.provider, wire.model)))
+        back, *_ = chat_of_record(saved, [], [])
         assert back.turns == history.turns
         format_chat(wire.provider, wire.model, history.turns).encode("utf-8", "surrogatepass")
         following = sendable(
