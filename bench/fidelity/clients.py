@@ -1,4 +1,4 @@
-"""What five clients make of an exchange: status, headers that say something, the body and how it ended."""
+"""What the clients make of an exchange: status, headers that say something, the body and how it ended."""
 
 # ruff: noqa: PLC0415  # only the client that is measured is imported; its timeouts are set where it is made
 
@@ -122,7 +122,7 @@ async def _with_aiohttp(exchange: Exchange, url: str) -> list[Outcome]:
     import aiohttp as module
 
     found = []
-    async with module.ClientSession(timeout=module.ClientTimeout(sock_read=WAIT)) as session:
+    async with module.ClientSession(timeout=module.ClientTimeout(total=WAIT * 5, sock_read=WAIT)) as session:
         for _ in range(exchange.requests):
             body, answer = b"", None
             try:
@@ -139,4 +139,166 @@ async def _with_aiohttp(exchange: Exchange, url: str) -> list[Outcome]:
     return found
 
 
-CLIENTS: dict[str, Client] = {each.__name__: each for each in (httpx, httpx2, requests, urllib3, aiohttp)}
+def http_client(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with Python's own http.client."""
+    return [_with_http_client(exchange, url) for _ in range(exchange.requests)]
+
+
+def _with_http_client(exchange: Exchange, url: str) -> Outcome:
+    import http.client as module
+    from urllib.parse import urlsplit
+
+    parts, answer, body = urlsplit(url), None, b""
+    connection = module.HTTPConnection(parts.hostname or "", parts.port, timeout=WAIT)
+    try:
+        target = parts.path + (f"?{parts.query}" if parts.query else "")
+        connection.request(exchange.method, target, exchange.body, exchange.headers)
+        answer = connection.getresponse()
+        while chunk := answer.read(1000):
+            body += chunk
+    except Exception as error:  # noqa: BLE001  # likewise
+        if answer is None:
+            return Outcome(error=_name(error))
+        return _outcome(answer.status, answer.getheaders(), body, _name(error))
+    finally:
+        connection.close()
+    return _outcome(answer.status, answer.getheaders(), body)
+
+
+def urllib(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with urllib.request."""
+    return [_with_urllib(exchange, url) for _ in range(exchange.requests)]
+
+
+def _with_urllib(exchange: Exchange, url: str) -> Outcome:
+    from urllib import error as errors
+    from urllib import request as module
+
+    asked = module.Request(url, exchange.body, exchange.headers, method=exchange.method)  # noqa: S310  # of our server
+    body = b""
+    try:
+        answer = module.urlopen(asked, timeout=WAIT)  # noqa: S310  # likewise
+    except errors.HTTPError as refusal:
+        answer = refusal
+    except Exception as error:  # noqa: BLE001  # likewise
+        return Outcome(error=f"{_name(error)}: {_name(getattr(error, 'reason', error))}")
+    with answer:
+        try:
+            body = answer.read()
+        except Exception as error:  # noqa: BLE001  # likewise
+            return _outcome(answer.status, answer.headers.items(), body, _name(error))
+        return _outcome(answer.status, answer.headers.items(), body)
+
+
+def tornado(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with tornado's AsyncHTTPClient."""
+    return asyncio.run(_with_tornado(exchange, url))
+
+
+async def _with_tornado(exchange: Exchange, url: str) -> list[Outcome]:
+    from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+
+    found, client = [], AsyncHTTPClient(force_instance=True)
+    for _ in range(exchange.requests):
+        chunks: list[bytes] = []
+        asked = HTTPRequest(
+            url,
+            exchange.method,
+            exchange.headers,
+            exchange.body,
+            request_timeout=WAIT,
+            streaming_callback=chunks.append,
+            allow_nonstandard_methods=True,
+        )
+        try:
+            answer = await client.fetch(asked, raise_error=False)
+        except Exception as error:  # noqa: BLE001  # likewise
+            found.append(Outcome(error=_name(error), body=b"".join(chunks)))
+            continue
+        error = _name(answer.error) if answer.error else ""
+        found.append(_outcome(answer.code, answer.headers.get_all(), b"".join(chunks), error))
+    client.close()
+    return found
+
+
+def niquests(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with niquests."""
+    import niquests as module
+
+    with module.Session() as session:
+        return [_with_niquests(session, exchange, url) for _ in range(exchange.requests)]
+
+
+def _with_niquests(session: Any, exchange: Exchange, url: str) -> Outcome:
+    options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
+    try:
+        answer = session.request(exchange.method, url, **options)
+        return _outcome(answer.status_code, answer.raw.headers.items(), answer.content or b"")
+    except Exception as error:  # noqa: BLE001  # likewise
+        return Outcome(error=_name(error))
+
+
+def niquests_async(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with niquests' asynchronous session."""
+    return asyncio.run(_with_niquests_async(exchange, url))
+
+
+async def _with_niquests_async(exchange: Exchange, url: str) -> list[Outcome]:
+    import niquests as module
+
+    found = []
+    options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
+    async with module.AsyncSession() as session:
+        for _ in range(exchange.requests):
+            try:
+                answer = await session.request(exchange.method, url, **options)
+                found.append(_outcome(answer.status_code, answer.raw.headers.items(), answer.content or b""))
+            except Exception as error:  # noqa: BLE001  # likewise
+                found.append(Outcome(error=_name(error)))
+    return found
+
+
+def curl_cffi(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with curl_cffi."""
+    from curl_cffi import requests as module
+
+    with module.Session() as session:
+        return [_with_curl_cffi(session, exchange, url) for _ in range(exchange.requests)]
+
+
+def _with_curl_cffi(session: Any, exchange: Exchange, url: str) -> Outcome:
+    options = {"headers": exchange.headers, "data": exchange.body, "timeout": WAIT}
+    try:
+        answer = session.request(exchange.method, url, **options)
+        return _outcome(answer.status_code, answer.headers.multi_items(), answer.content)
+    except Exception as error:  # noqa: BLE001  # likewise
+        return Outcome(error=f"{_name(error)} {getattr(error, 'code', '')}")
+
+
+def pyreqwest(exchange: Exchange, url: str) -> list[Outcome]:
+    """Asks with pyreqwest's blocking client."""
+    from datetime import timedelta
+
+    from pyreqwest.client import SyncClientBuilder
+
+    with SyncClientBuilder().timeout(timedelta(seconds=WAIT)).build() as client:
+        return [_with_pyreqwest(client, exchange, url) for _ in range(exchange.requests)]
+
+
+def _with_pyreqwest(client: Any, exchange: Exchange, url: str) -> Outcome:
+    try:
+        asked = client.request(exchange.method, url).headers(exchange.headers)
+        if exchange.body is not None:
+            asked = asked.body_bytes(exchange.body)
+        answer = asked.build().send()
+        headers = [(name, value) for name in {*answer.headers} for value in answer.get_header_all(name)]
+        return _outcome(answer.status, headers, bytes(answer.bytes()))
+    except Exception as error:  # noqa: BLE001  # likewise
+        return Outcome(error=_name(error))
+
+
+_ALL = (
+    *(httpx, httpx2, requests, urllib3, aiohttp, http_client, urllib, tornado),
+    *(niquests, niquests_async, curl_cffi, pyreqwest),
+)
+CLIENTS: dict[str, Client] = {each.__name__: each for each in _ALL}

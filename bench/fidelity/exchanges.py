@@ -1,4 +1,4 @@
-"""Seventy-five exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
+"""A hundred and twenty-five exchanges that a recorder may get wrong: what is asked, and what the server sends, byte by byte."""
 
 from __future__ import annotations
 
@@ -200,8 +200,143 @@ def _failures() -> list[Exchange]:
     ]
 
 
+def _odd_heads() -> list[Exchange]:
+    told = {
+        "a 100 before the answer": (_head("100 Continue", ""), _whole(b"{}")),
+        "a 102 before the answer": (_head("102 Processing", ""), _whole(b"{}")),
+        "two 103 before the answer": (
+            _head("103 Early Hints", "link: </a>"),
+            _head("103 Early Hints", "link: </b>"),
+            _whole(b"{}"),
+        ),
+        "205 without a body": (_head("205 Reset Content", "content-length: 0"),),
+        "a folded header": (_whole(b"{}", more="link: <a>;|\trel=next"),),
+        "a header without a value": (_whole(b"{}", more="etag:"),),
+        "a header that is quoted": (_whole(b"{}", more='etag: "a, b; c=\\"d\\""'),),
+        "three equal headers": (_whole(b"{}", more="link: <a>|link: <a>|link: <a>"),),
+        "a cookie with odd attributes": (
+            _whole(b"{}", more="set-cookie: a=; Max-Age=0; SameSite=None; Partitioned"),
+        ),
+        "a length twice, the same": (_whole(b"{}", more="content-length: 2"),),
+        "a challenge without credentials": (
+            _whole(b"{}", status="401 Unauthorized", more='www-authenticate: Basic realm="x"'),
+        ),
+        "a digest challenge": (
+            _whole(
+                b"",
+                status="401 Unauthorized",
+                more='www-authenticate: Digest realm="x", nonce="abc", qop="auth"',
+            ),
+        ),
+        "451 for legal reasons": (_whole(b"{}", status="451 Unavailable For Legal Reasons"),),
+        "an unknown status": (_whole(b"{}", status="299 Odd"),),
+        "a status of 599": (_whole(b"{}", status="599 Network"),),
+    }
+    return [_one(name, *answer) for name, answer in told.items()]
+
+
+def _odd_bodies() -> list[Exchange]:
+    plain = b'{"said": "' + b"hello " * 50 + b'"}'
+    members = gzip.compress(plain[:100]) + gzip.compress(plain[100:])
+    bodies: dict[str, tuple[bytes, str, str]] = {
+        "gzip of two members": (members, "application/json", "content-encoding: gzip"),
+        "gzip of nothing": (gzip.compress(b""), "text/plain", "content-encoding: gzip"),
+        "x-gzip": (gzip.compress(plain), "application/json", "content-encoding: x-gzip"),
+        "gzip that stops": (gzip.compress(plain)[:40], "application/json", "content-encoding: gzip"),
+        "an unknown encoding": (plain, "application/json", "content-encoding: odd"),
+        "raw deflate": (zlib.compress(plain)[2:-4], "application/json", "content-encoding: deflate"),
+        "a gzip file": (gzip.compress(plain), "application/gzip", ""),
+        "five megabytes": (bytes(range(256)) * 20_000, "application/octet-stream", ""),
+        "a line of a megabyte": (b"x" * 1_000_000, "text/plain", ""),
+        "a body that looks like chunks": (b"3\r\nabc\r\n0\r\n\r\n", "text/plain", ""),
+        "a body that looks like an answer": (b"HTTP/1.1 500 No\r\n\r\n", "text/plain", ""),
+        "a multipart answer": (
+            b"--x\r\ncontent-type: text/plain\r\n\r\none\r\n--x--\r\n",
+            "multipart/mixed; boundary=x",
+            "",
+        ),
+        "a PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n" + bytes(300), "application/pdf", ""),
+        "deep JSON": (b"[" * 90 + b"]" * 90, "application/json", ""),
+        "JSON with NUL": (b'{"a":"\\u0000"}', "application/json", ""),
+        "JSON of one number": (b"1.0", "application/json", ""),
+        "JSON lines without an end": (b'{"a":1}\n{"a":2}', "application/x-ndjson", ""),
+        "a text of one newline": (b"\n", "text/plain", ""),
+        "text with a BOM": (b"\xef\xbb\xbfhello", "text/plain; charset=utf-8", ""),
+        "text that is a placeholder": (b"<API_KEY> REDACTED_1", "text/plain", ""),
+    }
+    return [_one(name, _whole(body, of, more=more)) for name, (body, of, more) in bodies.items()]
+
+
+def _odd_streams() -> list[Exchange]:
+    sse = "text/event-stream"
+    return [
+        _one("an empty stream", *_chunked(content_type=sse)),
+        _one("events of comments only", *_chunked(b":\n\n", b": a\n\n", content_type=sse)),
+        _one(
+            "events with ids and retries",
+            *_chunked(b"id: 1\nretry: 5\nevent: x\ndata: a\n\n", content_type=sse),
+        ),
+        _one("events with a BOM", *_chunked(b"\xef\xbb\xbfdata: a\n\n", content_type=sse)),
+        _one(
+            "chunk sizes in capitals",
+            _head("200 OK", "transfer-encoding: chunked"),
+            b"A\r\n0123456789\r\n0\r\n\r\n",
+        ),
+        _one(
+            "chunk sizes with zeros",
+            _head("200 OK", "transfer-encoding: chunked"),
+            b"0003\r\nabc\r\n0\r\n\r\n",
+        ),
+        _one("two hundred chunks", *_chunked(*(b"%d," % n for n in range(200)))),
+        _one("HTTP/1.0 with a length", _head("200 OK", "content-length: 3", "HTTP/1.0"), b"old"),
+    ]
+
+
+def _odd_refusals() -> list[Exchange]:
+    return [
+        _one("no HTTP at all", b"SSH-2.0-OpenSSH\r\n\r\n", CLOSE),
+        _one(
+            "garbage before the status line",
+            b"garbage\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+            CLOSE,
+        ),
+        _one(
+            "a chunk size that is none",
+            _head("200 OK", "transfer-encoding: chunked"),
+            b"zz\r\nabc\r\n",
+            CLOSE,
+        ),
+        _one("half a head", b"HTTP/1.1 200 OK\r\ncontent-", CLOSE),
+        _one(
+            "a timeout in the body",
+            _head("200 OK", "content-type: text/plain|content-length: 9"),
+            b"some",
+            PAUSE,
+        ),
+    ]
+
+
+def _odd_requests() -> list[Exchange]:
+    moved = _head("307 Temporary Redirect", "location: /there|content-length: 0")
+    loop = _head("302 Found", "location: /here|content-length: 0")
+    return [
+        Exchange("a 307 with a body", ((moved,), (_whole(b'"there"'),)), method="POST", body=b"a=1"),
+        Exchange("a redirect to itself once", ((loop,), (_whole(b'"here"'),))),
+        _one("a path with escapes", _whole(b"{}"), path="/%2F%20%C3%A9/a;b=c"),
+        _one("an empty query", _whole(b"{}"), path="?"),
+        _one(
+            "a JSON body",
+            _whole(b"{}"),
+            method="POST",
+            headers={"content-type": "application/json"},
+            body=b'{"a": [1, 2.0]}',
+        ),
+    ]
+
+
 EXCHANGES = [
     *(*_statuses(), *_headers(), *_bodies(), *_compressed()),
     *(*_streams(), *_requests(), *_failures()),
+    *(*_odd_heads(), *_odd_bodies(), *_odd_streams(), *_odd_refusals(), *_odd_requests()),
 ]
 """All of them, by name."""

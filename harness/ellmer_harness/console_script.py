@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["main", "needing"]
-
 
 @contextmanager
 def needing(extra: str) -> Iterator[None]:

@@ -21,8 +21,6 @@ from .format.bodies import Form, encode
 from .recordings import Interaction
 from .recordings.interaction import value_of
 
-__all__ = ["Events", "Media", "View", "fold", "outline", "shown", "size", "view"]
-
 
 @dataclass(frozen=True)
 class Media:

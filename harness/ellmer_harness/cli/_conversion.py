@@ -10,12 +10,9 @@ from pathlib import Path
 from ..errors import HarnessError, SecretFound
 from ..format.blobs import file_name
 from ..recordings import Found, Unreadable
-from ..recordings.importing import Converted, Rules, convert
+from ..recordings.conversion import Converted, Rules, convert
 from ..secrets.redaction import Scrub
-from ._paths import rewritten
-from ._terminal import complain, say
-
-__all__ = ["Tally", "arguments", "named", "rules"]
+from ._terminal import complain, one_line, rewritten, say
 
 _HINT = (
     "  --secret NAME=VALUE writes <NAME> in its place, as for keys in the environment. --mask writes REDACTED for "
@@ -104,7 +101,7 @@ class Tally:
             self.refuse(str(error) if isinstance(error, Unreadable) else f"{file}: {error}{hint}")
             return None
         for note in made.notes:
-            complain(f"{file}: {note}")
+            complain(one_line(f"{file}: {note}"))
         self.left_out += made.left_out
         self.interactions += made.interactions
         self.done += 1

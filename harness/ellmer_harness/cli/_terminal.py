@@ -1,4 +1,4 @@
-"""Functions that print to the terminal."""
+"""The files that a command is about, and functions that print to the terminal."""
 
 # ruff: noqa: T201  # printing is what a command line is for
 
@@ -7,13 +7,16 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["complain", "harmless", "progress", "say"]
+from ..recordings import Found, Unreadable, find, read
 
 T = TypeVar("T")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+#: GitHub Actions obeys `::error::` and `##[error]` at the beginning of a line, after spaces, too.
+_COMMAND = re.compile(r"^([^\S\n]*)(::|##\[)", re.MULTILINE)
 _EVERY = 0.2  # seconds
 
 
@@ -28,8 +31,16 @@ def complain(text: str) -> None:
 
 
 def harmless(text: str) -> str:
-    """Returns a text whose control characters are shown and not obeyed: a recording may come from anywhere."""
-    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    """Returns a text whose control characters, and commands of GitHub Actions at the beginning of a line, are shown and not
+    obeyed: a recording may come from anywhere.
+    """
+    shown = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _COMMAND.sub(lambda found: f"{found[1]}\\x{ord(found[2][0]):02x}{found[2][1:]}", shown)
+
+
+def one_line(name: object) -> str:
+    """Returns the name of a file, or another text from outside, on one line."""
+    return harmless(str(name).replace("\r", "\\r").replace("\n", "\\n"))
 
 
 def progress(items: Sequence[T], doing: str) -> Iterator[T]:
@@ -42,3 +53,55 @@ def progress(items: Sequence[T], doing: str) -> Iterator[T]:
         yield item
     if shown:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+_CASSETTES = {
+    "ours",
+    "vcrpy",
+    "pydantic-ai",
+    "langchain",
+    "VCR",
+    "HAR",
+}  # anything with a URL may be a "record"
+
+
+def files(paths: Iterable[Path]) -> list[Path]:
+    """Returns all files under the paths, except hidden ones."""
+    return [file for path in paths for file in find([path]) if not _hidden(file, path)]
+
+
+def recordings(paths: Iterable[Path], doing: str) -> Iterator[tuple[Path, Found | Unreadable]]:
+    """Yields every recording under the paths, or the reason why it cannot be read. A file that was named must
+    be a recording.
+    """
+    named = {path for path in paths if path.is_file()}
+    for file in progress(files(paths), doing):
+        try:
+            found = read(file)
+        except Unreadable as error:
+            yield file, error
+            continue
+        if found is not None and (found.kind in _CASSETTES or file in named):
+            yield file, found
+        elif file in named:
+            yield file, Unreadable(file, "it is not a recording of HTTP")
+
+
+def one(path: Path) -> Found:
+    """Returns the recording in a file. Raises `Unreadable`."""
+    if not path.is_file():
+        raise Unreadable(path, "it is a folder" if path.is_dir() else "there is no such file")
+    found = read(path)
+    if found is None:
+        raise Unreadable(path, "it is not a recording of HTTP")
+    return found
+
+
+def rewritten(path: Path, suffix: str) -> str:
+    """Returns the name of a file with another suffix. The suffix of a gzipped file is replaced, too."""
+    stem = path.name.removesuffix(".gz")
+    return stem[: len(stem) - len(Path(stem).suffix)] + suffix
+
+
+def _hidden(file: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(root).parts)

@@ -19,10 +19,7 @@ from ..exchange.messages import Headers
 from ..recordings import Interaction
 from ..secrets.redaction import Scrub, clean_url
 from ..tape.miss_explanation import differences
-from ._paths import one
-from ._terminal import say
-
-__all__ = ["arguments", "run"]
+from ._terminal import one, one_line, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     keep = Scrub.of(None, ["*"] if options.headers else [])
     lines = [*_all(old, new, keep)]
     for line in lines:
-        say(line)
+        say(one_line(line))
     if not lines:
         say(f"no difference in {len(old)} interactions")
     return 1 if lines else 0

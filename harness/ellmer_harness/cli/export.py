@@ -13,11 +13,8 @@ from pathlib import Path
 
 from ..format.blobs import replace_file
 from ..recordings import Found, Unreadable
-from ..recordings.exporting import to_yaml
-from ._paths import one, recordings, rewritten
-from ._terminal import complain, say
-
-__all__ = ["arguments", "run"]
+from ..recordings.conversion import to_yaml
+from ._terminal import complain, one, one_line, recordings, rewritten, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,9 +52,9 @@ def _printed(paths: list[Path]) -> int:
 
 def _written(found: Found | Unreadable, file: Path, target: Path) -> int:
     if isinstance(found, Unreadable):
-        complain(str(found))
+        complain(one_line(found))
         return 1
     if any(each.status == 0 for each in found.interactions):
-        complain(f"{file}: vcrpy cannot play an exception; it will answer with the status 0")
+        complain(one_line(f"{file}: vcrpy cannot play an exception; it will answer with the status 0"))
     replace_file(target, to_yaml(found))
     return 0

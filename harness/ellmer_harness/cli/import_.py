@@ -13,13 +13,10 @@ from pathlib import Path
 
 from ..format.blobs import replace_file
 from ..recordings import Found
-from ..recordings.importing import Converted
+from ..recordings.conversion import Converted
 from ._conversion import Tally, named, rules
 from ._conversion import arguments as shared
-from ._paths import recordings
-from ._terminal import complain, say
-
-__all__ = ["arguments", "run"]
+from ._terminal import complain, one_line, recordings, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(made: Converted, file: Path, target: Path, *, dry: bool) -> None:
     if dry:
-        say(f"{file} → {target}")
+        say(one_line(f"{file} → {target}"))
         return
     made.blobs.save()
     replace_file(target, made.text)

@@ -14,10 +14,7 @@ from urllib.parse import urlsplit
 from ..display import size
 from ..format.serializer import OURS
 from ..recordings import Found, Unreadable
-from ._paths import recordings
-from ._terminal import complain, say
-
-__all__ = ["arguments", "run"]
+from ._terminal import complain, one_line, recordings, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +28,12 @@ def run(options: argparse.Namespace) -> int:
     for file, found in recordings(options.paths, "reading"):
         if isinstance(found, Unreadable):
             broken += 1
-            complain(str(found))
+            complain(one_line(found))
             continue
         count += 1
         interactions += len(found.interactions)
         total += file.stat().st_size
-        say(_line(file, found).replace("\n", "\\n"))
+        say(one_line(_line(file, found)))
     say(
         f"{count} recordings, {interactions} interactions, {size(total)}"
         + f", {broken} unreadable" * bool(broken)

@@ -14,13 +14,10 @@ from pathlib import Path
 from ..format.blobs import replace_file
 from ..format.serializer import OURS
 from ..recordings import Found, Unreadable
-from ..recordings.importing import Converted
+from ..recordings.conversion import Converted
 from ._conversion import Tally, named, rules
 from ._conversion import arguments as shared
-from ._paths import recordings
-from ._terminal import complain, say
-
-__all__ = ["arguments", "run"]
+from ._terminal import complain, one_line, recordings, say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +80,7 @@ class _Migration:
                 f"{file}: {target} would be the target of two recordings; move one of them away"
             )
         elif self.options.dry_run:
-            say(f"{file} → {target}")
+            say(one_line(f"{file} → {target}"))
         else:
             self._write(made, _Move(None if there else _beside(target), target, file))
 

@@ -20,11 +20,8 @@ from ..errors import CassetteError
 from ..format.blobs import Blobs, replace_file
 from ..format.serializer import Serializer
 from ..recordings import Found
-from ._paths import files, recordings
-from ._terminal import complain, say
+from ._terminal import complain, files, one_line, recordings, say
 from .scan import BLOB
-
-__all__ = ["arguments", "run"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +95,7 @@ def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
     cassette = serializer.deserialize(text)
     gone = {*_numbers(file, cassette["interactions"], left)}
     for line in left:
-        say(f"{file}: {'would remove' if dry else 'removed'} {line}")
+        say(one_line(f"{file}: {'would remove' if dry else 'removed'} {line}"))
     kept = [each for number, each in enumerate(cassette["interactions"], 1) if number not in gone]
     media = Blobs(serializer.blobs.folder)
     shorter = Serializer(media, near=file.parent).serialize({**cassette, "interactions": kept})
@@ -131,6 +128,6 @@ def _blobs(paths: list[Path]) -> list[Path]:
 
 
 def _remove(file: Path, why: str, *, dry: bool) -> None:
-    say(f"{'would remove' if dry else 'removed'} {file} ({size(file.stat().st_size)}): {why}")
+    say(one_line(f"{'would remove' if dry else 'removed'} {file} ({size(file.stat().st_size)}): {why}"))
     if not dry:
         file.unlink()

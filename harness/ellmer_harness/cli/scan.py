@@ -8,9 +8,9 @@ Broken cassettes, missing blobs and unused blobs are listed. The exit code is 1 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,10 @@ from ..format.blobs import Blobs
 from ..format.bodies import decode
 from ..format.serializer import OURS, Serializer
 from ..recordings.format_detection import content
+from ..recordings.untrusted_files import file_bytes, unzipped
 from ..secrets.cassette_scan import scan
 from ..secrets.redaction import Scrub
-from ._paths import files
-from ._terminal import progress, say
-
-__all__ = ["BLOB", "arguments", "run"]
+from ._terminal import files, one_line, progress, say
 
 BLOB = re.compile(r"[0-9a-f]{64}\.\w+")
 
@@ -50,27 +48,39 @@ def run(options: argparse.Namespace) -> int:
     known = [(value, name) for value, name in Scrub.of(None).values.items()]
     used, count = set[str](), 0
     for file in progress(found, "scanning"):
-        value = _content(file)
+        try:
+            value = _content(file)
+        except (OSError, ValueError) as error:
+            count += 1
+            say(one_line(f"{file}: it cannot be read, so it was not searched: {error}"))
+            continue
         used |= set(BLOB.findall(json.dumps(value))) if _is_cassette(value) else set()
         problems = [str(one) for one in scan(value, known) if one.fingerprint not in options.accept]
         for problem in [*problems, *_damage(file, value)]:
             count += 1
-            say(f"{file}: {problem.removeprefix(': ')}")
+            say(one_line(f"{file}: {problem.removeprefix(': ')}"))
     orphans = [file for file in found if BLOB.fullmatch(file.name) and file.name not in used]
     for file in orphans:
-        say(f"{file}: no cassette under these paths uses this blob")
+        say(one_line(f"{file}: no cassette under these paths uses this blob"))
     say(f"{len(found)} files: {count} problems, {len(orphans)} orphan blobs")
     return 1 if count else 0
 
 
 def _content(file: Path) -> Any:
-    """Returns the parsed YAML or JSON of a file. Returns the bytes of any other file."""
-    data = file.read_bytes()
+    """Returns the parsed YAML or JSON of a file. Returns the bytes of any other file.
+
+    Raises `OSError` or `ValueError` for a device, a pipe, a file that is too large, and damaged gzip.
+    """
+    data = file_bytes(file)
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = unzipped(data)
+        except (EOFError, zlib.error) as error:
+            raise ValueError(f"its gzip is damaged: {error}") from error
     try:
-        data = gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
         suffix = Path(file.name.removesuffix(".gz")).suffix
         value = content(data.decode(), suffix if suffix in {".yaml", ".yml"} else ".json")
-    except (OSError, EOFError, ValueError, RecursionError, yaml.YAMLError):
+    except (ValueError, RecursionError, yaml.YAMLError):
         return data
     return value if isinstance(value, dict | list) else data
 

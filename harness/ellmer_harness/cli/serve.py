@@ -17,8 +17,6 @@ from ..serving import serving
 from ..tape.request_key import Match
 from ._terminal import complain, say
 
-__all__ = ["arguments", "run"]
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments of the command."""

@@ -17,10 +17,7 @@ from ..format.serializer import OURS
 from ..recordings import Interaction
 from ..recordings.interaction import value_of
 from ..secrets.redaction import Scrub, masked
-from ._paths import one
-from ._terminal import complain, say
-
-__all__ = ["arguments", "run"]
+from ._terminal import complain, one, one_line, say
 
 _DULL = {"accept-encoding", "connection", "host", "user-agent", "content-length", "date", "server"}
 
@@ -38,7 +35,11 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     found, scrub = one(options.path), Scrub.of(None)
     if not options.raw:
-        say(_title(options.path, found.kind, len(found.interactions), found.metadata.get(OURS) or {}))
+        say(
+            one_line(
+                _title(options.path, found.kind, len(found.interactions), found.metadata.get(OURS) or {})
+            )
+        )
     numbers = options.number or range(1, len(found.interactions) + 1)
     for number in numbers:
         if not 1 <= number <= len(found.interactions):

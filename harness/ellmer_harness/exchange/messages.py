@@ -14,8 +14,6 @@ from typing import Any, Literal
 
 from ..format.compression import undo
 
-__all__ = ["Ended", "Exchange", "Failure", "Headers", "Sent"]
-
 Headers = list[tuple[str, str]]
 Ended = Literal["", "eof", "closed", "error"]
 
@@ -56,6 +54,7 @@ class Failure:
     Args:
         error: The name of its class: `ReadTimeout`, `ConnectError`, …
         message: Its message. Default: none.
+        refused: The bytes that the client took for no HTTP, as text in latin-1. Default: none.
 
     Examples:
         >>> Failure("ReadTimeout", "timed out")
@@ -64,6 +63,7 @@ class Failure:
 
     error: str
     message: str = ""
+    refused: str = field(default="", repr=False)
 
 
 @dataclass

@@ -11,8 +11,6 @@ from typing import ClassVar
 from ..exchange.messages import Failure, Sent
 from ..exchange.reply import Piece, Reply, event_sizes, split
 
-__all__ = ["At", "Fault", "Pass", "Schedule"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:

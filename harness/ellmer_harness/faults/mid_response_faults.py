@@ -11,8 +11,6 @@ from ..exchange.messages import Failure
 from ..exchange.reply import Piece, Reply, event_sizes, split
 from .fault_schedule import At, Fault
 
-__all__ = ["Corrupt", "Cut", "Duplicate", "ErrorEvent", "ReadTimeout", "Reset", "Slow", "Stall"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReadTimeout(At):

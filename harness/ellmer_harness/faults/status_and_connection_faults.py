@@ -14,8 +14,6 @@ from ..exchange.messages import Failure, Sent
 from ..exchange.reply import Piece, Reply
 from .fault_schedule import Fault
 
-__all__ = ["ConnectError", "ConnectTimeout", "PoolTimeout", "Status", "WriteTimeout", "override"]
-
 
 @dataclass(frozen=True)
 class Status(Fault):

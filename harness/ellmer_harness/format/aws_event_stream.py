@@ -15,8 +15,6 @@ from zlib import crc32
 
 from .json_text import parse_text, spell
 
-__all__ = ["frames", "parse", "write"]
-
 Form = dict[str, Any]
 _STRING = 7
 

@@ -22,9 +22,6 @@ from uuid import uuid4
 
 from ..errors import CassetteError
 
-__all__ = ["MAX_BYTES", "Blobs", "file_bytes", "file_name", "inside", "outside", "replace_file"]
-
-
 # --- Files -----------------------------------------------------------------------------------------------
 
 

@@ -18,8 +18,6 @@ from ..errors import CassetteError
 from . import aws_event_stream, compression, json_text, sse_and_ndjson
 from .blobs import AT_LEAST, Blobs, inside, outside
 
-__all__ = ["Form", "decode", "encode"]
-
 Form = dict[str, Any]
 # Errors of the codecs for a malformed form.
 _WRONG = (

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, TypeVar
 
-__all__ = ["is_coded", "recipe", "redo", "undo"]
-
 MAX_PLAIN = 256 * 1024 * 1024  # bytes that a body may have when it is unpacked
 MAX_CODINGS = 4  # one over the other
 

@@ -22,9 +22,6 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-__all__ = ["BETWEEN", "compact", "layout", "parse", "parse_many", "parse_text", "spell", "write"]
-
-
 # --- The spelling of JSON bodies -------------------------------------------------------------------------
 
 

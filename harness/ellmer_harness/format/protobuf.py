@@ -14,8 +14,6 @@ from math import isfinite
 from struct import pack, unpack
 from typing import Any
 
-__all__ = ["parse", "write"]
-
 Form = dict[str, Any]
 _DEEPEST = 30  # levels
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5

@@ -32,9 +32,6 @@ from .blobs import Blobs
 from .bodies import decode, encode
 from .json_text import layout
 
-__all__ = ["FORMAT", "OURS", "Serializer", "check", "line_of", "where"]
-
-
 # --- The serializer --------------------------------------------------------------------------------------
 
 
@@ -273,10 +270,8 @@ def _answer(value: dict[str, Any], path: Steps) -> None:
         if name in stream and not (isinstance(stream[name], str) and good(stream[name])):
             _wrong((*path, "stream", name), stream[name], _STREAM_SAID[name])
     _is(error, dict, (*path, "error"), "an object")
-    if not all(isinstance(error.get(name, ""), str) for name in ("error", "message")) or error.keys() - {
-        "error",
-        "message",
-    }:
+    known = ("error", "message", "refused")
+    if not all(isinstance(error.get(name, ""), str) for name in known) or error.keys() - {*known}:
         _wrong((*path, "error"), error, 'an object like {"error": "ReadTimeout", "message": "…"}')
 
 

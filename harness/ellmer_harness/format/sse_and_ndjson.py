@@ -16,8 +16,6 @@ from typing import Any
 
 from .json_text import parse_many, parse_text, spell
 
-__all__ = ["parse", "parse_lines", "parse_quickly", "split_events", "write", "write_lines"]
-
 Form = dict[str, Any]
 _BLANK = re.compile(r"\r\n\r\n|\n\n|\r\r")
 _PAD = re.compile(r"( +)([}\]])\Z")

@@ -7,11 +7,13 @@ they arrive. aiohttp itself handles redirects, cookies, timeouts and exceptions.
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from aiohttp import (
+    ClientConnectorDNSError,
     ClientConnectorError,
     ClientOSError,
     ClientSession,
@@ -23,15 +25,12 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import BaseConnector, Connection
 from yarl import URL
 
-from ..exchange.messages import Failure, Headers
+from ..exchange.messages import Failure
 from ..exchange.reply import Piece
 from . import network_guard, open_tapes
-from .http1 import BodyReader, BrokenError, Outgoing, Wire, framing, sent_back
-from .request_in_flight import RequestInFlight
+from .http1 import AnswerReader, BrokenError, Outgoing, Wire, os_error, sent_back
+from .open_tapes import RequestInFlight
 from .websocket_clients import bridged, tape_of
-
-__all__ = ["wrappers"]
-
 
 # --- Recording -------------------------------------------------------------------------------------------
 
@@ -95,64 +94,49 @@ def _route(tape: Any, req: Any, request: Outgoing) -> None:
         req.url = URL(target, encoded=True)
 
 
-class _Incoming:
+class _Incoming(AnswerReader):
     """Reads the answer to one request from the bytes of its connection."""
 
     def __init__(self, take: RequestInFlight, timer: Any) -> None:
-        self._take, self._timer, self._head = take, timer, b""
-        self._body: BodyReader | None = None
+        super().__init__(take)
+        self._timer = timer
 
-    def feed(self, data: bytes) -> None:
-        if self._body is not None:
-            self._body.feed(data)
-            return
-        self._head += data
-        while self._body is None and b"\r\n\r\n" in self._head:
-            head, _, self._head = self._head.partition(b"\r\n\r\n")
-            self._answered(head.decode("latin-1").split("\r\n"))
+    arriving: bytes = b""
 
-    def lost(self) -> None:
-        if self._body is None:
-            self._take.broke(
-                Failure("RemoteProtocolError", "Server disconnected without sending a response.")
-            )
-        else:
-            self._body.eof()
+    def arrived(self) -> None:
+        """Reads what aiohttp has taken without an exception."""
+        data, self.arriving = self.arriving, b""
+        if data:
+            self.feed(data)
 
-    def broke(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
+        """Notes that aiohttp raised an exception, for what is arriving if anything is."""
         failure = _failure(error)
-        if self._body is None:
-            self._take.broke(failure)
+        if self.arriving and failure.error == "RemoteProtocolError":
+            self.refused(failure, self.arriving)
+            self.arriving = b""
         else:
-            self._body.broke(failure.error, failure.message)
+            self.arrived()
+            self.broke(failure)
 
     def closed(self) -> None:
         """Ends the answer because the client closed it, or because its total timeout was over."""
+        self.arrived()
         if getattr(self._timer, "_cancelled", False):
-            self.broke(TimeoutError("timed out"))
-        elif self._body is None:
-            self._take.closed()
+            self.failed(TimeoutError("timed out"))
         else:
-            self._body.closed()
-
-    def _answered(self, lines: list[str]) -> None:
-        version, status, *reason = lines[0].split(" ", 2)
-        if 100 <= int(status) < 200:
-            return
-        pairs: Headers = [
-            (name.strip().lower(), value.strip())
-            for name, _, value in (line.partition(":") for line in lines[1:])
-        ]
-        self._take.answered(int(status), reason[0] if reason else "", pairs, version)
-        self._body = BodyReader(self._take, *framing(self._take.request.method, int(status), pairs))
-        self._body.feed(self._head)
+            super().closed()
 
 
 def _data_received(real: Any) -> Any:
     def data_received(protocol: Any, data: bytes) -> None:
-        if data and (incoming := _NOTED.get(protocol)):
-            incoming.feed(data)
+        incoming = _NOTED.get(protocol) if data else None
+        if incoming is None:
+            real(protocol, data)
+            return
+        incoming.arriving = data
         real(protocol, data)
+        incoming.arrived()
 
     return data_received
 
@@ -163,7 +147,7 @@ def _connection_lost(real: Any) -> Any:
             if error is None:
                 incoming.lost()
             else:
-                incoming.broke(error)
+                incoming.failed(error)
         real(protocol, error)
 
     return connection_lost
@@ -172,7 +156,7 @@ def _connection_lost(real: Any) -> Any:
 def _set_exception(real: Any) -> Any:
     def set_exception(protocol: Any, error: BaseException, *cause: Any) -> None:
         if incoming := _NOTED.pop(protocol, None):
-            incoming.broke(error)
+            incoming.failed(error)
         real(protocol, error, *cause)
 
     return set_exception
@@ -190,10 +174,15 @@ def _closing(real: Any) -> Any:
 def _failure(error: BaseException) -> Failure:
     """Returns httpx's name for the failure. Cassettes use this name."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
+    if isinstance(error, ClientConnectorError):
+        number = -2 if isinstance(error, ClientConnectorDNSError) else error.os_error.errno
+        return Failure(
+            "ConnectError", f"[Errno {number}] {error.os_error.strerror}" if number else str(error.os_error)
+        )
     for name, ours in (
         ("ConnectionTimeoutError", "ConnectTimeout"),
-        ("ClientConnectorError", "ConnectError"),
         ("ServerDisconnectedError", "RemoteProtocolError"),
+        ("HttpProcessingError", "RemoteProtocolError"),
         ("SocketTimeoutError", "ReadTimeout"),
         ("TimeoutError", "ReadTimeout"),
     ):
@@ -241,7 +230,9 @@ def _raise_early(broken: BrokenError, req: Any) -> None:
         case "ConnectTimeout":
             raise ConnectionTimeoutError(f"Connection timeout to host {req.url}")
         case "ConnectError":
-            raise ClientConnectorError(req.connection_key, OSError(111, str(broken)))
+            error = os_error(str(broken))
+            kind = ClientConnectorDNSError if isinstance(error, socket.gaierror) else ClientConnectorError
+            raise kind(req.connection_key, error)
 
 
 def _breaking(broken: BrokenError) -> Iterator[Piece]:

@@ -9,9 +9,10 @@ of the process if there is only one.
 from __future__ import annotations
 
 import functools
+import http.client
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
@@ -22,16 +23,25 @@ from typing import Any
 from . import httpx_transports, open_tapes
 from .open_tapes import OpenTape
 
-__all__ = ["close", "open_"]
-
-
 _MODULES = ("httpx", "httpx2")
 _SEAMS = {
     "urllib3": ".urllib3_connections",
+    "urllib3_future": ".urllib3_future_connections",
     "aiohttp": ".aiohttp_connections",
+    "curl_cffi": ".curl_cffi_handles",
+    "pyreqwest.request": ".pyreqwest_clients",
+    "tornado.simple_httpclient": ".tornado_clients",
     "grpc": ".grpc_clients",
     "websockets": ".websocket_clients",
 }
+_OF_PYTHON = (
+    (http.client.HTTPConnection, "connect", "connecting"),
+    (http.client.HTTPSConnection, "connect", "connecting"),
+    (http.client.HTTPConnection, "send", "sending"),
+    (http.client.HTTPConnection, "getresponse", "answering"),
+    (http.client.HTTPResponse, "begin", "begun"),
+)
+_FUTURE = ".urllib3_future_connections"
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
@@ -59,17 +69,40 @@ def _install() -> None:
         if name in sys.modules or _installed(name):
             for owner, method, wrapper in httpx_transports.wrappers(importlib.import_module(name)):
                 _wrap(owner, method, wrapper)
+    for owner, method, function in _OF_PYTHON:
+        _wrap(owner, method, functools.partial(_deferred, function))
     for name in _SEAMS:
         if name in sys.modules:  # vcrpy has imported most of them
             _wrap_client(name)
-        elif find_spec(name):
+        elif _installed(name.partition(".")[0]):
             _LATE.when(name, functools.partial(_wrap_client, name))
+
+
+def _deferred(function: str, real: Any) -> Any:
+    """Makes a wrapper that imports its module at the first call: every program has http.client, and few use it."""
+
+    @functools.cache
+    def wrapped() -> Any:
+        return getattr(importlib.import_module(".http_client_connections", __package__), function)(real)
+
+    def call(*args: Any, **options: Any) -> Any:
+        return wrapped()(*args, **options)
+
+    return call
 
 
 def _wrap_client(name: str) -> None:
     with _LOCK:
-        for owner, method, wrapper in importlib.import_module(_SEAMS[name], __package__).wrappers():
+        for owner, method, wrapper in _wrappers(name):
             _wrap(owner, method, wrapper)
+
+
+def _wrappers(name: str) -> Iterable[tuple[Any, str, Any]]:
+    """Returns the methods of a client to wrap. Where niquests is installed, urllib3 is urllib3-future."""
+    library = sys.modules[name]
+    if hasattr(library, "ResponsePromise"):
+        return importlib.import_module(_FUTURE, __package__).wrappers(library)  # type: ignore[no-any-return]  # it is imported by name
+    return importlib.import_module(_SEAMS[name], __package__).wrappers()  # type: ignore[no-any-return]  # likewise
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:

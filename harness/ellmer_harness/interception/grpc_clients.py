@@ -28,9 +28,7 @@ from ..errors import Blocked
 from . import network_guard, open_tapes
 from .grpc_conversations import LOCAL_CHANNEL, Noted, Player, Status, as_written, compact, form, pairs
 from .http1 import Outgoing, Wire
-from .request_in_flight import RequestInFlight
-
-__all__ = ["wrappers"]
+from .open_tapes import RequestInFlight
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:

@@ -25,21 +25,7 @@ import grpc
 from ..format import protobuf
 from ..format.json_text import parse_text, spell
 from .http1 import BrokenError
-from .request_in_flight import RequestInFlight
-
-__all__ = [
-    "LOCAL_CHANNEL",
-    "Noted",
-    "Player",
-    "Status",
-    "as_written",
-    "compact",
-    "form",
-    "message",
-    "metadata",
-    "pairs",
-]
-
+from .open_tapes import RequestInFlight
 
 # --- Messages and metadata -------------------------------------------------------------------------------
 

@@ -8,16 +8,16 @@ are therefore those of a real connection.
 from __future__ import annotations
 
 import re
+import socket
+import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from ..exchange.messages import Failure, Headers
 from ..exchange.reply import Piece
-from .request_in_flight import RequestInFlight
-
-__all__ = ["BodyReader", "BrokenError", "Outgoing", "Wire", "framing", "sent_back"]
+from .open_tapes import RequestInFlight
 
 _SIZE = re.compile(rb"([0-9a-fA-F]+)[^\r\n]*\r?\n")
 _ENDS_EARLY = "peer closed connection without sending complete message body"
@@ -69,7 +69,7 @@ class BodyReader:
     connection.
     """
 
-    take: RequestInFlight
+    take: RequestInFlight | UntilTaken
     chunked: bool = False
     length: int | None = None
     _raw: bytes = b""
@@ -99,13 +99,23 @@ class BodyReader:
             self._finish()
 
     def broke(self, error: str, message: str = "") -> None:
-        """Notes that the client got an exception."""
+        """Notes that the client got an exception. Bytes between chunks that it refused are kept."""
+        refused = self._raw.lstrip(b"\r\n").decode("latin-1") if self.chunked and self._left < 0 else ""
         self._rest()
         self._done = True
-        self.take.broke(Failure(error, message))
+        self.take.broke(Failure(error, message, refused))
+
+    def refused(self, failure: Failure, data: bytes) -> None:
+        """Notes that the client took these bytes for no HTTP."""
+        if not self._done:
+            raw, self._raw, self._done = self._raw.lstrip(b"\r\n") + data, b"", True
+            self.take.broke(replace(failure, refused=raw.decode("latin-1")))
 
     def closed(self) -> None:
-        """Notes that the client closed the answer."""
+        """Notes that the client closed the answer, or that it refused a chunk that has no size."""
+        line = self._raw.lstrip(b"\r\n")
+        if not self._done and self.chunked and self._left < 0 and b"\n" in line and not _SIZE.match(line):
+            self.refused(Failure("RemoteProtocolError", "a chunk has no size"), b"")
         if not self._done:
             self._rest()
             self._done = True
@@ -140,6 +150,112 @@ class BodyReader:
                 self._raw, self._left = self._raw[self._left :], -1
 
 
+class UntilTaken:
+    """A request in flight whose answer ends only when the client has taken it: some clients refuse bytes that look well."""
+
+    def __init__(self, take: RequestInFlight) -> None:
+        self._take, self.request, self.whole = take, take.request, False
+
+    def answered(self, status: int, reason: str, headers: Headers, version: str = "HTTP/1.1") -> None:
+        """Notes that the status and the headers have arrived."""
+        self._take.answered(status, reason, headers, version)
+
+    def chunk(self, data: bytes) -> None:
+        """Notes a chunk of the body."""
+        self._take.chunk(data)
+
+    def eof(self) -> None:
+        """Notes that the body is complete."""
+        self.whole = True
+
+    def closed(self) -> None:
+        """Waits for the client."""
+
+    def broke(self, failure: Failure) -> None:
+        """Waits for the client."""
+
+    def taken(self) -> None:
+        """Notes that the client has taken the answer."""
+        self._take.eof()
+
+    def refused(self, failure: Failure, raw: bytes) -> None:
+        """Notes that the client got an exception, and the bytes if they looked well."""
+        if failure.error == "RemoteProtocolError" and (self.whole or not self._take.exchange.status):
+            it = self._take.exchange
+            it.status, it.headers = 0, []
+            it.chunks.clear()
+            self._take.waits.clear()
+            failure = replace(failure, refused=raw.decode("latin-1"))
+        self._take.broke(failure)
+
+
+class AnswerReader:
+    """Reads a whole answer, its head and its body, from the bytes of a connection."""
+
+    def __init__(self, take: RequestInFlight | UntilTaken) -> None:
+        self.take, self._head = take, b""
+        self._body: BodyReader | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Reads bytes as they arrive."""
+        if self._body is not None:
+            self._body.feed(data)
+            return
+        self._head += data
+        while self._body is None and b"\r\n\r\n" in self._head:
+            head, _, self._head = self._head.partition(b"\r\n\r\n")
+            if not self._answered(head):
+                return
+
+    def lost(self) -> None:
+        """Notes that the connection ended."""
+        if self._body is None:
+            self.broke(Failure("RemoteProtocolError", "Server disconnected without sending a response."))
+        else:
+            self._body.eof()
+
+    def broke(self, failure: Failure) -> None:
+        """Notes that the client got an exception. Bytes that it refused are kept."""
+        if self._body is None:
+            self.take.broke(replace(failure, refused=self._head.decode("latin-1")))
+        else:
+            self._body.broke(failure.error, failure.message)
+
+    def refused(self, failure: Failure, data: bytes) -> None:
+        """Notes that the client took these bytes for no HTTP."""
+        if self._body is None:
+            self._head += data
+            self.broke(failure)
+        else:
+            self._body.refused(failure, data)
+
+    def closed(self) -> None:
+        """Notes that the client closed the connection."""
+        if self._body is None:
+            self.take.closed()
+        else:
+            self._body.closed()
+
+    def _answered(self, head: bytes) -> bool:
+        """Notes status and headers. Returns False for bytes that are no head of an answer."""
+        lines = head.decode("latin-1").split("\r\n")
+        version, _, rest = lines[0].partition(" ")
+        status, _, reason = rest.partition(" ")
+        if not status.isdigit() or not version.startswith("HTTP/"):
+            self._head = head + b"\r\n\r\n" + self._head
+            return False
+        if 100 <= int(status) < 200 and int(status) != 101:
+            return True
+        pairs: Headers = [
+            (name.strip().lower(), value.strip())
+            for name, _, value in (line.partition(":") for line in lines[1:])
+        ]
+        self.take.answered(int(status), reason, pairs, version)
+        self._body = BodyReader(self.take, *framing(self.take.request.method, int(status), pairs))
+        self._body.feed(self._head)
+        return True
+
+
 def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | None]:
     """Returns whether the body of an answer is chunked, and its length otherwise."""
     if method.upper() == "HEAD" or status in (204, 304) or 100 <= status < 200:
@@ -153,18 +269,49 @@ def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | Non
 
 def sent_back(take: RequestInFlight) -> Iterator[Piece]:
     """Yields the bytes of the recorded answer, chunk by chunk. Raises `BrokenError` at a recorded failure."""
+    if take.reply is not None and not take.reply.status and (refused := _refused(take)):
+        head, end, rest = refused.partition(b"\r\n\r\n")
+        yield Piece(head + end)
+        yield from [Piece(rest)] * bool(rest)
     reply = take.begin_reply()
     chunked, length = framing(take.request.method, reply.status, reply.headers)
     lines = [f"{name}: {value}" for name, value in reply.headers]
     if length == 0 and not chunked:
         take.eof()
     yield Piece("\r\n".join([f"HTTP/1.1 {reply.status} {reply.reason}", *lines, "", ""]).encode("latin-1"))
-    for piece in take.play() if length != 0 else ():
-        if length is not None and len(take.exchange.body) >= length:
-            take.eof()  # the client knows, and does not ask again
-        yield piece._replace(data=b"%x\r\n%s\r\n" % (len(piece.data), piece.data)) if chunked else piece
+    try:
+        for piece in take.play() if length != 0 else ():
+            if length is not None and len(take.exchange.body) >= length:
+                take.eof()  # the client knows, and does not ask again
+            yield piece._replace(data=b"%x\r\n%s\r\n" % (len(piece.data), piece.data)) if chunked else piece
+    except BrokenError:
+        if refused := _refused(take):
+            yield Piece(refused)
+        raise
     if chunked:
         yield Piece(b"0\r\n\r\n")
+
+
+def _refused(take: RequestInFlight) -> bytes:
+    """Returns the bytes that the client refused when it was recorded."""
+    failure = take.reply.failure if take.reply else None
+    return failure.refused.encode("latin-1") if failure else b""
+
+
+_ERRNO = re.compile(r"\[Errno (-?\d+)\] (.*)", re.DOTALL)
+
+
+def os_error(text: str) -> OSError:
+    """Returns the exception of a connection that could not be established, from its text: of a lookup of a name, of TLS, or of
+    a socket.
+    """
+    if found := _ERRNO.search(text):
+        within = text[: found.start()].endswith("(")  # as urllib3 tells it
+        number, words = int(found[1]), found[2].removesuffix(")") if within else found[2]
+        return socket.gaierror(number, words) if number < 0 else OSError(number, words)
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return ssl.SSLCertVerificationError(1, text)
+    return ssl.SSLError(1, text) if "[SSL" in text else ConnectionRefusedError(111, text)
 
 
 def _text(value: Any) -> str:

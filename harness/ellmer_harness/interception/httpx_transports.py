@@ -14,10 +14,7 @@ from typing import Any
 
 from ..exchange.messages import Headers
 from . import open_tapes
-from .request_in_flight import RequestInFlight
-
-__all__ = ["lowered", "wrappers"]
-
+from .open_tapes import RequestInFlight
 
 # --- Transports ------------------------------------------------------------------------------------------
 
@@ -26,6 +23,8 @@ def wrappers(http: Any) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
     """Yields each method of httpx or httpx2 to wrap, with its wrapper."""
     yield http.HTTPTransport, "handle_request", functools.partial(_blocking, http)
     yield http.AsyncHTTPTransport, "handle_async_request", functools.partial(_async, http)
+    yield http.Client, "_transport_for_url", functools.partial(_choosing, http, _Own)
+    yield http.AsyncClient, "_transport_for_url", functools.partial(_choosing, http, _OwnAsync)
 
 
 def _blocking(http: Any, real: Any) -> Any:
@@ -81,6 +80,96 @@ def _note(take: RequestInFlight, response: Any) -> None:
 def lowered(raw: list[tuple[bytes, bytes]]) -> Headers:
     """Returns headers as text, with names in lower case."""
     return [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw]
+
+
+# --- Transports of the program's own -----------------------------------------------------------------------
+
+
+def _choosing(http: Any, own: Any, real: Any) -> Any:
+    recorded_itself = (http.HTTPTransport, http.AsyncHTTPTransport, http.MockTransport)
+
+    def transport_for_url(client: Any, url: Any) -> Any:
+        transport, tape = real(client, url), open_tapes.current()
+        if tape is None or tape.allows(url.host) or _holds(transport, recorded_itself):
+            return transport
+        return own(http, transport, tape)
+
+    return transport_for_url
+
+
+def _holds(owner: Any, kinds: tuple[type, ...], depth: int = 2) -> bool:
+    """Tells whether an object is one of the kinds or keeps one: a transport that retries, say, around httpx's own.
+
+    Such a transport is a part of the program that is tested, so it runs in a replay, too.
+    """
+    if isinstance(owner, kinds):
+        return True
+    return depth > 0 and any(
+        _holds(part, kinds, depth - 1) for part in getattr(owner, "__dict__", {}).values()
+    )
+
+
+class _Own:
+    """A transport of the program's own: an application in the same process, or another client.
+
+    What it sends through a client that is recorded itself is left to that one. A `MockTransport` is always left alone.
+    """
+
+    def __init__(self, http: Any, transport: Any, tape: Any) -> None:
+        self._http, self._transport, self._tape = http, transport, tape
+
+    def handle_request(self, request: Any) -> Any:
+        """Plays the recorded answer, or asks the transport and records what it answers."""
+        body = b"".join(request.stream)
+        request.stream = self._http.ByteStream(body)
+        if (
+            self._tape.holds(request, body)
+            and (take := self._tape.begin(self._http, request, body)).reply is not None
+        ):
+            return take.response(streams(self._http).playing(take))
+        sent = len(self._tape.sent)
+        response = self._transport.handle_request(request)
+        if (take := self._begun(request, body, sent)) is not None:
+            _note(take, response)
+            if not _is_read(take, response):
+                response.stream = streams(self._http).recording(response.stream, take)
+        return response
+
+    def _begun(self, request: Any, body: bytes, sent: int) -> RequestInFlight | None:
+        """Returns the request to record, unless a client that the transport uses has recorded it."""
+        url = str(request.url)
+        if not self._tape.records or any(one.url == url for one in self._tape.sent[sent:]):
+            return None
+        take: RequestInFlight = self._tape.begin(self._http, request, body)
+        return take
+
+
+def _is_read(take: RequestInFlight, response: Any) -> bool:
+    """Records the body of an answer that was made with it, whose stream nobody reads. Tells whether it is one."""
+    if not response.is_stream_consumed and not response.is_closed:
+        return False
+    take.chunk(response.content)
+    take.eof()
+    return True
+
+
+class _OwnAsync(_Own):
+    async def handle_async_request(self, request: Any) -> Any:
+        """Works like `handle_request`."""
+        body = b"".join([part async for part in request.stream])
+        request.stream = self._http.ByteStream(body)
+        if (
+            self._tape.holds(request, body)
+            and (take := self._tape.begin(self._http, request, body)).reply is not None
+        ):
+            return take.response(streams(self._http).playing(take))
+        sent = len(self._tape.sent)
+        response = await self._transport.handle_async_request(request)
+        if (take := self._begun(request, body, sent)) is not None:
+            _note(take, response)
+            if not _is_read(take, response):
+                response.stream = streams(self._http).recording_async(response.stream, take)
+        return response
 
 
 # --- Bodies of answers ------------------------------------------------------------------------------------

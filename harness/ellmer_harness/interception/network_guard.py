@@ -26,8 +26,6 @@ from urllib.parse import urlsplit
 from ..errors import Blocked
 from . import open_tapes
 
-__all__ = ["aside", "guarded", "is_local", "let_through", "set_aside"]
-
 _LOCK = threading.RLock()
 
 
@@ -50,9 +48,9 @@ def guarded(tape: Any) -> Iterator[None]:
 
 def _text(what: str, host: str, tape: Any) -> str:
     return (
-        f"{what} to {host} while cassette {tape.path} replays: this client does not go through httpx, httpx2, "
-        "urllib3, aiohttp or grpcio. Open the cassette with patchers=['httplib'] (or what fits the client), or let the host "
-        f"through with allow_hosts=[{host.rpartition(':')[0] or host!r}]."
+        f"{what} to {host} while cassette {tape.path} replays: this client does not go through any library that is recorded. "
+        "docs/recorder-problems.md#clients lists them; `ellmer-harness serve` plays a cassette for any other program. "
+        f"allow_hosts=[{host.rpartition(':')[0] or host!r}] lets the host through."
     )
 
 
@@ -112,6 +110,17 @@ def aside() -> Iterator[None]:
 def set_aside() -> bool:
     """Tells whether the harness's own traffic is let through."""
     return bool(_ASIDE)
+
+
+def tape_of(host: str, port: int | None) -> Any:
+    """Returns the tape that a request belongs to; `None` if it goes to a server that may be reached.
+
+    In a replay, these are other servers of this machine: tests start some for themselves.
+    """
+    tape = None if _ASIDE else open_tapes.current()
+    if tape is None or tape.allows(host):
+        return None
+    return None if tape.offline and is_local(host) and _passes(tape, host, port) else tape
 
 
 def let_through(port: int) -> None:

@@ -1,4 +1,8 @@
-"""The cassettes that are open, and which of them a request belongs to.
+"""Requests in flight, and the cassettes that are open: what a request sends, the record of its answer, the clock that
+answers are played on, and the cassette that a request belongs to.
+
+A `RequestInFlight` does no I/O. The transports ask it for the reply to play. If there is none, they ask for
+the request to send. The streams report every chunk and the end. In both cases, the same `Exchange` is filled.
 
 A request belongs to the tape of its own context (a task, or a thread with a context). A thread without a
 context belongs to the tape of the process if there is only one.
@@ -6,15 +10,217 @@ context belongs to the tape of the process if there is only one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import importlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import Miss
-from .request_in_flight import RequestInFlight
+from ..exchange.messages import Exchange, Failure, Headers
+from ..exchange.reply import Piece, Reply
 
-__all__ = ["OpenTape", "all_open", "any_open", "current", "offline", "push", "remove", "when_closed"]
+# --- The clock: recorded and injected delays are added up, not slept -------------------------------------
+
+
+_SLEEPERS = ("time", "asyncio", "anyio")
+
+
+def _today() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Clock:
+    """The seconds since the tape was opened, on its own clock. With `real`, delays are waited for.
+
+    `today` gives the date and time for new recordings, and for the age of existing ones.
+    """
+
+    real: bool = False
+    now: float = 0.0
+    slept: list[float] = field(default_factory=list)
+    today: Callable[[], datetime] = _today
+
+    def pass_time(self, seconds: float) -> None:
+        """Advances the clock."""
+        self.now += seconds
+
+    def sleep(self, seconds: float) -> None:
+        """Records a client's pause instead of waiting."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+    async def sleep_async(self, seconds: float, *_: Any) -> None:
+        """Records a pause of an async client instead of waiting."""
+        self.sleep(seconds)
+
+    @contextmanager
+    def in_place_of_sleep(self, modules: Iterable[str]) -> Iterator[None]:
+        """Replaces `time.sleep`, `asyncio.sleep` and `anyio.sleep` by this clock, in these modules only."""
+        undo: list[tuple[Any, str, Any]] = []
+        try:
+            for module in map(importlib.import_module, modules):
+                for name in _SLEEPERS:
+                    if (real := vars(module).get(name)) is not None:
+                        undo.append((module, name, real))
+                        setattr(
+                            module, name, _Sleepless(real, self.sleep if name == "time" else self.sleep_async)
+                        )
+            yield
+        finally:
+            for module, name, real in undo:
+                setattr(module, name, real)
+
+
+class _Sleepless:
+    """A module with another `sleep`."""
+
+    def __init__(self, module: Any, sleep: Any) -> None:
+        self._module, self.sleep = module, sleep
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+# --- The request -----------------------------------------------------------------------------------------
+
+
+_STOPPED_HERE = (
+    "the recorded stream ends here because the client stopped reading when it was recorded; this run reads on. "
+    "Record it again with a client that reads to the end."
+)
+
+
+@dataclass
+class RequestInFlight:
+    """A request in flight. `http` is the module in use (httpx, httpx2, or a replacement). `reply` is the
+    answer to play; `None` sends the request.
+
+    `done` is called once, when the exchange is over. `place` is the reply's place in the index, and `spends`
+    says whether a replay uses it up.
+    """
+
+    http: Any
+    request: Any
+    exchange: Exchange
+    done: Callable[[RequestInFlight], None]
+    clock: Clock
+    reply: Reply | None = None
+    waits: list[float] = field(default_factory=list)
+    miss: Callable[[str], Miss] = Miss
+    place: int | None = None
+    spends: bool = True
+    last_words: Callable[[], None] | None = None
+    """Called before it is taken for closed: something may be on its way."""
+
+    def __post_init__(self) -> None:
+        self._since = time.perf_counter()
+
+    def answered(self, status: int, reason: str, headers: Headers, version: str = "HTTP/1.1") -> None:
+        """Notes that the status and the headers have arrived."""
+        self.exchange.status, self.exchange.reason, self.exchange.headers = status, reason, headers
+        self.exchange.http_version = version
+
+    def chunk(self, data: bytes) -> None:
+        """Notes a chunk of the body before the client gets it."""
+        now = time.perf_counter()
+        self.waits.append(now - self._since)
+        self._since = now
+        self.exchange.chunks.append(data)
+
+    def eof(self) -> None:
+        """Notes that the body is complete."""
+        self._end("eof")
+
+    def closed(self) -> None:
+        """Notes that the client closed the stream, unless it had ended before."""
+        last_words, self.last_words = self.last_words, None  # they may close it themselves
+        if last_words is not None and not self.exchange.ended:
+            last_words()
+        self._end("closed")
+
+    def failed(self, error: BaseException) -> None:
+        """Notes that the client got an exception. Only exceptions of its transport are part of the exchange."""
+        if isinstance(error, self.http.TransportError):
+            self._end("error", Failure(type(error).__name__, str(error)))
+        else:
+            self._end("closed")
+
+    def broke(self, failure: Failure) -> None:
+        """Notes that the client's connection failed, under httpx's name for the failure."""
+        self._end("error", failure)
+
+    def seen(self) -> Reply:
+        """Returns the answer as a reply that can be recorded."""
+        it = self.exchange
+        pieces = [Piece(*pair) for pair in zip(it.chunks, self.waits, strict=True)]
+        return Reply(it.status, it.reason, it.headers, pieces, it.ended, it.failure, it.http_version)
+
+    def begin_reply(self) -> Reply:
+        """Returns the reply after noting its status and headers. Raises the client's exception if there is no
+        answer.
+        """
+        reply = self.reply
+        assert reply is not None, "only a take with a reply is played"
+        if reply.status == 0:
+            self._raise(reply.failure)
+        self.answered(reply.status, reply.reason, reply.headers, reply.http_version)
+        return reply
+
+    def response(self, stream: Any) -> Any:
+        """Returns the reply as httpx's own response object."""
+        reply = self.begin_reply()
+        return self.http.Response(
+            reply.status,
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers],
+            stream=stream,
+            extensions={
+                "http_version": reply.http_version.encode(),
+                "reason_phrase": reply.reason.encode("latin-1"),
+            },
+        )
+
+    def play(self) -> Iterator[Piece]:
+        """Yields the chunks of the reply, and ends as the recorded reply did."""
+        assert self.reply is not None, "only a take with a reply is played"
+        timeout = self._timeout("read")
+        for piece in self.reply.pieces:
+            if timeout is not None and piece.wait > timeout:
+                self._raise(Failure("ReadTimeout", "timed out"))
+            self.clock.pass_time(piece.wait)
+            self.exchange.chunks.append(piece.data)
+            yield piece
+        if self.reply.failure:
+            self._raise(self.reply.failure)
+        if self.reply.ended == "closed":
+            raise self.miss(_STOPPED_HERE)
+        self.eof()
+
+    def _raise(self, failure: Failure | None) -> None:
+        """Raises the client's exception of that name, for a timeout after its time."""
+        failure = failure or Failure("ReadError")
+        self.clock.pass_time(self._timeout(failure.error.removesuffix("Timeout").lower()) or 0.0)
+        self._end("error", failure)
+        kind = getattr(self.http, failure.error, self.http.TransportError)
+        raise kind(failure.message, request=self.request)
+
+    def _timeout(self, kind: str) -> float | None:
+        """Returns the client's timeout to `connect`, `read` and so on, in seconds; `None` means no limit."""
+        found: float | None = (self.request.extensions.get("timeout") or {}).get(kind)
+        return found
+
+    def _end(self, ended: Any, failure: Failure | None = None) -> None:
+        if not self.exchange.ended:
+            self.exchange.ended, self.exchange.failure = ended, failure
+            self.done(self)
+
+
+# --- The cassettes that are open -------------------------------------------------------------------------
 
 
 class OpenTape(Protocol):
@@ -31,6 +237,9 @@ class OpenTape(Protocol):
 
     def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
         """Looks up a request that is about to be sent. Raises `Miss` if it is not recorded."""
+
+    def holds(self, request: Any, body: bytes) -> bool:
+        """Tells whether the cassette has an answer for a request."""
 
     def routed(self, http: Any, request: Any) -> Any:
         """Returns the request that is really sent."""

@@ -26,9 +26,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 from ..exchange.messages import Failure
 from . import network_guard
 from .http1 import BrokenError, Outgoing, Wire
-from .request_in_flight import RequestInFlight
-
-__all__ = ["Bridge", "bridge"]
+from .open_tapes import RequestInFlight
 
 _WIRE = Wire()
 _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere

@@ -11,8 +11,6 @@ from urllib.parse import urlsplit
 from ..errors import HarnessError
 from . import network_guard, open_tapes
 
-__all__ = ["bridged", "tape_of", "wrappers"]
-
 _OPENING = ("open_tcp_connection", "create_connection")  # in newer versions of websockets, and in older ones
 _OPTIONS = ("create_connection_kwargs", "connection_kwargs")  # likewise
 _NEEDED = 'WebSockets are recorded through the package websockets: pip install "ellmer-core[websockets]"'

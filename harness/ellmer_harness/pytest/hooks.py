@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..tape.stale_policies import Recording
-
-__all__ = ["pytest_cassette_stale"]
+from ..tape.tape_state import Recording
 
 
 @pytest.hookspec

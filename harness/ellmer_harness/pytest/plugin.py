@@ -25,16 +25,24 @@ import pytest
 
 from ..errors import HarnessError, Miss
 from ..format.blobs import file_name
-from ..interception.request_in_flight import Clock
+from ..interception.open_tapes import Clock
 from ..secrets.redaction import Scrub, clean_url
 from ..store import Store
 from ..tape.miss_explanation import rerecord_command
 from ..tape.request_key import Match
 from ..tape.run_verdict import LEVELS
-from ..tape.stale_policies import Policy, Recording
 from ..tape.tape import Tape
-from ..tape.tape_state import MODES, Judge, Mode, set_default_mode, set_default_run
-from . import hooks
+from ..tape.tape_state import (
+    MODES,
+    Judge,
+    Mode,
+    Policy,
+    Recording,
+    check_options,
+    set_default_mode,
+    set_default_run,
+)
+from . import fixture_cassettes, hooks
 from .terminal_summary import Summary
 
 __all__ = [
@@ -94,6 +102,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addini("cassette_store", "where cassettes are shared, as --cassette-store", default="")
     parser.addini("cassette_stale", "as --cassette-stale", default="")
+    parser.addini(
+        "cassette_fixtures",
+        "whether fixtures of a class, a module or the session have cassettes of their own (default: true)",
+        type="bool",
+        default=True,
+    )
     parser.addini("cassette_max_age", "days until a recording is stale", default="")
 
 
@@ -115,6 +129,9 @@ def pytest_configure(config: pytest.Config) -> None:
             f"cassette_stale must be one of these, not {_level(config)!r}: {', '.join(LEVELS)}"
         )
     config.pluginmanager.register(Summary(config), "ellmer_harness_summary")
+    config.pluginmanager.register(
+        fixture_cassettes.FixtureCassettes(config, _run(config)), "ellmer_harness_fixtures"
+    )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -143,9 +160,11 @@ def cassette(
 ) -> Iterator[Tape]:
     """Yields the tape of this test. At the end, the run is checked against the recording."""
     path, options = _marked(request.node, cassette_folder, cassette_name)
-    tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
-    request.node.stash[_TAPE] = tape
     with _failing():
+        check_options(options, "the marker `cassette`")
+        check_options(cassette_options, "the fixture `cassette_options`")
+        tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
+        request.node.stash[_TAPE] = tape
         tape.__enter__()
     yield tape
     with _failing():
@@ -217,6 +236,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         item.stash[_FAILURE] = None if expected else call.excinfo.value
     if call.when == "teardown" and _TAPE in item.stash:
         report.cassette = item.stash[_TAPE].verdict.as_dict()
+    if call.when == "teardown":
+        report.fixture_cassettes = item.stash.get(fixture_cassettes.VERDICTS, [])
     return report
 
 

@@ -12,9 +12,6 @@ import pytest
 from ..format.blobs import replace_file
 from ..tape.run_verdict import Verdict, nobody_asked, table
 
-__all__ = ["Summary", "left_over", "write_report"]
-
-
 # --- The summary -----------------------------------------------------------------------------------------
 
 
@@ -40,6 +37,7 @@ class Summary:
             self.failed.add(report.nodeid)
         if found := getattr(report, "cassette", None):
             self.verdicts.append((report.nodeid, Verdict(**found)))
+        self.verdicts += [(report.nodeid, Verdict(**one)) for one in getattr(report, "fixture_cassettes", ())]
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         self.partial |= {_module(item.nodeid) for item in items}

@@ -12,79 +12,83 @@ writes it. Headers and parameters whose names suggest a credential are masked. A
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import pytest
-import vcr.config
 from vcr.cassette import Cassette, CassetteContextDecorator
 from vcr.request import Request
 
 from ..errors import SecretFound
 from ..secrets.cassette_scan import scan
+from ..secrets.named_credentials import is_of_a_visitor
 from ..secrets.redaction import Scrub, clean_url, is_secret_name, masked
-
-__all__ = ["Guarded", "guard_vcrpy", "release_vcrpy"]
 
 Json = dict[str, Any]
 
 
-class Guarded(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
-    """vcrpy's cassette with a search before it is saved. `refused` holds the findings, which are raised when
-    the context ends.
-    """
-
-    refused: SecretFound | None = None
-
-    @classmethod
-    def use(cls, **kwargs: Any) -> _Context:
-        """Works like vcrpy's method."""
-        return _Context.from_args(cls, **kwargs)  # type: ignore[no-any-return]  # vcrpy publishes no types
-
-    @classmethod
-    def use_arg_getter(cls, arg_getter: Callable[[], Json]) -> _Context:
-        """Works like vcrpy's method."""
-        return _Context(cls, arg_getter)
-
-    def _save(self, force: bool = False) -> None:
-        if force or self.dirty:
-            recorded = range(self._loaded_count, len(self.data))
-            for place in recorded:
-                self.data[place] = _without_credentials(*self.data[place])
-            self.refused = _refusal(str(self._path), [self.data[place] for place in recorded])
-        if self.refused is None:
-            super()._save(force)
-
-
-class _Context(CassetteContextDecorator):  # type: ignore[misc]  # vcrpy publishes no types
-    """vcrpy's context, which removes its patches before an error is raised."""
-
-    _cassette: Guarded | None = None
-
-    def __enter__(self) -> Guarded:
-        self._cassette = super().__enter__()
-        return self._cassette
-
-    def __exit__(self, *exc_info: object) -> None:
-        super().__exit__(*exc_info)
-        cassette, self._cassette = self._cassette, None
-        if cassette is not None and cassette.refused is not None:
-            raise cassette.refused
-
-    def __call__(
-        self, *args: Any, **kwargs: Any
-    ) -> Self:  # the base's is a descriptor that mypy does not know
-        return super().__call__(*args, **kwargs)  # type: ignore[no-any-return]  # likewise
+_ORIGINAL = "_ellmer_harness_original"
+_REFUSED = "_ellmer_harness_refused"
 
 
 def guard_vcrpy() -> None:
-    """Makes `vcr.VCR(…)` and `vcr.use_cassette` return guarded cassettes from now on."""
-    vcr.config.Cassette = Guarded
+    """Searches what vcrpy saves from now on, however the cassette is opened: `vcr.VCR(…)`, `vcr.use_cassette` or `Cassette.use`."""
+    _wrap(Cassette, "_save", _searching)
+    _wrap(CassetteContextDecorator, "__enter__", _remembering)
+    _wrap(CassetteContextDecorator, "__exit__", _raising)
 
 
 def release_vcrpy() -> None:
     """Reverts `guard_vcrpy`."""
-    vcr.config.Cassette = Cassette
+    for owner, name in (
+        (Cassette, "_save"),
+        *((CassetteContextDecorator, each) for each in ("__enter__", "__exit__")),
+    ):
+        setattr(owner, name, getattr(getattr(owner, name), _ORIGINAL, getattr(owner, name)))
+
+
+def _wrap(owner: type, name: str, wrapper: Callable[[Any], Any]) -> None:
+    real = getattr(getattr(owner, name), _ORIGINAL, getattr(owner, name))
+    wrapped = functools.wraps(real)(wrapper(real))
+    setattr(wrapped, _ORIGINAL, real)
+    setattr(owner, name, wrapped)
+
+
+def _searching(real: Any) -> Any:
+    def save(cassette: Any, force: bool = False) -> None:
+        refused = None
+        if force or cassette.dirty:
+            recorded = range(cassette._loaded_count, len(cassette.data))  # noqa: SLF001  # vcrpy tells it nowhere else
+            for place in recorded:
+                cassette.data[place] = _without_credentials(*cassette.data[place])
+            refused = _refusal(str(cassette._path), [cassette.data[place] for place in recorded])  # noqa: SLF001  # likewise
+        setattr(cassette, _REFUSED, refused)
+        if refused is None:
+            real(cassette, force)
+
+    return save
+
+
+def _remembering(real: Any) -> Any:
+    def enter(context: Any) -> Any:
+        cassette = real(context)
+        context.__dict__["_ellmer_harness_cassette"] = cassette
+        return cassette
+
+    return enter
+
+
+def _raising(real: Any) -> Any:
+    """Raises what was found after vcrpy has removed its patches, because an error while it saves would leave them."""
+
+    def leave(context: Any, *exc_info: object) -> None:
+        real(context, *exc_info)
+        cassette = context.__dict__.pop("_ellmer_harness_cassette", None)
+        if (refused := getattr(cassette, _REFUSED, None)) is not None:
+            raise refused
+
+    return leave
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: ARG001  # its name says which hook it is
@@ -99,6 +103,7 @@ def pytest_unconfigure() -> None:
 
 def _without_credentials(request: Request, response: Json) -> tuple[Request, Json]:
     """Returns the exchange with masked credentials, as our own cassettes have it."""
+    request = _whole(request)
     for name in [*request.headers]:
         if is_secret_name(name):
             request.headers[name] = masked(name, str(request.headers[name]))
@@ -107,8 +112,18 @@ def _without_credentials(request: Request, response: Json) -> tuple[Request, Jso
     return request, {**response, "headers": headers}
 
 
+def _whole(request: Request) -> Request:
+    """Returns the request with the bytes of its body: vcrpy would pickle an iterator into the file."""
+    if isinstance(request.body, bytes | None):
+        return request
+    body = b"".join(part if isinstance(part, bytes) else str(part).encode() for part in request.body)
+    return Request(request.method, request.uri, body, request.headers)
+
+
 def _masked_values(name: str, values: Any) -> Iterator[Any]:
     for value in values if isinstance(values, list) else [values]:
+        if name.lower() == "set-cookie" and is_of_a_visitor(str(value)):
+            continue
         if name.lower() == "set-cookie":
             cookie, equals, rest = str(value).partition("=")
             yield cookie + equals + masked("cookie", "x") + ";" * (";" in rest) + rest.partition(";")[2]

@@ -1,14 +1,20 @@
-"""A recorded exchange, with the details that its file has."""
+"""A recorded exchange, with the details that its file has, and its bodies under any key and in any form: parsed, text,
+bytes, base64, compressed, or in a separate file.
+"""
 
 from __future__ import annotations
 
+import json
+import zlib
+from base64 import b64decode
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from ..exchange.messages import Headers
-
-__all__ = ["Interaction", "value_of"]
+from .untrusted_files import MAX_BYTES, file_bytes
 
 
 @dataclass(frozen=True)
@@ -54,3 +60,112 @@ class Interaction:
 def value_of(headers: Headers, name: str) -> str:
     """Returns the values of a header, joined with a comma; `""` if there is none."""
     return ", ".join(value for key, value in headers if key == name)
+
+
+_KEYS = ("body", "text", "body_text", "content")
+
+
+def body_of(message: Mapping[str, Any], folder: Path) -> bytes | None:
+    """Returns the body of a request or an answer, or `None` if the recorder did not store it. `folder` is
+    that of the file.
+    """
+    if message.get("parsed_body") is not None:
+        return json_bytes(message["parsed_body"])
+    for key in _KEYS:
+        if message.get(key) is not None:
+            return _bytes(message[key], folder)
+    return b64decode(message["body_base64"]) if message.get("body_base64") else None
+
+
+def json_bytes(value: Any) -> bytes:
+    """Returns a parsed body as equivalent bytes. The original bytes are not known."""
+    return json.dumps(value, default=str).encode()
+
+
+def _bytes(value: Any, folder: Path) -> bytes | None:
+    match value:
+        case bytes() | None:
+            return value
+        case str():
+            return value.encode(errors="surrogatepass")
+        case {"on_disk": str(name)} | {"file": True, "string": str(name)}:
+            return beside(folder, name)
+        case {"string": str(inner), **more} if more.keys() <= {"encoding", "file", "size"}:
+            return encoded(inner, str(more.get("encoding")))
+        case {"string": inner, **more} if more.keys() <= {"encoding", "file", "size"}:
+            return _bytes(inner, folder)
+        case _:
+            return _unpacked(value, folder)
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """Encodes text that a recorder has decoded. betamax and VCR for Ruby store the encoding."""
+    try:
+        return text.encode(encoding)
+    except (LookupError, UnicodeError):  # no encoding of text (ASCII-8BIT), or not all of it
+        return text.encode(errors="surrogatepass")
+
+
+def _typed(kind: str, content: Any) -> bytes | None:
+    """Reads a body of cassetter: parsed, or bytes in hex (https://github.com/Kludex/cassetter)."""
+    match kind:
+        case "none":
+            return b""
+        case "binary":
+            return bytes.fromhex(content)
+        case "text":
+            return str(content).encode()
+    return json_bytes(content)
+
+
+def _of_kind(kind: str, more: Mapping[str, Any], folder: Path) -> bytes | None:
+    """Reads a body of braintrust's recorder, which does not store the blank lines between the events of a
+    stream.
+    """
+    match kind:
+        case "empty":
+            return b""
+        case "sse":
+            return "".join(f"{chunk.rstrip()}\n\n" for chunk in more["chunks"]).encode()
+        case "base64":
+            return b64decode(more["value"])
+        case "binary":
+            return beside(folder, more["path"])
+    return str(more["value"]).encode() if kind == "text" else json_bytes(more["value"])
+
+
+def _unpacked(value: Any, folder: Path) -> bytes | None:  # noqa: PLR0911 - one return per form
+    match value:
+        case {"raw_gzip": str(text)}:
+            return _inflated(b64decode(text))
+        case {"base64_string": str(text)} | {"base64": str(text)} | {"b64": str(text)}:
+            return b64decode(text)
+        case {"json": inner, **more} if more.keys() <= {"b64", "canonical_json"}:
+            return json_bytes(inner)
+        case {"kind": "empty" | "json" | "text" | "base64" | "sse" | "binary" as kind}:
+            return _of_kind(kind, value, folder)
+        case {"type": "none" | "json" | "text" | "binary" as kind, **more} if more.keys() <= {"content"}:
+            return _typed(kind, more.get("content"))
+        case {"fields": _}:
+            return None  # what a form was made of, not what was sent
+        case _:
+            return json_bytes(value) if value != {} else None
+
+
+def _inflated(data: bytes) -> bytes:
+    engine = zlib.decompressobj(47)  # R's memCompress("gzip") writes zlib's header, or gzip's
+    plain = engine.decompress(data, MAX_BYTES)
+    if engine.unconsumed_tail:
+        raise ValueError(f"a body is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
+    return plain
+
+
+def beside(folder: Path, name: str) -> bytes:
+    """Returns the body that a recorder put into a file. The file must be in the recording's folder or below
+    it, because an untrusted recording could name any file.
+    """
+    inside = folder.resolve()
+    for path in (folder / name, folder / Path(name).name):
+        if path.resolve().is_relative_to(inside) and path.is_file():
+            return file_bytes(path)
+    raise ValueError(f"the file {name} with a body is missing; put it beside the recording")

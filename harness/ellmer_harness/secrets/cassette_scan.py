@@ -27,29 +27,10 @@ from urllib.parse import unquote
 from pydantic_core import from_json
 
 from ..format.compression import undo
-from .named_credentials import NAMED, credential, hinted, kind, named, telling
+from .named_credentials import NAMED, credential, hinted, kind, literals, named, telling, without_visitors
 from .redaction import MASK
 from .service_keys import keys, maintained
 from .value_randomness import LEAST
-
-__all__ = [
-    "Finding",
-    "Hit",
-    "Place",
-    "fingerprint",
-    "masks",
-    "parsed",
-    "places",
-    "plain",
-    "pointer",
-    "readable",
-    "runs",
-    "scan",
-    "search",
-    "strings",
-    "worth_decoding",
-]
-
 
 # --- Findings --------------------------------------------------------------------------------------------
 
@@ -138,6 +119,7 @@ def search(
     """Yields all hits. `known` are values to look for, each with its kind. With `rules`, the maintained rule
     set is used, too.
     """
+    yield from _over_events(value, where, known)
     at = cache(lambda: places(value, where))
     parts = [_Part(text, key, at) for key, text in strings(value) if text]
     for layer in range(_LAYERS):
@@ -167,8 +149,15 @@ def _by_name(parts: Sequence[_Part], whole: bytes, texts: Sequence[bytes]) -> It
         part = parts[bisect_right(starts, at) - 1]
         yield Hit(part.places(), what, found.encode("latin-1").decode("utf-8", "replace"), part.holder)
     for part in parts:
-        if part.key and credential(kind(part.key), part.text):
+        if part.key and credential(kind(part.key), _of_users(part)):
             yield Hit(part.places(), NAMED, part.text, part.holder)
+        for secret in literals(part.text):
+            yield Hit(part.places(), NAMED, secret, part.holder)
+
+
+def _of_users(part: _Part) -> str:
+    """Returns the text under a name, without the cookies that every visitor gets."""
+    return without_visitors(part.text) if "cookie" in part.key.lower() else part.text
 
 
 def _words(text: bytes) -> dict[str, None]:
@@ -225,6 +214,60 @@ def _decoded(token: str, known: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield from (secret for secret, _ in known if secret.encode() in data)
         if offset == 0 and len(texts) == 1 and len(texts[0]) >= len(data) // 2:
             return  # this is how it was meant
+
+
+# --- Keys that are split over several events of a stream -----------------------------------------------------
+
+
+_DEEPEST = 40
+_EVENTS = ("sse", "ndjson", "eventstream")
+_DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*\r?$")
+
+
+def _over_events(value: Any, where: str, known: Sequence[tuple[str, str]]) -> Iterator[Hit]:
+    """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first."""
+    for at, events in _streams(value, where):
+        split = {path: texts for path, texts in _columns(events, "") if len(set(texts)) > 1}
+        wholes = {path: "".join(texts) for path, texts in split.items()}
+        words = _words(_SEPARATOR.join(whole.encode("utf-8", "replace") for whole in wholes.values()))
+        for what, secret in (*keys(words), *((name, secret) for secret, name in known)):
+            for path, texts in split.items():
+                if secret in wholes[path] and not any(secret in text for text in texts):
+                    yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
+
+
+def _streams(value: Any, where: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yields the events of each stream: of a cassette's own form, and of bodies in bytes."""
+    left = [(where, value)]
+    while left:
+        at, item = left.pop()
+        if isinstance(item, dict):
+            for name, inner in item.items():
+                if name in _EVENTS and isinstance(inner, list):
+                    yield f"{at}/{name}", inner
+                elif isinstance(inner, dict | list | bytes):
+                    left.append((f"{at}/{name}", inner))
+        elif isinstance(item, list | tuple):
+            left += [(f"{at}/{n}", inner) for n, inner in enumerate(item) if isinstance(inner, dict | list)]
+        elif isinstance(item, bytes) and len(found := _DATA.findall(item)) > 1:
+            yield at, [parsed(each) for each in found]
+
+
+def _columns(values: Sequence[Any], path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yields the texts that the events have at each place, in order."""
+    if path.count("/") > _DEEPEST:
+        return
+    kinds = [*map(type, values)]
+    texts, objects, lists = (_only(kind, values, kinds) for kind in (str, dict, list))
+    if len(texts) > 1:
+        yield path, texts
+    if len(objects) > 1:
+        for name in dict.fromkeys(chain.from_iterable(objects)):
+            yield from _columns([each[name] for each in objects if name in each], f"{path}/{name}")
+    lists = [items for items in lists if items and not _numbers(items)]
+    if len(lists) > 1:
+        for number in range(max(map(len, lists))):
+            yield from _columns([items[number] for items in lists if len(items) > number], f"{path}/{number}")
 
 
 # --- The strings of a JSON value -------------------------------------------------------------------------
@@ -289,7 +332,7 @@ def places(value: Any, where: str = "") -> dict[tuple[str, str], list[Place]]:
     return found
 
 
-def _only(kind: type, level: list[Any], kinds: list[type]) -> list[Any]:
+def _only(kind: type, level: Sequence[Any], kinds: list[type]) -> list[Any]:
     return [*compress(level, map(is_, kinds, repeat(kind)))]
 
 

@@ -19,21 +19,6 @@ from urllib.parse import unquote
 from .service_keys import around, keys
 from .value_randomness import drawn, given, password
 
-__all__ = [
-    "NAMED",
-    "WORDS",
-    "Kind",
-    "credential",
-    "hinted",
-    "is_credential",
-    "is_role",
-    "is_signature",
-    "kind",
-    "named",
-    "telling",
-]
-
-
 # --- Names -----------------------------------------------------------------------------------------------
 
 
@@ -53,7 +38,7 @@ _SECRETS = (
     *("session key", "service key", "admin key", "license key", "storage key", "webhook key", "server key"),
     *("client key", "app key", "application key", "functions key", "role key", "session id", "sessionid"),
     *("sid", "connection string", "conn str", "dsn", "bearer", "assertion", "sas", "code verifier"),
-    *("device code", "csrf", "xsrf", "saml response", "saml request", "samlart"),
+    *("device code", "csrf", "xsrf", "token hint", "saml response", "saml request", "samlart"),
 )
 _END_OF_SECRETS = (
     *("secret", "apikey", "accesskey", "secretkey", "privatekey", "accountkey", "connectionstring"),
@@ -82,9 +67,16 @@ _PLACES = {
     *("request", "offset", "delta", "skip", "resume", "idempotency", "max", "total", "stop", "eos", "bos"),
 }
 
+# These are published: they tell who asks, or name a thing.
+_PUBLIC = {
+    *("public key", "publishable key", "sentry key", "site key", "dataset key", "foreign key"),
+    *("partition key", "sort key", "cache key", "idempotency key", "object key", "taxon key", "project key"),
+}
+
 _END_OF_ROLES = (
     *("secret", "apikey", "secretkey", "accesstoken", "refreshtoken", "csrfmiddlewaretoken", "csrftoken"),
 )
+_SENTRY = re.compile(r"https://[0-9a-f]{32}@[\w.-]+/\d+")  # with the public key only
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BREAK = re.compile(r"[^A-Za-z0-9]+|(?<=[A-Za-z])(?=\d+$)")
@@ -110,6 +102,8 @@ def kind(name: str) -> Kind:
     if not hinted(name):
         return ""
     words = _words(name)
+    if " ".join(words[-2:]) in _PUBLIC:
+        return ""
     for many in (3, 2, 1):
         last, before = " ".join(words[-many:]), words[-many - 1 :][:1] if len(words) > many else []
         if last in _PASSWORDS:
@@ -154,9 +148,14 @@ def is_credential(name: str, value: str) -> bool:
     what = kind(name)
     if not what or not value or is_role(name) or is_signature(name):
         return bool(value) and bool(what or is_signature(name))
-    if what == "parameter" and len(_words(name)) > 1 and _UUID.fullmatch(value):
+    if _is_id(name, value):
         return False
     return credential("secret", value) or any(keys([value]))
+
+
+def _is_id(name: str, value: str) -> bool:
+    """Tells whether a parameter names a thing: `datasetKey=<UUID>`."""
+    return kind(name) == "parameter" and len(_words(name)) > 1 and bool(_UUID.fullmatch(value))
 
 
 def _ending(word: str) -> Kind:
@@ -173,6 +172,28 @@ def _words(name: str) -> list[str]:
     return words
 
 
+# --- Cookies of visitors ----------------------------------------------------------------------------------
+
+
+_OF_VISITORS = re.compile(
+    r"(?i)(?:__cf_bm|_cfuvid|__cflb|cf_clearance|__cfruid|_ga\w*|_gid|_gat\w*|_gcl_\w+|nid|aec|1p_jar|consent|socs|ar_debug"
+    r"|awsalb\w*|awselb\w*|arraffinity\w*|datadome|_abck|bm_\w+|ak_bmsc|akacd_\w+|incap_ses_\w+|visid_incap_\w+|nlbi_\w+"
+    r"|guest_id\w*|personalization_id|_octo|logged_in|_fbp|_fbc|muid|muidb|optimizelyenduserid|ajs_anonymous_id|__stripe_[ms]id"
+    r"|_hjsession\w*|_uetsid|_uetvid|_pk_id\S*|_pk_ses\S*|__utm\w+|bcookie|lidc|x-ms-gateway-slice|stsservicecookie|fpc|geo\w*)="
+)
+"""Cookies that a server gives to every visitor: counters, load balancers, checks for robots. They open nothing."""
+
+
+def is_of_a_visitor(cookie: str) -> bool:
+    """Tells whether a cookie, `name=value; …`, is one that every visitor gets."""
+    return bool(_OF_VISITORS.match(cookie.strip()))
+
+
+def without_visitors(cookies: str) -> str:
+    """Returns the value of a header with cookies, without those of visitors."""
+    return "; ".join(piece for piece in cookies.split("; ") if not is_of_a_visitor(piece))
+
+
 # --- Names and their values in a text --------------------------------------------------------------------
 
 
@@ -185,7 +206,13 @@ _ASSIGNED = re.compile(
     rf"(?i)[\"'\\]*[ \t]*(?:=>|:=|[:=]|(?<=[\"'])[ \t]*,)[ \t]*[\"'\\]*{_SCHEMES}([^\s\"'\\&,;<>()]{{4,}}+)(?!\()"
 )
 _PARAMETER = re.compile(r"=([^&\s\"'\\<>#;]{4,}+)")
-_ELEMENT = re.compile(r"(?:[ \t][^<>]{0,300})?>[ \t\r\n]*([^<>]{4,4000}?)[ \t\r\n]*</")
+_ELEMENT = re.compile(r"(?:\s[^<>]{0,300})?>\s*(?:<!\[CDATA\[\s*)?([^<>]{4,4000}?)\s*(?:\]\]>\s*)?</")
+_NEXT_VALUE = re.compile(  # the name is the content of an element, or of an attribute
+    r"(?i)(?:</[\w:.-]{1,40}>\s*<(?:string|value|data)\b[^<>]{0,100}>|[\"']\s+value\s*=\s*[\"']|[\"']?\s*[,;]?\s*[\"']?\bvalue[\"']?\s*[:=]\s*[\"']?"
+    r"|[\"']\s*/?>\s*(?:<value>\s*)?)(?:<!\[CDATA\[\s*)?([^<>\"'\r\n\]]{4,4000}?)\s*(?:\]\]>|[<\"'\r\n]|\Z)"
+)
+_LITERAL = re.compile(r"([A-Za-z_]\w{0,60})\s*:\s*\"((?:[^\"\\\n]|\\.){4,4000})\"")
+_GRAPHQL = re.compile(r"\s*(?:mutation|query|subscription|\{)[\s\w($:!,=\[\]\"@]*[({]")
 _ATTRIBUTE = re.compile(r"[ \t]*=[ \t]*(?:\"([^\"<>]{4,4000})\"|'([^'<>]{4,4000})')")
 _PART = re.compile(r"\"(?:\r?\n[^\r\n]+)*\r?\n\r?\n([^\r\n]{4,4000})")
 _IN_URL = re.compile(r"://[^\s:/@\"'<>?#]*:([^\s/@\"'<>]{3,200})@")
@@ -195,6 +222,7 @@ _OKTA = re.compile(r"SSWS\s+(00[\w-]{40})(?![\w-])")
 _PRIVATE = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d:|Private-Lines: \d"
 )
+_NAMING = re.compile(r"(?i)(?:<(?:key|name)>\s*|\b(?:key|name)\s*[:=]\s*[\"']?)\Z")
 _PIECES = re.compile(r"[\s;,&]+")
 
 
@@ -219,7 +247,7 @@ def credential(what: Kind, value: str) -> bool:
     """Tells whether the value of a field of this kind is a credential, by the field alone."""
     if what == "password":
         return password(value)
-    if what == "":
+    if what == "" or _SENTRY.fullmatch(value):
         return False
     scheme, _, rest = value.partition(" ")
     if scheme.lower() == "basic" and _login(rest):
@@ -243,24 +271,53 @@ def _after(text: str, begin: int, end: int, what: Kind) -> str:
     before = text[begin - 1 : begin] if begin else ""
     if before in ("", "?", "&", "\0") and (found := _PARAMETER.match(text, end)):
         value = found[1]
-        return value if what and credential(what, unquote(value)) else ""
+        return (
+            value if what and credential(what, unquote(value)) and not _is_id(text[begin:end], value) else ""
+        )
     if what in ("", "parameter"):
         return ""
-    if (before == "<" or (before == ":" and "<" in text[max(0, begin - 20) : begin])) and (
-        found := _ELEMENT.match(text, end)
-    ):
-        return found[1] if credential(what, found[1]) else ""
-    if before.isspace() and _in_tag(text, begin) and (found := _ATTRIBUTE.match(text, end)):
-        value = found[1] or found[2]
-        return value if credential(what, value) else ""
-    if (
-        before == '"'
-        and text[max(0, begin - 6) : begin - 1].lower() == "name="
-        and (found := _PART.match(text, end))
-    ):
-        return found[1] if credential(what, found[1]) else ""
+    marked = _marked_up(text, begin, end, before)
+    if marked is not None:
+        return marked if credential(what, marked) else ""
     found = _ASSIGNED.match(text, end)
-    return found[1] if found and drawn(found[1]) else ""
+    return found[1] if found and drawn(found[1]) and not _is_public(found[1]) else ""
+
+
+def _marked_up(text: str, begin: int, end: int, before: str) -> str | None:
+    """Returns the value of a name in XML, in a plist, in a pair or in a multipart body; `None` if it is in none of them."""
+    if found := _paired(text, begin, end):
+        return found
+    if (before == "<" or (before == ":" and "<" in text[max(0, begin - 20) : begin])) and (
+        element := _ELEMENT.match(text, end)
+    ):
+        return element[1]
+    if before.isspace() and _in_tag(text, begin) and (attribute := _ATTRIBUTE.match(text, end)):
+        return attribute[1] or attribute[2]
+    named = before == '"' and text[max(0, begin - 6) : begin - 1].lower() == "name="
+    if named and (part := _PART.match(text, end)):
+        return part[1]
+    return None
+
+
+def _is_public(value: str) -> bool:
+    return bool(_SENTRY.fullmatch(value)) or is_of_a_visitor(value)
+
+
+def _paired(text: str, begin: int, end: int) -> str:
+    """Returns the value beside a name that is a value itself: `<key>token</key><string>…`, `name="token" value="…"`."""
+    before = text[max(0, begin - 12) : begin]
+    if not _NAMING.search(before):
+        return ""
+    found = _NEXT_VALUE.match(text, end)
+    return found[1] if found else ""
+
+
+def literals(text: str) -> Iterator[str]:
+    """Yields the credentials among the arguments of a GraphQL document: `login(password: "…")`."""
+    if _GRAPHQL.match(text):
+        for name, value in _LITERAL.findall(text):
+            if credential(kind(name), value):
+                yield value
 
 
 def _in_tag(text: str, begin: int) -> bool:

@@ -19,9 +19,6 @@ from ..exchange.reply import Reply, cut, saved
 from .cassette_scan import masks
 from .redaction import MASK, Scrub
 
-__all__ = ["Masking"]
-
-
 Json = dict[str, Any]
 Interaction = tuple[Any, Json]
 _NUMBERED = re.compile(rf"{MASK}_(\d+)")

@@ -23,21 +23,6 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, url
 from ..exchange.messages import Headers
 from .named_credentials import is_credential, is_signature, kind
 
-__all__ = [
-    "MASK",
-    "REQUEST_HEADERS",
-    "RESPONSE_HEADERS",
-    "Replacer",
-    "Scrub",
-    "clean_url",
-    "credential_values",
-    "fingerprint_of",
-    "is_secret_name",
-    "masked",
-    "names",
-]
-
-
 # --- The replacement of values ---------------------------------------------------------------------------
 
 

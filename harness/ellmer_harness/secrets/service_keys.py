@@ -16,9 +16,6 @@ from typing import Any, NamedTuple
 
 from .value_randomness import random
 
-__all__ = ["ALPHABETS", "PATTERNS", "Pattern", "around", "keys", "maintained"]
-
-
 # --- Patterns of this package ----------------------------------------------------------------------------
 
 
@@ -303,11 +300,18 @@ PATTERNS = (
     ),
     Pattern("an age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{50,}", "AGE-SECRET-KEY-1{C58}"),
     Pattern(
-        "a Cloudflare cookie",
-        "__cf_bm= cf_clearance=",
-        r"(?:__cf_bm|cf_clearance)=[\w.-]{20,}",
-        "__cf_bm={U43} cf_clearance={U43}",
+        "a Cloudflare key",
+        "cfk_ cfut_ cfat_",
+        r"\bcf(?:k|ut|at)_[A-Za-z0-9_-]{44,}",
+        "cfk_{A48} cfut_{A40}{H8} cfat_{A40}{H8}",
     ),
+    Pattern(
+        "a key in the protocols of a WebSocket",
+        "openai-insecure-api-key. bearer.authorization.k8s.io. access_token. deepgram-token.",
+        r"(?:openai-insecure-api-key|bearer\.authorization\.k8s\.io|access_token|deepgram-token)\.[\w.~+=-]{20,}",
+        "openai-insecure-api-key.{U48} base64url.bearer.authorization.k8s.io.{U120} access_token.{U40} deepgram-token.{U40}",
+    ),
+    Pattern("a Discord user token", "mfa.", r"(?<![\w.-])mfa\.[\w-]{80,}", "mfa.{U84}"),
 )
 _COMPILED = [(row, row.literals.split(), re.compile(row.regex, re.ASCII)) for row in PATTERNS]
 _MARKS = "-_.:/=~"

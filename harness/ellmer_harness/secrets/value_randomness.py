@@ -7,9 +7,6 @@ import re
 from collections import Counter
 from urllib.parse import unquote
 
-__all__ = ["LEAST", "drawn", "given", "password", "random"]
-
-
 LEAST = 16  # no key of a service has fewer characters
 _RANDOM = 3.2  # bits a character; words and placeholders stay below, keys of any alphabet above
 _WORD = 9  # letters

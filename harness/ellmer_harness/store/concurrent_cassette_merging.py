@@ -19,8 +19,6 @@ from typing import Any
 
 from ..format.json_text import layout
 
-__all__ = ["locked", "merged", "note_writer", "replaced", "writers"]
-
 Json = dict[str, Any]
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from ..format.blobs import replace_file
 
-__all__ = ["Folder"]
-
 
 class Folder:
     """A store in a folder. `root` must exist, because a folder that is not mounted is not an empty store."""

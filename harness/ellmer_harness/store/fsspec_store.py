@@ -12,8 +12,6 @@ import fsspec
 
 from ..secrets.redaction import clean_url
 
-__all__ = ["Remote"]
-
 #: Here an object shows only when all of it has arrived; elsewhere it is written beside its place, and moved there.
 _WHOLE = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"}
 _S3 = {"s3", "s3a"}

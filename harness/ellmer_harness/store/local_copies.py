@@ -22,8 +22,6 @@ from ..format.blobs import replace_file
 from ..interception import network_guard
 from . import Store, open_store
 
-__all__ = ["Shared", "copies", "shared"]
-
 _BLOB = re.compile(r"([0-9a-f]{64})\.\w+")
 _REFERENCE = re.compile(rf'"\$?blob": ?"({_BLOB.pattern})"')
 _FOLDER = re.compile(r'"blobs": "([^"]*)"')

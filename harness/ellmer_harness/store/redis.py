@@ -10,8 +10,6 @@ from redis.retry import Retry
 
 from ..secrets.redaction import clean_url
 
-__all__ = ["RedisStore"]
-
 _SECONDS = 5.0  # for one command, tried twice; a store that does not answer is gone
 
 

@@ -34,6 +34,7 @@ from ..format.blobs import Blobs, file_bytes, replace_file
 from ..format.bodies import Form, decode
 from ..format.json_text import layout
 from ..format.serializer import OURS, Serializer, where
+from ..interception.network_guard import is_local
 from ..secrets.cassette_scan import scan
 from ..secrets.placeholders import Masking
 from ..secrets.redaction import FINGERPRINT, MASK, Scrub, fingerprint_of
@@ -137,7 +138,7 @@ class Persister:
 
     def _foreign(self, path: Path) -> tuple[list[Request], list[Form], Form] | None:
         from ..recordings import read  # noqa: PLC0415
-        from ..recordings.importing import as_it_is  # noqa: PLC0415  # needed for what is not ours, and that is rare
+        from ..recordings.conversion import as_it_is  # noqa: PLC0415  # needed for what is not ours, and that is rare
 
         with suppress(CassetteError):
             found = read(path)
@@ -272,7 +273,18 @@ def _bytes(body: Any) -> bytes:
 # --- Opening and saving ----------------------------------------------------------------------------------
 
 
-_INTERCEPTED = {"urllib3", "requests", "boto3", "aiohttp", "httpx", "httpx2"}
+LOCAL = "this machine"  # the origin of a recording whose requests asked it, if the suite does not name one
+_INTERCEPTED = {
+    "urllib3",
+    "requests",
+    "boto3",
+    "aiohttp",
+    "httpx",
+    "httpx2",
+    "httplib",
+    "httplib2",
+    "tornado",
+}
 """Patchers that are not needed any more: these clients are met at their connections."""
 
 
@@ -302,6 +314,10 @@ def save(tape: TapeState, error: BaseException | None) -> None:
     index = tape.index
     assert index is not None, "only a tape with an index records"
     places = _places(tape, index)
+    if tape.recorded_from == "live" and not tape.replays and _is_local(tape):
+        tape.recorded_from = LOCAL
+        for _, response in filter(None, (index.data[place] for place in places)):
+            response.get("stream", {}).pop("ms", None)  # what a test's own server needs says nothing
     nothing = not any(place >= index.loaded for place in places) and not _drops(tape, index)
     asked_nothing = tape.allow_idle and not tape.replays and not tape.sent  # then an empty cassette says so
     if (nothing and not asked_nothing) or (error is not None and tape.recorded_from != "live"):
@@ -323,6 +339,11 @@ def save(tape: TapeState, error: BaseException | None) -> None:
         raise CassetteError(
             f"cassette {tape.name} could not be written: {trouble}\nThe existing file was not changed."
         ) from trouble
+
+
+def _is_local(tape: TapeState) -> bool:
+    """Tells whether every request asked this machine. A server in `routes` stands for the host that was asked."""
+    return bool(tape.sent) and all(is_local(urlsplit(sent.url).hostname or "") for sent in tape.sent)
 
 
 def _written(
@@ -402,6 +423,8 @@ def _origin(tape: TapeState, index: CassetteIndex) -> str:
     if not tape.replays or tape.absent:
         return tape.recorded_from
     known = str(index.provenance.get("recorded_from", "unknown"))
+    if known == LOCAL and tape.recorded_from == "live":
+        return known
     if tape.records and known != tape.recorded_from:
         raise CassetteError(
             f"cassette {tape.name} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "

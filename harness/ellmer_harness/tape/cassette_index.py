@@ -27,9 +27,6 @@ from ..secrets.placeholders import Masking
 from ..secrets.redaction import Scrub, credential_values
 from .request_key import SALT, Likeness, Match, Repeat, RequestKey, is_exact
 
-__all__ = ["CassetteIndex", "masked_request", "recorded_request", "recorded_response"]
-
-
 # --- The recorded form of an exchange --------------------------------------------------------------------
 
 

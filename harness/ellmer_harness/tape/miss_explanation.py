@@ -25,9 +25,6 @@ from .request_key import RequestKey
 if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
 
-__all__ = ["changes", "command", "differences", "nearest", "rerecord_command", "word_diff"]
-
-
 _SHOWN = 5
 _CANDIDATES = 40
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")

@@ -23,9 +23,6 @@ from urllib.parse import parse_qsl, quote, unquote, unquote_plus, urlsplit
 from ..secrets.named_credentials import is_signature
 from ..secrets.redaction import MASK, fingerprint_of, is_secret_name, names
 
-__all__ = ["SALT", "SEMANTIC", "Head", "Likeness", "Match", "Repeat", "RequestKey", "is_exact"]
-
-
 SALT = "salt"  # beside the fingerprints of an interaction
 SEMANTIC = ("content-type", "range", "[!x]*-version", "[!x]*-beta")
 _AS_IS = "%/:?[]@!$&'()*+,;="  # and what clients encode is encoded: not every recorder does

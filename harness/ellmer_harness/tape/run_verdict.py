@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -19,30 +19,13 @@ from ..errors import CassetteError, NotIntercepted, Stale, Unused
 from ..exchange.messages import Sent
 from .miss_explanation import changes, command
 from .request_key import RequestKey
-from .stale_policies import Recording, older_than
-from .tape_state import TapeState
-
-__all__ = [
-    "LEVELS",
-    "StaleWarning",
-    "Verdict",
-    "hold_to_account",
-    "hold_to_date",
-    "nobody_asked",
-    "reasons",
-    "table",
-    "verdict",
-]
-
+from .tape_state import Recording, TapeState, older_than
 
 # --- The verdict -----------------------------------------------------------------------------------------
 
 
 State = Literal["played", "recorded", "unused", "missed", "idle", "failed", "live"]
-_PATCHER_OF = {  # which of vcrpy's patchers records what a client sends
-    "httplib2": "httplib2",
-    "tornado.httpclient": "tornado",
-}
+_NOT_RECORDED = ("pycurl", "geventhttpclient", "pyhttpx", "primp", "rnet", "tls_client")
 _WORTH_A_LINE = ("recorded", "unused", "missed", "idle", "failed")
 
 
@@ -94,7 +77,7 @@ def hold_to_account(tape: TapeState) -> None:
     """Raises `NotIntercepted` or `Unused` if a successful run did not use its cassette as recorded."""
     if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
         raise NotIntercepted(
-            f"the run ended without any request to cassette {tape.name}. {_advice(tape.patchers)}\n"
+            f"the run ended without any request to cassette {tape.name}. {_advice()}\n"
             + command(tape.rerecord)
         )
     left = [] if tape.allow_unused or tape.mode in ("append", "update") else tape.unused()
@@ -108,18 +91,16 @@ def hold_to_account(tape: TapeState) -> None:
     hold_to_date(tape)
 
 
-def _advice(patchers: Sequence[str]) -> str:
+def _advice() -> str:
     """Returns advice why no request passed through the recorder, from the clients that this program has imported."""
-    there = [name for name in _PATCHER_OF if name in sys.modules and _PATCHER_OF[name] not in patchers]
-    own = "A client of httpx with its own transport (MockTransport, ASGITransport) is not recorded either."
+    there = [name for name in _NOT_RECORDED if name in sys.modules]
+    own = "What a MockTransport of httpx answers is not recorded."
+    idle = "Pass allow_idle=True if no request is expected."
     if not there:
-        return f"{own} Pass allow_idle=True if no request is expected."
-    needed = sorted({_PATCHER_OF[name] for name in there})
+        return f"{own} {idle}"
     return (
-        "Only httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded by default, but this program has "
-        f"imported {', '.join(there)}: "
-        f"patchers={needed} records what {'it sends' if len(there) == 1 else 'they send'}. "
-        f"{own} Pass allow_idle=True if no request is expected."
+        f"This program has imported {', '.join(there)}, which is not recorded; docs/recorder-problems.md#clients lists what is. "
+        f"`ellmer-harness serve` plays a cassette for any program. {idle}"
     )
 
 

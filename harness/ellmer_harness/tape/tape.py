@@ -15,13 +15,12 @@ from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from ..errors import CassetteError, HarnessError, Miss, NotIntercepted
-from ..exchange.chunking import framed
 from ..exchange.messages import Exchange, Sent
-from ..exchange.reply import Reply
+from ..exchange.reply import Reply, framed
 from ..faults import Schedule
 from ..faults.status_and_connection_faults import override
 from ..interception import client_patching, httpx_transports, network_guard
-from ..interception.request_in_flight import RequestInFlight
+from ..interception.open_tapes import RequestInFlight
 from ..secrets.redaction import masked
 from ..store.concurrent_cassette_merging import writers
 from ..store.local_copies import Shared
@@ -33,9 +32,6 @@ from .verify_mode import LiveCheck
 if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
 
-__all__ = ["Tape", "use_cassette"]
-
-
 # --- The tape -------------------------------------------------------------------------------------------
 
 
@@ -43,7 +39,7 @@ __all__ = ["Tape", "use_cassette"]
 class Tape(TapeState):
     """A cassette in use: a context manager for blocking and async code, and a decorator. `use_cassette` is its usual name.
 
-    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp and grpcio are recorded or replayed. `sent` is
+    While it is open, requests of httpx, httpx2, urllib3 (so requests and boto3), aiohttp, http.client (so urllib.request), tornado, niquests, curl_cffi, pyreqwest and grpcio are recorded or replayed. `sent` is
     the list of the requests of this run (`Sent`), `exchanges` the list of requests with their answers (`Exchange`).
 
     Args:
@@ -56,8 +52,9 @@ class Tape(TapeState):
             cassette. Default: the option `--cassette-mode` of pytest, else the environment variable CASSETTE_MODE, else `replay`.
         routes: Where requests go while recording: `{"https://api.example.com": "http://127.0.0.1:8123"}`. The client and the
             cassette keep the original URL. Default: requests go where the client sends them.
-        recorded_from: The name of the server that answers while recording. With any name but `live` (the default), the
-            cassette has no date and no versions, and is refused if `judge` finds a fault.
+        recorded_from: The name of the server that answers while recording. If all requests ask this machine, the default is
+            `this machine`, else `live`: a server in `routes` stands for the host that was asked. With any name but `live`,
+            the cassette has no date and no versions, and is refused if `judge` finds a fault.
         judge: A function that receives the list of requests (`Sent`) before a recording is saved and returns a list of
             sentences: what is wrong with them. Default: no check.
         store: Where the cassette is shared with other machines: a folder, `redis://…`, `s3://…` or a `Store`; `""` for no store.
@@ -91,7 +88,7 @@ class Tape(TapeState):
         allow_hosts: Names of hosts that requests and sockets may reach while the cassette is open.
         accept_encoding: The `accept-encoding` header to send while recording, so that bodies are readable. None keeps the
             client's. Default: `identity`.
-        patchers: vcrpy's patchers for other clients: `httplib`, `httplib2`, `tornado`.
+        patchers: Changes nothing any more: every client that vcrpy's patchers recorded is recorded without them.
         run: The id of a test run. With it, `rewrite` of a cassette that several tests share keeps what the other tests of the same
             run recorded.
         rerecord: The command that records this cassette again, for error messages.
@@ -193,6 +190,10 @@ class Tape(TapeState):
             self.live_check.close(self.name)
         if error is None:
             hold_to_account(self)
+
+    def close_quietly(self) -> None:
+        """Ends the run without saving or checking anything."""
+        self._stack.close()
 
     def replace(
         self,

@@ -1,4 +1,4 @@
-"""The state of a cassette in use: its options, its files, the requests, the misses.
+"""The state of a cassette in use: its options, its files, the requests, the misses; and when a recording is too old.
 
 `Tape` runs it. The verdict, the staleness check and saving only read this state.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -20,30 +22,17 @@ from ..exchange.messages import Exchange, Sent
 from ..exchange.reply import Reply
 from ..faults import Fault
 from ..interception.network_guard import is_local
-from ..interception.request_in_flight import Clock
+from ..interception.open_tapes import Clock
 from ..secrets.redaction import Scrub
 from ..store import Store
 from ..store.local_copies import shared
 from .miss_explanation import command, nearest
 from .request_key import Match, Repeat, RequestKey
-from .stale_policies import Policy
 
 if TYPE_CHECKING:
     from ..secrets.placeholders import Masking
     from .cassette_index import CassetteIndex
     from .verify_mode import LiveCheck
-
-__all__ = [
-    "MODES",
-    "Concurrency",
-    "Mode",
-    "Options",
-    "TapeState",
-    "chosen_mode",
-    "set_default_mode",
-    "set_default_run",
-]
-
 
 # --- Options ---------------------------------------------------------------------------------------------
 
@@ -117,6 +106,18 @@ class Options:
     max_age: float | None = None
     policies: Sequence[Policy] = ()
     stale: Literal["ignore", "warn", "error"] | None = None
+
+
+def check_options(given: Iterable[str], where: str) -> None:
+    """Raises `CassetteError` for a name that is no option of `use_cassette`."""
+    known = [each.name for each in fields(Options)]
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            raise CassetteError(
+                f"{where} has the option {name!r}, which does not exist. {hint}The options are {', '.join(known)}."
+            )
 
 
 # --- Concurrent requests ---------------------------------------------------------------------------------
@@ -264,3 +265,32 @@ def _is_at(uri: str, port: int) -> bool:
         usual = 443 if parts.scheme in ("https", "wss") else 80
         return (parts.port or usual) == port and is_local(parts.hostname or "")
     return False
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The description of a cassette for a policy. `metadata` is its own; `recorded_at` is None if it does not say."""
+
+    path: Path
+    metadata: Mapping[str, Any]
+    recorded_at: datetime | None
+    today: datetime
+    _requests: Callable[[], Iterator[Sent]]
+
+    @property
+    def requests(self) -> Iterator[Sent]:
+        """The recorded requests, and decodes their bodies one by one."""
+        return self._requests()
+
+
+Policy = Callable[[Recording], str | None]
+
+
+def older_than(days: float) -> Policy:
+    """Returns the policy of a maximum age. Repeatable recordings have no date and do not become stale."""
+
+    def policy(recording: Recording) -> str | None:
+        age = recording.today - recording.recorded_at if recording.recorded_at else None
+        return f"recorded {age.days} days ago" if age and age.days > days else None
+
+    return policy

@@ -22,9 +22,6 @@ from ..format.compression import undo
 from ..format.sse_and_ndjson import parse
 from ..interception import network_guard
 
-__all__ = ["LiveCheck", "drift"]
-
-
 _SECONDS = 300
 _OURS = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding"}
 

@@ -314,9 +314,7 @@ def test_recorded_gaps_count_when_asked(http, server, path, tmp_path):
 def test_a_live_recording_keeps_the_gaps(http, server, record, tmp_path, monkeypatch):
     server.chunked(EVENTS)
     ticks = itertools.count(step=0.25)
-    monkeypatch.setattr(
-        "ellmer_harness.interception.request_in_flight.time.perf_counter", lambda: next(ticks)
-    )
+    monkeypatch.setattr("ellmer_harness.interception.open_tapes.time.perf_counter", lambda: next(ticks))
     with use_cassette(tmp_path / "c.json", **record | {"recorded_from": "live"}):
         read(http)
     stream = json.loads((tmp_path / "c.json").read_text())["interactions"][0]["response"]["stream"]

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ellmer_harness import use_cassette
-from ellmer_harness.exchange.chunking import every_split, framed
-from ellmer_harness.exchange.reply import Piece, Reply
+from ellmer_harness.exchange.reply import Piece, Reply, every_split, framed
 
 SSE = [("content-type", "text/event-stream")]
 BODY = 'event: a\ndata: {"x":"ü"}\n\ndata: 2\n\n'.encode()

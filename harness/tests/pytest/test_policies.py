@@ -39,7 +39,7 @@ def test_every_policy_is_a_fixture(suite, pytester, server, cassettes):
         import datetime, httpx, pytest
         from pathlib import Path
         from ellmer_harness import Match
-        from ellmer_harness.interception.request_in_flight import Clock
+        from ellmer_harness.interception.open_tapes import Clock
         from ellmer_harness.secrets.redaction import Scrub
 
         @pytest.fixture

@@ -2,6 +2,7 @@
 
 import httpx
 import pytest
+import requests
 import vcr as vcrpy
 
 from ellmer_harness import SecretFound
@@ -77,3 +78,39 @@ def test_a_suite_of_pytest_recording_with_one_line(suite, pytester, server):
     assert "Bearer REDACTED" in written
     suite(None, *plugins, "--block-network").assert_outcomes(passed=1)
     assert len(server.requests) == 1
+
+
+def test_a_body_that_is_an_iterator_is_searched_and_written_as_bytes(vcr, server, tmp_path):
+    def parts():
+        yield b"client_id=me&"
+        yield b"n=1"
+
+    with vcr.use_cassette(str(tmp_path / "c.yaml")):
+        requests.post(f"{server.url}/x", data=parts(), timeout=9)
+    written = (tmp_path / "c.yaml").read_text()
+
+    assert "python/object" not in written
+    assert "client_id=me&n=1" in written
+
+
+def test_a_secret_in_an_iterator_is_refused(vcr, server, tmp_path):
+    with pytest.raises(SecretFound), vcr.use_cassette(str(tmp_path / "c.yaml")):
+        requests.post(f"{server.url}/x", data=iter([b"client_secret=", SECRET.encode()]), timeout=9)
+    assert not (tmp_path / "c.yaml").exists()
+
+
+def test_cassettes_that_are_opened_by_their_class_are_guarded(vcr, server, tmp_path):
+    with (
+        pytest.raises(SecretFound),
+        vcr.cassette.Cassette.use(path=str(tmp_path / "c.yaml"), serializer=vcr.serializers.yamlserializer),
+    ):
+        httpx.post(server.url, json={"client_secret": SECRET})
+    assert not (tmp_path / "c.yaml").exists()
+
+
+def test_cookies_of_visitors_are_dropped(vcr, server, tmp_path):
+    server.whole({"ok": 1}, "application/json", f"set-cookie: __cf_bm={SECRET}; Path=/")
+    with vcr.use_cassette(str(tmp_path / "c.yaml")):
+        httpx.get(f"{server.url}/x")
+
+    assert "__cf_bm" not in (tmp_path / "c.yaml").read_text()

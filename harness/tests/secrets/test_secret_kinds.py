@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from ellmer_harness import use_cassette
 from ellmer_harness.secrets.cassette_scan import masks, scan
 from ellmer_harness.secrets.named_credentials import kind
+from ellmer_harness.secrets.service_keys import ALPHABETS, PATTERNS
 
 HEX, ALNUM, BASE64 = "0123456789abcdef", ascii_letters + digits, ascii_letters + digits + "+/"
 URLSAFE, UPPER = ascii_letters + digits + "-_", ascii_uppercase + digits
@@ -31,6 +32,16 @@ def lot(alphabet, size, before="", after=""):
 
 def several(*parts):
     return st.tuples(*parts).map("".join)
+
+
+def of_sample(sample):
+    """Generates a key as a row of the table of services has it."""
+    pieces = re.split(r"\{([A-Z])(\d+)\}", sample)
+    parts = [
+        lot(ALPHABETS[letter], int(size), before)
+        for before, letter, size in zip(pieces[::3], pieces[1::3], pieces[2::3], strict=False)
+    ]
+    return several(*parts, st.just(pieces[-1]))
 
 
 # What says itself what it is: found in any text.
@@ -171,6 +182,10 @@ PASSWORDS = (
     "new_password",
     "pwd",
 )
+ROLES = (
+    *("device_code", "code_verifier", "csrf_token", "xsrf-token", "csrfmiddlewaretoken", "SAMLResponse"),
+    *("client_assertion", "bearer", "jwt", "id_token_hint", "session_token", "security_token", "app_secret"),
+)
 FIELDS = {
     "JSON": lambda name, value: {"a": [{name: value}]},
     "a pair in JSON": lambda name, value: {"variables": [{"name": name, "value": value}]},
@@ -182,6 +197,23 @@ FIELDS = {
     "XML": lambda name, value: {"text": f"<q><{name} id='1'>{value}</{name}></q>"},
     "XML with a namespace": lambda name, value: {
         "text": f"<w:{name} Type='http://x.org#Text'>{value}</w:{name}>"
+    },
+    "CDATA": lambda name, value: {"text": f"<q><{name}><![CDATA[{value}]]></{name}></q>"},
+    "a plist": lambda name, value: {
+        "text": f"<plist><dict>\n<key>{name}</key>\n<string>{value}</string></dict></plist>"
+    },
+    "attributes": lambda name, value: {
+        "text": f'<appSettings><add key="{name}" value="{value}"/></appSettings>'
+    },
+    "a property": lambda name, value: {
+        "text": f'<properties><entry key="{name}">{value}</entry></properties>'
+    },
+    "a name and a value in YAML": lambda name, value: {"text": f"env:\n- name: {name}\n  value: {value}\n"},
+    "GraphQL": lambda name, value: {
+        "query": f'mutation {{ login(user: "me", {name.replace("-", "_")}: "{value}") {{ id }} }}'
+    },
+    "SOAP": lambda name, value: {
+        "text": f'<soap:Body><ns1:login xmlns:ns1="urn:x"><ns1:{name}\n xsi:type="xsd:string">{value}</ns1:{name}></ns1:login>'
     },
     "an attribute": lambda name, value: {"text": f'<login user="me" {name}="{value}"/>'},
     "multipart": lambda name, value: {
@@ -213,6 +245,10 @@ KINDS = {
     **{f"{name}: drawn by lot": (DRAWN["AWS"], name) for name in NAMES},
     **{f"{name}: {what}": (value, name) for name in PASSWORDS for what, value in CHOSEN.items()},
     **{f"api_key: {what}": (value, "api_key") for what, value in DRAWN.items()},
+    **{
+        f"{row.what}: {sample}": (of_sample(sample), "") for row in PATTERNS for sample in row.samples.split()
+    },
+    **{f"{where}: drawn by lot": (lot(URLSAFE, 43), where) for where in ROLES},
 }
 few = settings(max_examples=3, phases=[Phase.generate], deadline=None, database=None, derandomize=True)
 
@@ -286,14 +322,14 @@ def on_disk(value, folder):
     return any(form in text for form in forms if len(form) >= 4)
 
 
-def test_none_of_165_kinds_is_on_the_disk(drawn, server, record, tmp_path):
-    assert len(KINDS) >= 165
+def test_none_of_270_kinds_is_on_the_disk(drawn, server, record, tmp_path):
+    assert len(KINDS) >= 270
     exchanges(drawn, server, record, tmp_path, mask=True)
     assert json.loads((tmp_path / "c.json").read_text())["interactions"]
     assert [what for what, (value, _) in drawn.items() if on_disk(value, tmp_path)] == []
 
 
-def test_each_of_165_kinds_is_refused(drawn):
+def test_each_of_270_kinds_is_refused(drawn):
     places = {
         what: FIELDS["JSON"](name, value) if name else {"said": value}
         for what, (value, name) in drawn.items()
@@ -304,8 +340,52 @@ def test_each_of_165_kinds_is_refused(drawn):
 def test_the_page_of_the_docs_lists_every_kind():
     page = Path(__file__).parents[3].joinpath("docs", "secrets.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"`([^`\n]+)`", page))
-    told = {*KEYS, *NAMES, *PASSWORDS, *DRAWN, *CHOSEN, *FIELDS, *TEXTS, *WRAPPINGS}
+    told = {*KEYS, *NAMES, *PASSWORDS, *ROLES, *DRAWN, *CHOSEN, *FIELDS, *TEXTS, *WRAPPINGS}
     assert told <= listed, told - listed
+
+
+@few
+@given(data=st.data())
+def test_keys_that_are_split_over_events(data):
+    key = data.draw(KEYS["openai"])
+    at = data.draw(st.integers(1, len(key) - 1))
+    events = [
+        {"id": n, "delta": {"text": text}} for n, text in enumerate(("it is ", key[:at], key[at:], "."))
+    ]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+
+    for body in ({"sse": [{"data": event} for event in events]}, {"ndjson": events}, stream):
+        assert any("over several events" in finding.what for finding in scan({"body": body}))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"sentry": "https://0123456789abcdef0123456789abcdef@o4501.ingest.sentry.io/1234567"},
+        {"dsn": "https://0123456789abcdef0123456789abcdef@o4501.ingest.us.sentry.io/1234567"},
+        {"uri": "https://o1.ingest.sentry.io/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef"},
+        {"uri": "https://api.gbif.org/v1/x?datasetKey=50c9509d-22c7-4a22-a47d-8c48425ef4a7"},
+        {"publishableKey": "9f8e7d6c5b4a39281706f5e4d3c2b1a0"},
+        {
+            "headers": {
+                "Set-Cookie": [
+                    "__cf_bm=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi-1700000000-1.0.1.1-Qw; path=/; HttpOnly"
+                ]
+            }
+        },
+        {
+            "headers": {
+                "Cookie": "_ga=GA1.2.1234567890.0987654321; NID=511=QwErTyUiOpAsDfGhJkLzXcVbNm0123456789"
+            }
+        },
+        {
+            "said": "HTTP/1.1 200 OK\r\nSet-Cookie: AWSALB=Kx9WqT2rYp4ZLmN8vB3cJd7HgF1sAeUi0123456789; Expires=x\r\n"
+        },
+    ],
+    ids=lambda place: next(iter(place)),
+)
+def test_public_ids_and_cookies_of_visitors_are_none(place):
+    assert not [*scan(place)]
 
 
 @pytest.mark.parametrize(

@@ -7,67 +7,71 @@ from string import ascii_letters, digits
 import httpx
 import pytest
 
-from ellmer_harness import CassetteError, Miss, use_cassette
+from ellmer_harness import CassetteError, Match, Miss, use_cassette
+from ellmer_harness.secrets.named_credentials import is_signature
+from ellmer_harness.secrets.redaction import is_secret_name
 
 API = "https://api.example.com"
 NAMES = [
+    *("sort_key", "key", "taxonKey", "datasetKey", "projectKey", "partition_key", "token", "page_token"),
+    *("pageToken", "session", "session_id", "sessionId", "auth", "sid", "code", "state", "pin"),
+    *("pass", "otp", "cursor", "api_key", "apiKey", "access_token", "refresh_token", "client_secret"),
+    *("password", "device_code", "csrf", "csrf_token", "jwt", "bearer", "credential", "dsn"),
     *(
-        "sort_key",
-        "key",
-        "taxonKey",
-        "datasetKey",
-        "projectKey",
-        "partition_key",
-        "token",
-        "page_token",
-        "pageToken",
-    ),
-    *(
-        "session",
-        "session_id",
-        "sessionId",
-        "auth",
-        "sid",
-        "code",
-        "state",
-        "pin",
-        "pass",
-        "otp",
-        "cursor",
-        "api_key",
-    ),
-    *(
-        "apiKey",
-        "access_token",
-        "refresh_token",
-        "client_secret",
-        "password",
-        "device_code",
-        "csrf",
-        "csrf_token",
-    ),
-    *(
-        "jwt",
-        "bearer",
-        "credential",
-        "dsn",
         "assertion",
         "SAMLResponse",
         "code_verifier",
         "license_key",
         "app_key",
-    ),
-    *(
         "x-api-key",
         "subscription-key",
-        "webhook_secret",
-        "id_token",
-        "keyword",
-        "tokenize",
-        "author",
-        "primaryKey",
+    ),
+    *("webhook_secret", "id_token", "keyword", "tokenize", "author", "primaryKey", "secondary_key"),
+    *("foreign_key", "cache_key", "object_key", "index_key", "row_key", "hash_key", "range_key"),
+    *("group_key", "parent_key", "child_key", "map_key", "sitekey", "site_key", "public_key"),
+    *("publishable_key", "sentry_key", "shared_key", "signing_key", "master_key", "account_key"),
+    *("storage_key", "service_key", "admin_key", "server_key", "client_key", "function_key"),
+    *("role_key", "room_key", "stream_key", "video_key", "track_key", "song_key", "color_key"),
+    *("colour_key", "layout_key", "locale_key", "lang_key", "menu_key", "page_key", "next_token"),
+    *("previous_token", "prev_token", "continuation_token", "sync_token", "start_token", "offset_token"),
+    *("request_token", "delta_token", "resume_token", "skip_token", "idempotency_token", "max_tokens"),
+    *("total_token", "stop_token", "eos_token", "bos_token", "download_token", "upload_token"),
+    *(
+        "share_token",
+        "invite_token",
+        "reset_token",
+        "verify_token",
+        "verification_token",
+        "confirmation_token",
+    ),
+    *("unsubscribe_token", "activation_token", "device_token", "push_token", "bot_token", "app_token"),
+    *("user_token", "guest_token", "visitor_token", "anonymous_token", "session_token", "security_token"),
+    *("auth_token", "authToken", "bearer_token", "oauth_token", "oauth_verifier", "oauth_callback"),
+    *("ticket", "nonce", "challenge", "signature_method", "hash", "digest", "checksum", "etag"),
+    *("version_key", "revision_key", "change_key", "secret", "secrets", "shared_secret", "app_secret"),
+    *("api_secret", "consumer_key", "consumer_secret", "consumerKey", "credentialId", "credential_id"),
+    *("credentials", "cred", "login", "user", "username", "userpass", "pwd", "passwd", "passphrase"),
+    *("passcode", "passwort", "pass_through", "passenger", "compass", "bypass", "cookie", "cookies"),
+    *("cookie_id", "consent", "auth_user", "authuser", "authority", "author_id", "authorId"),
+    *("authorization", "authorized", "session_name", "sessions", "sessionToken", "session-key"),
+    *("sess", "sid_type", "side", "inside", "sas", "sas_token", "connection", "connectionString"),
+    *("conn_id", "code_challenge", "postcode", "post_code", "zipcode", "zip_code", "country_code"),
+    *("countryCode", "currency_code", "error_code", "lang_code", "area_code", "promo_code"),
+    *("coupon_code", "invite_code", "discount_code", "barcode", "qrcode", "encode", "decode"),
+    *("codec", "pin_code", "pincode", "mapping", "shipping", "pinned", "spinner", "sig", "sigma"),
+    *("design", "signal", "assign", "key_id", "keyId", "key_name", "keyName", "keys", "monkey"),
+    *(
+        "turkey",
+        "hotkey",
+        "keyring",
+        "api-version",
+        "x-amz-meta",
+        "otp_length",
+        "dns",
     ),
 ]
+"""Names of parameters: two hundred and more, of which some suggest a credential and others only look like it."""
+SIGNATURES = {"sig"}  # they differ in each run, and are not compared
 PLAIN = [("name", "date"), ("PROJ-1", "PROJ-2"), ("page1", "page2"), ("1", "2"), ("a b", "a+b"), ("ä", "ö")]
 
 
@@ -99,18 +103,70 @@ def cassette(server, record, tmp_path):
     return recorded
 
 
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     "values", [*PLAIN, (secret(1), secret(2))], ids=[*(each[0] for each in PLAIN), "secret"]
 )
-def test_swapped_requests_get_their_own_answers(cassette, name, values):
-    first, second = ({"url": f"/x?{httpx.QueryParams({name: value})}"} for value in values)
-    cassette(first, second)
+def test_swapped_requests_get_their_own_answers(cassette, values):
+    """In one cassette, all names at once: the requests are sent in the opposite order."""
+    names = [name for name in NAMES if name not in SIGNATURES]
+    requests = [{"url": f"/x?{httpx.QueryParams({name: value})}"} for name in names for value in values]
+    cassette(*requests)
 
-    assert cassette.replayed(second, first) == [1, 0]
+    assert len(NAMES) >= 200
+    assert cassette.replayed(*reversed(requests)) == [*reversed(range(len(requests)))]
 
 
-@pytest.mark.parametrize("name", NAMES)
+HEADERS = [
+    *(f"x-{name.replace('_', '-')}".lower() for name in NAMES),
+    *(
+        "authorization",
+        "proxy-authorization",
+        "api-key",
+        "x-goog-api-key",
+        "ocp-apim-subscription-key",
+        "private-token",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [(secret(1), secret(2)), (f"Bearer {secret(3)}", f"Bearer {secret(4)}")],
+    ids=["plain", "bearer"],
+)
+def test_requests_that_differ_in_a_credential_header_get_their_own_answers(cassette, values):
+    names = [
+        name for name in HEADERS if is_secret_name(name) and "cookie" not in name and not is_signature(name)
+    ]
+    requests = [{"url": f"/{name}", "headers": {name: value}} for name in names for value in values]
+    cassette(*requests)
+
+    assert len(names) >= 60
+    assert cassette.replayed(*reversed(requests)) == [*reversed(range(len(requests)))]
+
+
+@pytest.mark.parametrize("name", [*dict.fromkeys(name for name in HEADERS if not is_secret_name(name))][:40])
+def test_headers_that_are_kept_tell_requests_apart(server, record, tmp_path, name):
+    for number in range(2):
+        server.whole({"n": number})
+    match = Match(headers=(name,))
+    with (
+        use_cassette(tmp_path / "c.json", **record, keep_headers=[name], match=match),
+        httpx.Client() as client,
+    ):
+        for value in ("one", "two"):
+            client.get(f"{API}/x", headers={name: value})
+    with use_cassette(tmp_path / "c.json", keep_headers=[name], match=match), httpx.Client() as client:
+        assert [client.get(f"{API}/x", headers={name: value}).json()["n"] for value in ("two", "one")] == [
+            1,
+            0,
+        ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sort_key", "key", "taxonKey", "token", "page_token", "session_id", "api_key", "password", "code"],
+)
 @pytest.mark.parametrize(
     "values", [("PROJ-1", "PROJ-2", "PROJ-3"), tuple(map(secret, range(3)))], ids=["id", "secret"]
 )

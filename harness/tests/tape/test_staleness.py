@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from ellmer_harness import CassetteError, Match, Stale, use_cassette
-from ellmer_harness.interception.request_in_flight import Clock
+from ellmer_harness.interception.open_tapes import Clock
 from ellmer_harness.tape.run_verdict import StaleWarning
-from ellmer_harness.tape.stale_policies import Recording, older_than
+from ellmer_harness.tape.tape_state import Recording, older_than
 
 API = "https://api.example.com"
 MADE = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -13,7 +13,7 @@ from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
 from ellmer_harness import NotIntercepted, use_cassette
 from ellmer_harness.format.serializer import Serializer
 from ellmer_harness.recordings import read
-from ellmer_harness.recordings.exporting import to_yaml
+from ellmer_harness.recordings.conversion import to_yaml
 
 API = "https://api.example.com"
 IMAGE = b"\x89PNG" + bytes(5000)

@@ -14,11 +14,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ...exchange.messages import Headers
-from ..foreign_bodies import beside, encoded
-from ..interaction import Interaction, value_of
+from ..interaction import Interaction, beside, encoded, value_of
 from .vcr import moment
-
-__all__ = ["har_entry", "is_http"]
 
 Json = dict[str, Any]
 _CHARSET = re.compile(r"charset=\"?([\w-]+)")

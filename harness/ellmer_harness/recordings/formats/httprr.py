@@ -13,8 +13,6 @@ from ...exchange.messages import Headers
 from ..interaction import Interaction, value_of
 from .vcr import moment
 
-__all__ = ["MAGIC", "exchanges"]
-
 MAGIC = b"httprr trace v1\n"
 
 

@@ -15,8 +15,6 @@ from ..interaction import Interaction
 from ..untrusted_files import MAX_BYTES, explained
 from .vcr import entry, is_entry
 
-__all__ = ["exchanges", "is_log"]
-
 _NAMES = (".jsonl", ".ndjson")
 _GZIP = b"\x1f\x8b"
 _END = Interaction("", "", "")

@@ -10,10 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from ..foreign_bodies import body_of
-from ..interaction import Interaction, value_of
-
-__all__ = ["entry", "is_entry", "moment"]
+from ..interaction import Interaction, body_of, value_of
 
 Json = dict[str, Any]
 _STATUSES = {*HTTPStatus}

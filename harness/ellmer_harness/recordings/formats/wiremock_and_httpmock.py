@@ -10,11 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from ..foreign_bodies import beside, json_bytes
-from ..interaction import Interaction, value_of
+from ..interaction import Interaction, beside, json_bytes, value_of
 from .vcr import moment
-
-__all__ = ["is_httpmock", "is_wiremock", "of_httpmock", "of_wiremock"]
 
 Json = dict[str, Any]
 _PATHS = ("url", "urlPath")

@@ -1,8 +1,9 @@
-"""Converts recordings of other tools to our cassettes: they are scrubbed, searched for secrets, and checked.
+"""Converts recordings of other tools to our cassettes: they are scrubbed, searched for secrets, and checked. And the other way:
+recordings as plain vcrpy YAML, for other programs.
 
 Parts of requests that the recorder did not store are not compared in a replay. No recorder stores all
 headers, and some store no bodies. `not_compared` in the cassette lists these parts until it is recorded
-again.
+again. A response in YAML has two keys that vcrpy ignores: `stream`, the sizes of its chunks, and `error`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+from vcr.serializers import yamlserializer
+
 from ..errors import CassetteError, SecretFound
 from ..exchange.messages import Headers
 from ..exchange.reply import Reply, cut, saved
@@ -24,8 +27,6 @@ from ..secrets.cassette_scan import masks, scan
 from ..secrets.redaction import Scrub
 from . import Found, Interaction
 from .interaction import value_of
-
-__all__ = ["Converted", "Rules", "as_it_is", "convert"]
 
 Json = dict[str, Any]
 _ROUNDS = 4
@@ -200,3 +201,42 @@ def _left_out(kept: list[Interaction], scrub: Scrub) -> Counter[str]:
     pairs = [pair for each in kept for pair in (*each.sent, *each.headers)]
     written = [pair for each in kept for pair in (*scrub.request(each.sent), *scrub.response(each.headers))]
     return Counter(name for name, _ in pairs) - Counter(name for name, _ in written)
+
+
+def to_yaml(found: Found) -> str:
+    """Returns the YAML of vcrpy's format version 1."""
+    interactions = [_interaction(each) for each in found.interactions if each.status is not None]
+    return str(yamlserializer.serialize({"interactions": interactions, "version": 1}))
+
+
+def _interaction(it: Interaction) -> dict[str, Any]:
+    extra = {"stream": it.stream, "error": it.error}
+    return {
+        "request": {
+            "body": None if it.body is None else _text(it.body),
+            "headers": _grouped(it.sent),
+            "method": it.method,
+            "uri": it.url,
+        },
+        "response": {
+            "body": {"string": _text(it.content or b"")},
+            "headers": _grouped(it.headers),
+            "status": {"code": it.status, "message": it.reason},
+            **{key: value for key, value in extra.items() if value},
+        },
+    }
+
+
+def _grouped(headers: list[tuple[str, str]]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for name, value in headers:
+        grouped.setdefault(name, []).append(value)
+    return grouped
+
+
+def _text(body: bytes) -> str | bytes:
+    """Returns the body as vcrpy writes it: as text if it is UTF-8."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        return body

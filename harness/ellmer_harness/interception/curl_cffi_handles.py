@@ -1,0 +1,421 @@
+"""Interception of curl_cffi, at the handles of libcurl, blocking and asynchronous.
+
+libcurl is written in C and sees no Python sockets. In a recording, it does what it always does, and what it hands to Python is
+recorded; each redirect that it follows is an interaction of its own. In a replay, libcurl is not asked at all: the recorded
+answers are handed over in its place.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+from weakref import WeakKeyDictionary
+
+from curl_cffi import AsyncCurl, Curl, CurlError, CurlInfo, CurlOpt
+
+from ..exchange.messages import Failure, Headers
+from ..format.compression import undo
+from . import network_guard
+from .http1 import BrokenError, Outgoing, Wire
+from .open_tapes import RequestInFlight
+
+
+def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """Yields each method to wrap, with its wrapper."""
+    yield Curl, "setopt", _setting
+    yield Curl, "reset", _resetting
+    yield Curl, "getinfo", _informing
+    yield Curl, "perform", _performing
+    yield AsyncCurl, "add_handle", _adding
+
+
+# --- What was set on a handle, and what it tells ----------------------------------------------------------
+
+
+_WIRE = Wire()
+_MOVED = (301, 302, 303, 307, 308)
+_VERSIONS = {"HTTP/1.0": 1, "HTTP/1.1": 2, "HTTP/2": 3, "HTTP/3": 30}
+
+
+@dataclass
+class _Handle:
+    """The options of a handle, and the information that a replay gives in the place of libcurl."""
+
+    options: dict[int, Any] = field(default_factory=dict)
+    told: dict[int, Any] = field(default_factory=dict)
+
+    def method(self) -> str:
+        """Returns the method that libcurl would send."""
+        given = self.options.get(CurlOpt.CUSTOMREQUEST)
+        if given:
+            return given.decode() if isinstance(given, bytes) else str(given)
+        if self.options.get(CurlOpt.NOBODY):
+            return "HEAD"
+        sends = self.options.get(CurlOpt.POST) or self.options.get(CurlOpt.POSTFIELDS) is not None
+        return "POST" if sends else "GET"
+
+    def body(self) -> bytes:
+        """Returns the body. That of a form with files is made by libcurl, and is not known here."""
+        given = self.options.get(CurlOpt.POSTFIELDS)
+        return given.encode() if isinstance(given, str) else bytes(given or b"")
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Returns the headers that were set."""
+        lines = (line.decode("latin-1") for line in self.options.get(CurlOpt.HTTPHEADER) or ())
+        return [(name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+
+    def seconds(self) -> dict[str, float | None]:
+        """Returns the limits of time."""
+        whole, connect = (self.options.get(each) for each in (CurlOpt.TIMEOUT_MS, CurlOpt.CONNECTTIMEOUT_MS))
+        return {"connect": connect / 1000 if connect else None, "read": whole / 1000 if whole else None}
+
+    def outgoing(self, method: str, url: str) -> Outgoing:
+        """Returns a request in the form that a tape reads."""
+        return Outgoing.of(method, url, dict(self.headers()), **self.seconds())
+
+
+_HANDLES: WeakKeyDictionary[Curl, _Handle] = WeakKeyDictionary()
+
+
+def _of(curl: Curl) -> _Handle:
+    return _HANDLES.setdefault(curl, _Handle())
+
+
+def _setting(real: Any) -> Any:
+    def setopt(curl: Curl, option: Any, value: Any) -> Any:
+        options = _of(curl).options
+        if option == CurlOpt.HTTPHEADER:
+            options[option] = [*options.get(option, ()), *value]
+        else:
+            options[option] = value
+        if option in _SINKS:  # two names for one place
+            options.pop(_SINKS[option], None)
+        return real(curl, option, value)
+
+    return setopt
+
+
+_SINKS = {
+    CurlOpt.WRITEDATA: CurlOpt.WRITEFUNCTION,
+    CurlOpt.WRITEFUNCTION: CurlOpt.WRITEDATA,
+    CurlOpt.HEADERDATA: CurlOpt.HEADERFUNCTION,
+    CurlOpt.HEADERFUNCTION: CurlOpt.HEADERDATA,
+}
+
+
+def _resetting(real: Any) -> Any:
+    def reset(curl: Curl) -> None:
+        _HANDLES.pop(curl, None)
+        real(curl)
+
+    return reset
+
+
+def _informing(real: Any) -> Any:
+    def getinfo(curl: Curl, option: Any) -> Any:
+        told = _of(curl).told
+        return told[option] if option in told else real(curl, option)
+
+    return getinfo
+
+
+def _tape(curl: Curl) -> Any:
+    handle = _of(curl)
+    handle.told = {}
+    if handle.options.get(CurlOpt.CONNECT_ONLY):  # a WebSocket is no exchange
+        return None
+    parts = urlsplit(_text(handle.options.get(CurlOpt.URL)))
+    return network_guard.tape_of(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value or "")
+
+
+# --- Blocking and asynchronous transfers ------------------------------------------------------------------
+
+
+def _performing(real: Any) -> Any:
+    def perform(curl: Curl, clear_headers: bool = True, clear_resolve: bool = True) -> None:
+        tape = _tape(curl)
+        if tape is None:
+            real(curl, clear_headers, clear_resolve)
+            return
+        take = _first(tape, curl)
+        if take.reply is not None:
+            try:
+                _play(tape, curl, take)
+            finally:
+                curl.clean_handles_and_buffers(clear_headers, clear_resolve)
+                _of(curl).options.pop(CurlOpt.HTTPHEADER, None)
+            return
+        recording = _Recording(tape, curl, take)
+        try:
+            real(curl, clear_headers, clear_resolve)
+        except CurlError as error:
+            recording.end(error)
+            raise
+        recording.end(None)
+
+    return perform
+
+
+def _adding(real: Any) -> Any:
+    def add_handle(multi: Any, curl: Curl) -> Any:
+        tape = _tape(curl)
+        if tape is None:
+            return real(multi, curl)
+        take = _first(tape, curl)
+        if take.reply is None:
+            recording = _Recording(tape, curl, take)
+            future = real(multi, curl)
+            future.add_done_callback(
+                lambda done: recording.end(None if done.cancelled() else done.exception())
+            )
+            return future
+        future = multi.loop.create_future()
+        try:
+            _play(tape, curl, take)
+        except CurlError as error:
+            future.set_exception(error)
+        else:
+            future.set_result(None)
+        _of(curl).options.pop(CurlOpt.HTTPHEADER, None)
+        return future
+
+    return add_handle
+
+
+def _first(tape: Any, curl: Curl) -> RequestInFlight:
+    handle = _of(curl)
+    take: RequestInFlight = tape.begin(
+        _WIRE, handle.outgoing(handle.method(), _text(handle.options[CurlOpt.URL])), handle.body()
+    )
+    return take
+
+
+# --- Recording --------------------------------------------------------------------------------------------
+
+
+class _Recording:
+    """Notes what libcurl hands to Python, and makes interactions of it at the end."""
+
+    def __init__(self, tape: Any, curl: Curl, take: RequestInFlight) -> None:
+        self._tape, self._curl, self._take = tape, curl, take
+        self._lines: list[bytes] = []
+        self._handle = _of(curl)
+        self._began = time.perf_counter()
+        self._url = _text(self._handle.options[CurlOpt.URL])
+        self._method, self._body = self._handle.method(), self._handle.body()
+        self._heads: list[tuple[int, str, str, Headers]] = []
+        self._tee(CurlOpt.HEADERDATA, CurlOpt.HEADERFUNCTION, self._line)
+        self._tee(CurlOpt.WRITEDATA, CurlOpt.WRITEFUNCTION, self._chunk)
+        if tape.accept_encoding is not None:
+            curl.setopt(CurlOpt.ACCEPT_ENCODING, tape.accept_encoding.encode())
+        target = tape.target(self._url)
+        if target != self._url:
+            curl.setopt(CurlOpt.URL, target.encode())
+        self._sent_to = target
+
+    def _tee(self, data: Any, function: Any, note: Callable[[bytes], None]) -> None:
+        """Puts ourselves between libcurl and where the program wants the bytes."""
+        sink, call = self._handle.options.get(data), self._handle.options.get(function)
+
+        def received(chunk: bytes) -> int:
+            note(bytes(chunk))
+            if call is not None:
+                return call(chunk)  # type: ignore[no-any-return]  # the number of bytes that it took
+            if sink is not None:
+                sink.write(chunk)
+            return len(chunk)
+
+        self._curl.setopt(function, received)
+
+    def _line(self, line: bytes) -> None:
+        if line.strip():
+            self._lines.append(line.rstrip(b"\r\n"))
+            return
+        first, *rest = (each.decode("latin-1") for each in self._lines)
+        self._lines = []
+        version, _, status = first.partition(" ")
+        code, _, reason = status.partition(" ")
+        pairs = [
+            (name.strip().lower(), value.strip()) for name, _, value in (each.partition(":") for each in rest)
+        ]
+        if code.isdigit() and int(code) >= 200:
+            self._heads.append((int(code), reason, version, pairs))
+            self._hops()
+
+    def _hops(self) -> None:
+        """Ends the interaction of a redirect once the next answer begins, and begins that of the next."""
+        status, reason, version, pairs = self._heads[-1]
+        if len(self._heads) > 1:
+            before, _, _, previous = self._heads[-2]
+            self._take.eof()
+            self._method, self._body = _next(before, self._method, self._body)
+            self._url = urljoin(self._url, dict(previous).get("location", ""))
+            self._take = self._tape.begin(_WIRE, self._handle.outgoing(self._method, self._url), self._body)
+        self._take.answered(status, reason, pairs, version)
+
+    def _chunk(self, chunk: bytes) -> None:
+        self._take.chunk(chunk)
+
+    def end(self, error: BaseException | None) -> None:
+        """Notes how the transfer ended."""
+        self._handle.options.pop(CurlOpt.HTTPHEADER, None)
+        effective = _text(self._curl.getinfo(CurlInfo.EFFECTIVE_URL))
+        if self._sent_to != self._take.exchange.sent.url and self._sent_to:
+            self._handle.told[CurlInfo.EFFECTIVE_URL] = (self._url if effective else effective).encode()
+        if isinstance(error, CurlError):
+            self._take.broke(_failure(error, bool(self._heads)))
+        elif error is not None:
+            self._take.closed()
+        else:
+            self._take.eof()
+
+
+def _next(status: int, method: str, body: bytes) -> tuple[str, bytes]:
+    """Returns the method and the body after a redirect."""
+    if status == 303 or (status in (301, 302) and method == "POST"):
+        return ("HEAD" if method == "HEAD" else "GET"), b""
+    return method, body
+
+
+_CODE = re.compile(r"curl: \((\d+)\)")
+_NAMES = {5: "ConnectError", 6: "ConnectError", 7: "ConnectError", 35: "ConnectError", 60: "ConnectError"}
+_CODES = {
+    "ConnectError": 7,
+    "ConnectTimeout": 28,
+    "ReadTimeout": 28,
+    "WriteTimeout": 28,
+    "PoolTimeout": 28,
+    "ReadError": 56,
+}
+
+
+def _failure(error: CurlError, answered: bool) -> Failure:
+    """Returns httpx's name for a failure. Its message has the number of libcurl."""
+    if error.code == 28:
+        return Failure(
+            "ReadTimeout" if answered or "onnect" not in str(error) else "ConnectTimeout", str(error)
+        )
+    return Failure(
+        _NAMES.get(int(error.code), "RemoteProtocolError" if error.code != 56 else "ReadError"), str(error)
+    )
+
+
+# --- Replay -----------------------------------------------------------------------------------------------
+
+
+def _play(tape: Any, curl: Curl, take: RequestInFlight) -> None:
+    """Hands the recorded answers over, through redirects if libcurl was to follow them."""
+    handle = _of(curl)
+    url, method, body = _text(handle.options[CurlOpt.URL]), handle.method(), handle.body()
+    history: list[bytes] = []
+    try:
+        while True:
+            reply = take.begin_reply()
+            location = dict(reply.headers).get("location")
+            _head(handle, reply)
+            _tell(handle, url, reply, history)
+            if not (location and reply.status in _MOVED and handle.options.get(CurlOpt.FOLLOWLOCATION)):
+                break
+            take.eof()
+            history.append(f"{reply.status}\t{url}".encode())
+            if len(history) > handle.options.get(CurlOpt.MAXREDIRS, 30) >= 0:
+                raise _error(47, f"Maximum ({handle.options.get(CurlOpt.MAXREDIRS)}) redirects followed")
+            url = urljoin(url, location)
+            method, body = _next(reply.status, method, body)
+            take = tape.begin(_WIRE, handle.outgoing(method, url), body)
+        _body(handle, take, method)
+    except BrokenError as broken:
+        found = _CODE.search(str(broken))
+        code = int(found[1]) if found else _CODES.get(broken.error, 18 if take.exchange.status else 52)
+        raise (CurlError(str(broken), code) if found else _error(code, str(broken))) from None
+
+
+def _error(code: int, text: str) -> CurlError:
+    return CurlError(
+        f"Failed to perform, curl: ({code}) {text}. See https://curl.se/libcurl/c/libcurl-errors.html first for more details.",
+        code,
+    )
+
+
+def _head(handle: _Handle, reply: Any) -> None:
+    lines = [f"{name}: {value}" for name, value in reply.headers]
+    for line in (
+        f"{reply.http_version} {reply.status} {reply.reason}".rstrip()
+        if not reply.reason
+        else f"{reply.http_version} {reply.status} {reply.reason}",
+        *lines,
+        "",
+    ):
+        _give(handle, CurlOpt.HEADERDATA, CurlOpt.HEADERFUNCTION, f"{line}\r\n".encode("latin-1"))
+
+
+def _tell(handle: _Handle, url: str, reply: Any, history: list[bytes]) -> None:
+    handle.told |= {
+        CurlInfo.EFFECTIVE_URL: url.encode(),
+        CurlInfo.RESPONSE_CODE: reply.status,
+        CurlInfo.HTTP_VERSION: _VERSIONS.get(reply.http_version, 2),
+        CurlInfo.REDIRECT_COUNT: len(history),
+        CurlInfo.REDIRECT_HISTORY: [*history],
+        CurlInfo.SIZE_DOWNLOAD_T: len(reply.body),
+        CurlInfo.COOKIECHANGES: [*handle.told.get(CurlInfo.COOKIECHANGES, ()), *_cookies(url, reply.headers)],
+    }
+
+
+def _cookies(url: str, headers: Headers) -> Iterator[bytes]:
+    """Yields the cookies that an answer sets, as libcurl tells them."""
+    for value in (value for name, value in headers if name == "set-cookie"):
+        pair, *attributes = (each.strip() for each in value.split(";"))
+        given = {name.lower(): content for name, _, content in (each.partition("=") for each in attributes)}
+        name, _, content = pair.partition("=")
+        domain, wide = given.get("domain", "").lstrip("."), "TRUE" if "domain" in given else "FALSE"
+        secure, path = "TRUE" if "secure" in given else "FALSE", given.get("path") or "/"
+        fields = (
+            f".{domain}" if domain else urlsplit(url).hostname or "",
+            wide,
+            path,
+            secure,
+            "0",
+            name,
+            content,
+        )
+        yield ("SET\t" + "\t".join(fields)).encode()
+
+
+def _body(handle: _Handle, take: RequestInFlight, method: str) -> None:
+    reply = take.reply
+    assert reply is not None, "asked only for a recorded answer"
+    if method == "HEAD" or reply.status in (204, 304):
+        take.eof()
+        return
+    encoding = dict(reply.headers).get("content-encoding", "")
+    if (
+        encoding
+        and handle.options.get(CurlOpt.ACCEPT_ENCODING) is not None
+        and (plain := undo(reply.body, encoding)) != reply.body
+    ):
+        _give(handle, CurlOpt.WRITEDATA, CurlOpt.WRITEFUNCTION, plain)
+        for _ in take.play():
+            pass
+        return
+    for piece in take.play():
+        if piece.wait and take.clock.real:
+            time.sleep(piece.wait)
+        _give(handle, CurlOpt.WRITEDATA, CurlOpt.WRITEFUNCTION, piece.data)
+
+
+def _give(handle: _Handle, data: Any, function: Any, chunk: bytes) -> None:
+    call, sink = handle.options.get(function), handle.options.get(data)
+    if call is not None:
+        taken = call(chunk)
+        if taken is not None and taken != len(chunk):
+            raise _error(23, "Failure writing output to destination")
+    elif sink is not None:
+        sink.write(chunk)

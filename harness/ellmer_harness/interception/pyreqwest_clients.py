@@ -1,0 +1,228 @@
+"""Interception of pyreqwest, by a middleware of its own, which is added to each request; blocking and asynchronous.
+
+reqwest is written in Rust and sees no Python sockets. It follows redirects itself: an exchange with redirects is one interaction.
+The blocking client reads an answer whole while it is recorded, because its runtime calls no Python code for a stream.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyreqwest import exceptions
+from pyreqwest.request import (
+    OneOffRequestBuilder,
+    RequestBody,
+    RequestBuilder,
+    SyncOneOffRequestBuilder,
+    SyncRequestBuilder,
+)
+from pyreqwest.response import ResponseBuilder
+
+from ..exchange.messages import Failure
+from . import network_guard, open_tapes
+from .http1 import BrokenError, Outgoing, Wire
+from .open_tapes import RequestInFlight
+
+# --- Recording -------------------------------------------------------------------------------------------
+
+
+_WIRE = Wire()
+
+
+def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """Yields each method to wrap, with its wrapper."""
+    for builder, middleware in ((RequestBuilder, _async), (SyncRequestBuilder, _blocking)):
+        yield builder, "build", _adding(middleware)
+        yield builder, "build_streamed", _adding(middleware)
+    yield OneOffRequestBuilder, "send", _adding(_async)
+    yield SyncOneOffRequestBuilder, "send", _adding(_blocking)
+
+
+def _adding(middleware: Any) -> Any:
+    def adding(real: Any) -> Any:
+        def build(builder: Any) -> Any:
+            return real(builder.with_middleware(middleware) if open_tapes.any_open() else builder)
+
+        return build
+
+    return adding
+
+
+def _tape(request: Any) -> Any:
+    parts = urlsplit(str(request.url))
+    return network_guard.tape_of(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+
+
+def _blocking(request: Any, following: Any) -> Any:
+    tape = _tape(request)
+    if tape is None:
+        return following.run(request)
+    if request.body is not None and (stream := request.body.get_stream()) is not None:
+        body = b"".join(bytes(part) for part in stream)
+        request = request.from_request_and_body(request, RequestBody.from_bytes(body))
+    take = _begun(tape, request)
+    if take.reply is not None:
+        builder = _answer(take)
+        return (
+            builder.body_stream(_played(take)).build_sync()
+            if take.reply.pieces
+            else _empty(take, builder).build_sync()
+        )
+    _route(tape, request)
+    try:
+        response = following.run(request)
+    except exceptions.PyreqwestError as error:
+        take.broke(_failure(error))
+        raise
+    _note(take, response)
+    return _copy(response).body_bytes(b"".join(_recorded(take, response.body_reader))).build_sync()
+
+
+async def _async(request: Any, following: Any) -> Any:
+    tape = _tape(request)
+    if tape is None:
+        return await following.run(request)
+    if request.body is not None and (stream := request.body.get_stream()) is not None:
+        body = b"".join([bytes(part) async for part in stream])
+        request = request.from_request_and_body(request, RequestBody.from_bytes(body))
+    take = _begun(tape, request)
+    if take.reply is not None:
+        builder = _answer(take)
+        return await (
+            builder.body_stream(_played_async(take)) if take.reply.pieces else _empty(take, builder)
+        ).build()
+    _route(tape, request)
+    try:
+        response = await following.run(request)
+    except exceptions.PyreqwestError as error:
+        take.broke(_failure(error))
+        raise
+    _note(take, response)
+    return await _copy(response).body_stream(_recorded_async(take, response.body_reader)).build()
+
+
+def _begun(tape: Any, request: Any) -> RequestInFlight:
+    body = request.body.copy_bytes() if request.body is not None else None
+    headers = {name: ", ".join(request.headers.getall(name)) for name in {*request.headers}}
+    take: RequestInFlight = tape.begin(
+        _WIRE,
+        Outgoing.of(request.method, str(request.url), headers),
+        bytes(body) if body is not None else b"",
+    )
+    return take
+
+
+def _route(tape: Any, request: Any) -> None:
+    if tape.accept_encoding is not None:
+        request.headers["accept-encoding"] = tape.accept_encoding
+    if (target := tape.target(str(request.url))) != str(request.url):
+        request.url = target
+
+
+def _note(take: RequestInFlight, response: Any) -> None:
+    pairs = [
+        (name.lower(), value)
+        for name in dict.fromkeys(response.headers)
+        for value in response.get_header_all(name)
+    ]
+    take.answered(
+        response.status,
+        "",
+        pairs,
+        {"HTTP/2.0": "HTTP/2", "HTTP/3.0": "HTTP/3"}.get(response.version, response.version),
+    )
+
+
+def _copy(response: Any) -> Any:
+    return ResponseBuilder().status(response.status).version(response.version).headers(response.headers)
+
+
+def _recorded(take: RequestInFlight, reader: Any) -> Iterator[bytes]:
+    try:
+        while (chunk := reader.read_chunk()) is not None:
+            take.chunk(bytes(chunk))
+            yield bytes(chunk)
+    except exceptions.PyreqwestError as error:
+        take.broke(_failure(error))
+        raise
+    take.eof()
+
+
+async def _recorded_async(take: RequestInFlight, reader: Any) -> AsyncIterator[bytes]:
+    try:
+        while (chunk := await reader.read_chunk()) is not None:
+            take.chunk(bytes(chunk))
+            yield bytes(chunk)
+    except exceptions.PyreqwestError as error:
+        take.broke(_failure(error))
+        raise
+    take.eof()
+
+
+_NAMES = {
+    "ConnectTimeoutError": "ConnectTimeout",
+    "ConnectError": "ConnectError",
+    "ReadTimeoutError": "ReadTimeout",
+    "RequestTimeoutError": "ReadTimeout",
+    "ReadError": "ReadError",
+}
+
+
+def _failure(error: BaseException) -> Failure:
+    """Returns httpx's name for a failure, and its own class in the message."""
+    name = type(error).__name__
+    return Failure(_NAMES.get(name, "RemoteProtocolError"), f"{name}: {error.args[0] if error.args else ''}")
+
+
+# --- Replay ----------------------------------------------------------------------------------------------
+
+
+_CLASSES = {
+    "ConnectTimeout": "ConnectTimeoutError",
+    "ConnectError": "ConnectError",
+    "ReadTimeout": "ReadTimeoutError",
+    "ReadError": "ReadError",
+}
+
+
+def _answer(take: RequestInFlight) -> Any:
+    try:
+        reply = take.begin_reply()
+    except BrokenError as broken:
+        raise _as_pyreqwest(broken) from None
+    version = {"HTTP/2": "HTTP/2.0", "HTTP/3": "HTTP/3.0"}.get(reply.http_version, reply.http_version)
+    return ResponseBuilder().status(reply.status).version(version).headers([*reply.headers])
+
+
+def _empty(take: RequestInFlight, builder: Any) -> Any:
+    for _ in take.play():
+        pass
+    return builder
+
+
+def _played(take: RequestInFlight) -> Iterator[bytes]:
+    try:
+        for piece in take.play():
+            if piece.wait and take.clock.real:
+                time.sleep(piece.wait)
+            yield piece.data
+    except BrokenError as broken:
+        raise _as_pyreqwest(broken) from None
+
+
+async def _played_async(take: RequestInFlight) -> AsyncIterator[bytes]:
+    for data in _played(take):
+        yield data
+
+
+def _as_pyreqwest(broken: BrokenError) -> Exception:
+    """Returns the recorded exception: its class is in the message, unless it was recorded with another client."""
+    name, colon, text = str(broken).partition(": ")
+    kind = getattr(exceptions, name, None) if colon else None
+    if kind is None:
+        kind, text = getattr(exceptions, _CLASSES.get(broken.error, "ReadError")), str(broken)
+    found: Exception = kind(text, {"causes": None})
+    return found

@@ -1,0 +1,366 @@
+"""Interception of urllib3-future, which niquests installs in the place of urllib3; blocking and asynchronous.
+
+In a replay, the pool returns an answer whose bytes come from the cassette. In a recording, the bytes are recorded as urllib3-future
+reads them, whatever the version of HTTP. urllib3-future itself handles retries, redirects and encodings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from http.client import responses
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..exchange.messages import Failure
+from . import network_guard, open_tapes
+from .http1 import BrokenError, Outgoing, Wire, framing, os_error
+from .open_tapes import RequestInFlight
+
+# --- Recording -------------------------------------------------------------------------------------------
+
+
+_WIRE = Wire()
+_SENDING: ContextVar[RequestInFlight | None] = ContextVar("_SENDING", default=None)
+
+
+def wrappers(library: ModuleType) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
+    """Yields each method to wrap, with its wrapper. `library` is urllib3 or urllib3_future, which may both be there."""
+    parts = {
+        name: import_module(f"{library.__name__}.{name}")
+        for name in ("connectionpool", "_async.connectionpool", "backend.hface", "backend._async.hface")
+    }
+    yield parts["connectionpool"].HTTPConnectionPool, "_make_request", functools.partial(_blocking, library)
+    yield (
+        parts["_async.connectionpool"].AsyncHTTPConnectionPool,
+        "_make_request",
+        functools.partial(_async, library),
+    )
+    yield parts["backend.hface"].HfaceBackend, "getresponse", _answering
+    yield parts["backend._async.hface"].AsyncHfaceBackend, "getresponse", _answering_async
+
+
+def _blocking(library: Any, real: Any) -> Any:
+    def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
+        tape = _tape(pool)
+        if tape is None:
+            return real(pool, connection, method, url, **options)
+        options["body"] = body = _bytes(options.get("body"))
+        request = _outgoing(pool, method, url, options)
+        take = tape.begin(_WIRE, request, body or b"")
+        if take.reply is not None:
+            return _Played(library, pool, take, method, url, options).answer()
+        options["multiplexed"] = False
+        pool, connection, url, done = _routed(library, tape, pool, connection, url, request, options)
+        before = _SENDING.set(take)
+        try:
+            return real(pool, connection, method, url, **options)
+        except Exception as error:
+            take.broke(_failure(error))
+            raise
+        finally:
+            _SENDING.reset(before)
+            done()
+
+    return make_request
+
+
+def _async(library: Any, real: Any) -> Any:
+    async def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
+        tape = _tape(pool)
+        if tape is None:
+            return await real(pool, connection, method, url, **options)
+        body: Any = options.get("body")
+        if hasattr(body, "__aiter__"):
+            body = b"".join([_bytes(part) or b"" async for part in body])
+        options["body"] = body = _bytes(body)
+        request = _outgoing(pool, method, url, options)
+        take = tape.begin(_WIRE, request, body or b"")
+        if take.reply is not None:
+            return await _Played(library, pool, take, method, url, options).answer_async()
+        options["multiplexed"] = False
+        if tape.target(request.url) != request.url:
+            pool, connection, url = await _routed_async(library, tape, request)
+        _ask_for(tape, options)
+        before = _SENDING.set(take)
+        try:
+            return await real(pool, connection, method, url, **options)
+        except Exception as error:
+            take.broke(_failure(error))
+            raise
+        finally:
+            _SENDING.reset(before)
+
+    return make_request
+
+
+def _tape(pool: Any) -> Any:
+    tape = None if network_guard.set_aside() else open_tapes.current()
+    return None if tape is None or tape.allows(pool.host) else tape
+
+
+def _answering(real: Any) -> Any:
+    def getresponse(connection: Any, **options: Any) -> Any:
+        take = _SENDING.get()
+        answer = real(connection, **options)
+        if take is not None and not take.exchange.status:
+            read = _noted(take, answer)
+            if read is not None:
+
+                def reading(amount: int | None, stream: int | None) -> Any:
+                    try:
+                        return _read(take, read(amount, stream))
+                    except Exception as error:
+                        take.broke(_failure(error))
+                        raise
+
+                answer._LowLevelResponse__internal_read_st = reading  # noqa: SLF001  # nothing public reads the bytes
+            answer.close = functools.partial(_closed, take, answer.close)
+        return answer
+
+    return getresponse
+
+
+def _answering_async(real: Any) -> Any:
+    async def getresponse(connection: Any, **options: Any) -> Any:
+        take = _SENDING.get()
+        answer = await real(connection, **options)
+        if take is not None and not take.exchange.status:
+            read = _noted(take, answer, "Async")
+            if read is not None:
+
+                async def reading(amount: int | None, stream: int | None) -> Any:
+                    try:
+                        return _read(take, await read(amount, stream))
+                    except Exception as error:
+                        take.broke(_failure(error))
+                        raise
+
+                answer._AsyncLowLevelResponse__internal_read_st = reading  # noqa: SLF001  # likewise
+            answer.close = functools.partial(_closed, take, answer.close)
+        return answer
+
+    return getresponse
+
+
+def _noted(take: RequestInFlight, answer: Any, kind: str = "") -> Any:
+    """Notes status and headers, and returns the function that reads the body; `None` if there is no body."""
+    pairs = [(name.lower(), value) for name, value in answer.msg.items()]
+    version = {10: "HTTP/1.0", 11: "HTTP/1.1", 20: "HTTP/2", 30: "HTTP/3"}.get(answer.version, "HTTP/1.1")
+    take.answered(answer.status, answer.reason, pairs, version)
+    read = getattr(answer, f"_{kind}LowLevelResponse__internal_read_st")
+    if read is None:
+        take.eof()
+    return read
+
+
+def _read(take: RequestInFlight, found: Any) -> Any:
+    chunks, over, _ = found
+    for chunk in filter(None, chunks):
+        take.chunk(bytes(chunk))
+    if over:
+        take.eof()
+    return found
+
+
+def _closed(take: RequestInFlight, close: Any) -> Any:
+    take.closed()
+    return close()
+
+
+def _failure(error: BaseException) -> Failure:
+    """Returns httpx's name for the failure. Cassettes use this name."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    text = str(error).rpartition(">: ")[2] or type(error).__name__
+    for name, ours in (
+        ("NewConnectionError", "ConnectError"),
+        ("ConnectTimeoutError", "ConnectTimeout"),
+        ("ReadTimeoutError", "ReadTimeout"),
+        ("TimeoutError", "ReadTimeout"),
+        ("SSLError", "ConnectError"),
+        ("ProtocolError", "RemoteProtocolError"),
+        ("HTTPException", "RemoteProtocolError"),
+    ):
+        if name in kinds:
+            return Failure(ours, text)
+    return Failure("ReadError", text)
+
+
+def _outgoing(pool: Any, method: str, url: str, options: dict[str, Any]) -> Outgoing:
+    timeout = pool._get_timeout(options.get("timeout"))  # noqa: SLF001  # its own way to read one
+    connect, read = timeout.clone().connect_timeout, timeout.clone()
+    read.start_connect()
+    seconds = {"connect": connect, "read": read.read_timeout}
+    limits = {name: value if isinstance(value, int | float) else None for name, value in seconds.items()}
+    return Outgoing.of(method, _address(pool, url), options.get("headers") or {}, **limits)
+
+
+def _address(pool: Any, url: str) -> str:
+    """Returns the whole URL. urllib3 has only its path, except with a proxy."""
+    if "://" in url.partition("?")[0]:
+        return url
+    host = f"[{pool.host}]" if ":" in pool.host and not pool.host.startswith("[") else pool.host
+    usual = {"http": 80, "https": 443}.get(pool.scheme)
+    return f"{pool.scheme}://{host}" + (f":{pool.port}" if pool.port not in (None, usual) else "") + url
+
+
+def _ask_for(tape: Any, options: dict[str, Any]) -> None:
+    """Sends our accept-encoding."""
+    if tape.accept_encoding is not None:
+        pairs = (options.get("headers") or {}).items()
+        headers = {name: value for name, value in pairs if name.lower() != "accept-encoding"}
+        options["headers"] = {**headers, "Accept-Encoding": tape.accept_encoding}
+
+
+def _routed(  # noqa: PLR0917  # as urllib3 has them
+    library: Any, tape: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
+) -> tuple[Any, Any, str, Callable[[], None]]:
+    """Returns the pool, connection and path to use, with our accept-encoding, and a function to call at the end."""
+    target = tape.target(request.url)
+    _ask_for(tape, options)
+    if target == request.url:
+        return pool, connection, url, lambda: None
+    other, parts = library.connection_from_url(target), urlsplit(target)
+    there = other._get_conn()  # noqa: SLF001  # as urlopen does
+    return other, there, parts.path + (f"?{parts.query}" if parts.query else ""), lambda: None
+
+
+async def _routed_async(library: Any, tape: Any, request: Outgoing) -> tuple[Any, Any, str]:
+    target = tape.target(request.url)
+    other, parts = library._async.connectionpool.connection_from_url(target), urlsplit(target)  # noqa: SLF001  # it is named so
+    there = await other._get_conn()  # noqa: SLF001  # as urlopen does
+    return other, there, parts.path + (f"?{parts.query}" if parts.query else "")
+
+
+def _bytes(body: Any) -> bytes | None:
+    """Returns the body as it is sent. Files and iterators are read."""
+    match body:
+        case None | bytes():
+            return body
+        case str():
+            return body.encode()
+        case bytearray() | memoryview():
+            return bytes(body)
+        case _ if hasattr(body, "read"):
+            return _bytes(body.read())
+    return b"".join(_bytes(part) or b"" for part in body)
+
+
+_INCOMPLETE = re.compile(r"IncompleteRead\((\d+) bytes read, (\d+) more expected\)")
+
+
+# --- Replay ----------------------------------------------------------------------------------------------
+
+
+class _Played:
+    """An answer whose bytes come from the cassette."""
+
+    def __init__(  # noqa: PLR0917  # as urllib3 has them
+        self, library: Any, pool: Any, take: RequestInFlight, method: str, url: str, options: dict[str, Any]
+    ) -> None:
+        self._library, self._pool, self._take = library, pool, take
+        self._method, self._url, self._options = method, url, options
+        self._errors = library.exceptions
+        self._pieces: Iterator[Any] = iter(())
+
+    def answer(self) -> Any:
+        """Returns the answer for the blocking pool."""
+        base = self._library.backend._base  # noqa: SLF001  # it is named so
+        return self._made(base.LowLevelResponse, self._library.HTTPResponse, self._read)
+
+    async def answer_async(self) -> Any:
+        """Returns the answer for the asynchronous pool."""
+        base = import_module(f"{self._library.__name__}.backend._async._base")
+        kind = import_module(f"{self._library.__name__}._async.response").AsyncHTTPResponse
+        preload, self._options["preload_content"] = self._options.get("preload_content", True), False
+        found = self._made(base.AsyncLowLevelResponse, kind, self._read_async)
+        if preload:
+            found._body = await found.read(decode_content=self._options.get("decode_content", True))  # noqa: SLF001  # as its constructor does
+        return found
+
+    def _made(self, low: Any, kind: Any, read: Any) -> Any:
+        try:
+            reply = self._take.begin_reply()
+        except BrokenError as broken:
+            raise self._early(broken) from None
+        headers = self._library._collections.HTTPHeaderDict()  # noqa: SLF001  # it is named so
+        for name, value in reply.headers:
+            headers.add(name, value)
+        chunked, length = framing(self._method, reply.status, reply.headers)
+        empty = length == 0 and not chunked
+        if empty:
+            self._take.eof()
+        self._pieces = self._take.play()
+        version = {"HTTP/1.0": 10, "HTTP/2": 20, "HTTP/3": 30}.get(reply.http_version, 11)
+        reason = responses.get(reply.status, "Unknown")
+        inner = low(
+            self._method, reply.status, version, reason, headers, None if empty else read, stream_id=0
+        )
+        found = kind(
+            body=inner,
+            headers=headers,
+            status=reply.status,
+            version=version,
+            reason=reason,
+            preload_content=self._options.get("preload_content", True),
+            decode_content=self._options.get("decode_content", True),
+            original_response=inner,
+            enforce_content_length=self._options.get("enforce_content_length", True),
+            request_method=self._method,
+            request_url=self._url,
+        )
+        found.retries, found._pool = self._options.get("retries"), self._pool  # noqa: SLF001  # as urlopen does
+        return found
+
+    def _early(self, broken: BrokenError) -> Exception:
+        """Returns the exception of an answer that never came."""
+        text, errors = str(broken), self._errors
+        match broken.error:
+            case "ConnectTimeout":
+                return errors.ConnectTimeoutError(self._pool, text)  # type: ignore[no-any-return]  # of either library
+            case "ConnectError" if isinstance(error := os_error(text), socket.gaierror):
+                return errors.NameResolutionError(self._pool.host, self._pool, error)  # type: ignore[no-any-return]  # likewise
+            case "ConnectError":
+                return errors.NewConnectionError(self._pool, text)  # type: ignore[no-any-return]  # likewise
+            case "ReadTimeout":
+                return errors.ReadTimeoutError(self._pool, self._url, text)  # type: ignore[no-any-return]  # likewise
+            case "RemoteProtocolError":
+                return errors.ProtocolError(text)  # type: ignore[no-any-return]  # likewise
+            case _:
+                return ConnectionResetError(104, "Connection reset by peer")
+
+    def _late(self, broken: BrokenError) -> Exception:
+        """Returns the exception in the middle of a body, as the connection raises it."""
+        match broken.error:
+            case "ReadTimeout":
+                return TimeoutError("timed out")
+            case _ if found := _INCOMPLETE.match(str(broken)):
+                return self._errors.IncompleteRead(int(found[1]), int(found[2]))  # type: ignore[no-any-return]  # likewise
+            case "RemoteProtocolError":
+                return self._errors.ProtocolError(str(broken))  # type: ignore[no-any-return]  # likewise
+            case _:
+                return ConnectionResetError(104, "Connection reset by peer")
+
+    def _read(self, amount: int | None, stream: int | None) -> tuple[list[bytes], bool, None]:  # noqa: ARG002  # as the connection's
+        chunks: list[bytes] = []
+        try:
+            for piece in self._pieces:
+                if piece.wait and self._take.clock.real:
+                    time.sleep(piece.wait)
+                chunks.append(piece.data)
+                if amount is not None:
+                    return chunks, self._take.exchange.ended == "eof", None
+        except BrokenError as broken:
+            raise self._late(broken) from None
+        return chunks, True, None
+
+    async def _read_async(self, amount: int | None, stream: int | None) -> tuple[list[bytes], bool, None]:
+        await asyncio.sleep(0)
+        return self._read(amount, stream)

@@ -1,0 +1,150 @@
+"""Cassettes of fixtures that are set up once for a class, a module, a package or the session.
+
+Such a fixture runs before the cassette of the first test that needs it is open. What it sends while it is set up and torn down has a
+cassette of its own, if any test with a cassette uses the fixture. A fixture that sends nothing has no file. Servers of this machine
+are reached, because such fixtures start them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..errors import HarnessError, Miss
+from ..format.blobs import file_name
+from ..tape.miss_explanation import rerecord_command
+from ..tape.run_verdict import Verdict
+from ..tape.tape import Tape
+
+VERDICTS = pytest.StashKey[list[dict[str, Any]]]()
+"""The verdicts on the cassettes of fixtures that were set up or torn down for a test."""
+_POLICIES = (
+    "cassette_match",
+    "cassette_scrub",
+    "cassette_routes",
+    "cassette_judge",
+    "cassette_mode",
+    "cassette_options",
+)
+
+
+class FixtureCassettes:
+    """Opens a cassette around the setup, and around the teardown, of each such fixture."""
+
+    def __init__(self, config: pytest.Config, run: str) -> None:
+        self._config, self._run = config, run
+        self._wanted: set[int] = set()
+        self._item: pytest.Item | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Notes the fixtures that tests with a cassette use, before any test is deselected."""
+        if not self._config.getini("cassette_fixtures"):
+            return
+        for item in items:
+            if isinstance(item, pytest.Function) and (
+                item.get_closest_marker("cassette") or "cassette" in item.fixturenames
+            ):
+                definitions = item._fixtureinfo.name2fixturedefs.values()  # noqa: SLF001  # nothing public lists them
+                self._wanted |= {id(one) for each in definitions for one in each if one.scope != "function"}
+
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """Notes the test that runs, for the report."""
+        self._item = item
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Any:
+        """Opens the cassettes of a fixture."""
+        if id(fixturedef) not in self._wanted or _is_own(fixturedef):
+            return (yield)
+        path = _path(fixturedef, request)
+        options = self._options(request)
+        leaving: list[Any] = []
+        fixturedef.addfinalizer(lambda: leaving.pop().__exit__(None, None, None) if leaving else None)
+        with self._open(path, options):
+            value = yield
+
+        def enter() -> None:
+            leaving.append(self._open(path.with_suffix(".teardown.json"), options))
+            leaving[-1].__enter__()
+
+        fixturedef.addfinalizer(enter)
+        return value
+
+    @contextmanager
+    def _open(self, path: Path, options: dict[str, Any]) -> Iterator[None]:
+        said, error = "", None
+        tape = Tape(path, **options)
+        try:
+            tape.__enter__()
+            try:
+                yield
+            except BaseException as raised:
+                error = raised
+                raise
+            finally:
+                tape.close_quietly() if not tape.sent and not tape.misses else tape.close(error)
+        except (HarnessError, Miss) as raised:
+            said = f"{type(raised).__name__}: {raised}"
+        finally:
+            if tape.sent or tape.misses:
+                self._tell(tape.verdict)
+        if said:  # not before: pytest would print it twice, once as the cause of itself
+            pytest.fail(said, pytrace=False)
+
+    def _tell(self, verdict: Verdict) -> None:
+        if self._item is not None:
+            self._item.stash.setdefault(VERDICTS, []).append(verdict.as_dict())
+
+    def _options(self, request: pytest.FixtureRequest) -> dict[str, Any]:
+        """Returns the options: of the command line, and of the policies that need no other fixture."""
+        found = {name: self._policy(name, request) for name in _POLICIES}
+        given = found.pop("cassette_options") or {}
+        mode = self._config.getoption("--cassette-mode") or found.pop("cassette_mode")
+        policies = {
+            name.removeprefix("cassette_"): value for name, value in found.items() if value is not None
+        }
+        policies.pop("mode", None)
+        test = self._item.nodeid if self._item is not None else ""
+        return {
+            **policies,
+            "mode": mode,
+            "root": self._config.rootpath,
+            "run": self._run,
+            "rerecord": rerecord_command(test),
+            **given,
+            "allow_idle": True,
+            "allow_hosts": [*given.get("allow_hosts", ()), "localhost", "127.0.0.1", "::1"],
+        }
+
+    def _policy(self, name: str, request: pytest.FixtureRequest) -> Any:
+        """Returns what a fixture of a policy returns, if it is a plain function without arguments. It cannot be asked for, because
+        its scope is that of a test.
+        """
+        definitions = request._fixturemanager.getfixturedefs(name, request.node)  # noqa: SLF001  # nothing public finds it
+        if not definitions or definitions[-1].argnames:
+            return None
+        return definitions[-1].func()
+
+
+def _is_own(fixturedef: pytest.FixtureDef[Any]) -> bool:
+    return fixturedef.argname.startswith(("cassette", "_cassette")) or fixturedef.func.__module__.startswith(
+        ("_pytest", "ellmer_harness", "xdist")
+    )
+
+
+def _path(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Path:
+    """Returns the file: in the folder of the module's cassettes, or beside the conftest of a fixture of wider scope."""
+    name = f"fixture {fixturedef.argname}"
+    if hasattr(request, "param"):
+        name += f"[{getattr(request, 'param_index', 0)}]"
+    if fixturedef.scope in ("class", "module"):
+        owner = f"{request.cls.__qualname__}." if fixturedef.scope == "class" and request.cls else ""
+        return request.path.parent / "cassettes" / request.path.stem / f"{file_name(owner + name)}.json"
+    base = request.config.rootpath / fixturedef.baseid.partition("::")[0]
+    folder = base.parent if base.suffix == ".py" else base
+    return folder / "cassettes" / "fixtures" / f"{file_name(name)}.json"

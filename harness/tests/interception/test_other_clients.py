@@ -1,0 +1,247 @@
+"""Clients that need interception of their own: http.client, urllib.request, tornado, httpx with a transport of the program's, and
+(if they are installed: `nox -s clients`) niquests, curl_cffi and pyreqwest. Each gets the same from a cassette as from the server,
+and a server that is still there is not asked."""
+
+import asyncio
+import http.client
+import urllib.error
+import urllib.request
+import xmlrpc.client
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from ellmer_harness import Miss, use_cassette
+
+API = "https://api.example.com"
+
+
+def with_http_client(url, body=None):
+    parts = urlsplit(url)
+    connection = http.client.HTTPSConnection(parts.hostname, timeout=5)
+    connection.request("POST" if body else "GET", parts.path, body)
+    answer = connection.getresponse()
+    found = answer.status, answer.getheader("x-ratelimit-left"), answer.read()
+    connection.close()
+    return found
+
+
+def with_urllib(url, body=None):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body), timeout=5) as answer:
+            return answer.status, answer.headers["x-ratelimit-left"], answer.read()
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, refusal.headers["x-ratelimit-left"], refusal.read()
+
+
+def with_tornado(url, body=None):
+    from tornado.httpclient import AsyncHTTPClient
+
+    async def ask():
+        client = AsyncHTTPClient(force_instance=True)
+        options = {"method": "POST", "body": body} if body else {}
+        answer = await client.fetch(url, raise_error=False, request_timeout=5, **options)
+        client.close()
+        return answer.code, answer.headers.get("x-ratelimit-left"), answer.body
+
+    return asyncio.run(ask())
+
+
+def with_niquests(url, body=None):
+    niquests = pytest.importorskip("niquests")
+    answer = niquests.request("POST" if body else "GET", url, data=body, timeout=5)
+    return answer.status_code, answer.headers.get("x-ratelimit-left"), answer.content
+
+
+def with_niquests_async(url, body=None):
+    niquests = pytest.importorskip("niquests")
+
+    async def ask():
+        async with niquests.AsyncSession() as session:
+            answer = await session.request("POST" if body else "GET", url, data=body, timeout=5)
+            return answer.status_code, answer.headers.get("x-ratelimit-left"), answer.content
+
+    return asyncio.run(ask())
+
+
+def with_curl_cffi(url, body=None):
+    requests = pytest.importorskip("curl_cffi.requests")
+    answer = requests.request("POST" if body else "GET", url, data=body, timeout=5)
+    return answer.status_code, answer.headers.get("x-ratelimit-left"), answer.content
+
+
+def with_curl_cffi_async(url, body=None):
+    requests = pytest.importorskip("curl_cffi.requests")
+
+    async def ask():
+        async with requests.AsyncSession() as session:
+            answer = await session.request("POST" if body else "GET", url, data=body, timeout=5)
+            return answer.status_code, answer.headers.get("x-ratelimit-left"), answer.content
+
+    return asyncio.run(ask())
+
+
+def with_curl_cffi_stream(url, body=None):
+    requests = pytest.importorskip("curl_cffi.requests")
+    with (
+        requests.Session() as session,
+        session.stream("POST" if body else "GET", url, data=body, timeout=5) as answer,
+    ):
+        return answer.status_code, answer.headers.get("x-ratelimit-left"), b"".join(answer.iter_content())
+
+
+def with_pyreqwest(url, body=None):
+    client_module = pytest.importorskip("pyreqwest.client")
+    with client_module.SyncClientBuilder().build() as client:
+        asked = client.request("POST" if body else "GET", url)
+        answer = (asked.body_bytes(body) if body else asked).build().send()
+        return answer.status, answer.get_header("x-ratelimit-left"), bytes(answer.bytes())
+
+
+def with_pyreqwest_async(url, body=None):
+    client_module = pytest.importorskip("pyreqwest.client")
+
+    async def ask():
+        async with client_module.ClientBuilder().build() as client:
+            asked = client.request("POST" if body else "GET", url)
+            answer = await (asked.body_bytes(body) if body else asked).build().send()
+            return answer.status, answer.get_header("x-ratelimit-left"), bytes(await answer.bytes())
+
+    return asyncio.run(ask())
+
+
+CLIENTS = {
+    name.removeprefix("with_"): function
+    for name, function in [*globals().items()]
+    if name.startswith("with_")
+}
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request):
+    return CLIENTS[request.param]
+
+
+ANSWERS = {
+    "a length": lambda it: it.whole({"a": 1}, "application/json", "x-ratelimit-left: 1"),
+    "an error": lambda it: it.whole({"error": 1}, "application/json", status="429 Slow down"),
+    "a stream": lambda it: it.chunked(it.events(1, {"a": "é"}, [2])),
+    "nothing": lambda it: it.raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
+    "no length": lambda it: it.raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n\r\nall of it"),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_an_exchange_comes_back_and_the_server_is_not_asked(answer, client, server, record, tmp_path):
+    ANSWERS[answer](server)
+    with use_cassette(tmp_path / "c.json", **record) as tape:
+        expected = client(f"{API}/x")
+    assert [(sent.method, sent.url) for sent in tape.sent] == [("GET", f"{API}/x")]
+    asked = len(server.requests)
+    with use_cassette(tmp_path / "c.json") as tape:
+        assert client(f"{API}/x") == expected
+    assert len(server.requests) == asked == 1
+    assert tape.verdict.played == 1
+
+
+def test_bodies_tell_requests_apart_and_a_miss_is_raised(client, server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record):
+        first, second = (client(f"{API}/x", body) for body in (b"one", b"two"))
+    with use_cassette(tmp_path / "c.json"):
+        assert [client(f"{API}/x", body) for body in (b"two", b"one")] == [second, first]
+    with (
+        pytest.raises(Miss, match="is not in cassette"),
+        use_cassette(tmp_path / "c.json", allow_unused=True),
+    ):
+        client(f"{API}/x", b"three")
+
+
+def test_another_server_of_this_machine_is_reached_in_a_replay(client, server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record):
+        client(f"{API}/x")
+    if client in {with_http_client, with_niquests, with_niquests_async}:
+        return  # the first asks by https, the others are like requests: a request that is not recorded is a miss
+    with use_cassette(tmp_path / "c.json", allow_unused=True, allow_idle=True, allow_hosts=["localhost"]):
+        assert client(f"{server.url}/y")[0] == 200
+
+
+def test_redirects_of_urllib_are_interactions(server, record, tmp_path):
+    server.whole(b"", "text/plain", "location: /y", status="302 Found")
+    with use_cassette(tmp_path / "c.json", **record) as tape:
+        with_urllib(f"{API}/x")
+    assert [sent.url for sent in tape.sent] == [f"{API}/x", f"{API}/y"]
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://no-such-host.invalid/"])
+def test_a_connection_that_fails_keeps_its_class(url, record, tmp_path):
+    def ask():
+        with pytest.raises(urllib.error.URLError) as failed:
+            urllib.request.urlopen(url, timeout=5)
+        return type(failed.value.reason), str(failed.value.reason)
+
+    with use_cassette(tmp_path / "c.json", **record):
+        expected = ask()
+    with use_cassette(tmp_path / "c.json"):
+        assert ask() == expected
+
+
+def test_xmlrpc(server, record, tmp_path):
+    server.whole(xmlrpc.client.dumps((7,), methodresponse=True).encode(), "text/xml")
+    with use_cassette(tmp_path / "c.json", **record), xmlrpc.client.ServerProxy(f"{API}/rpc") as proxy:
+        assert proxy.add(3, 4) == 7
+    with use_cassette(tmp_path / "c.json"), xmlrpc.client.ServerProxy(f"{API}/rpc") as proxy:
+        assert proxy.add(3, 4) == 7
+
+
+class Own(httpx.BaseTransport):
+    """A transport of the program's own."""
+
+    asked = 0
+
+    def handle_request(self, request):
+        self.asked += 1
+        return httpx.Response(200, json={"asked": self.asked})
+
+
+class Wrapping(httpx.BaseTransport):
+    """One that uses httpx's own."""
+
+    def __init__(self):
+        self.inner = httpx.HTTPTransport()
+
+    def handle_request(self, request):
+        return self.inner.handle_request(request)
+
+    def close(self):
+        self.inner.close()
+
+
+def test_a_transport_of_the_programs_own_is_recorded(record, tmp_path):
+    own = Own()
+    with use_cassette(tmp_path / "c.json", **record) as tape, httpx.Client(transport=own) as client:
+        assert client.get(API).json() == {"asked": 1}
+    assert len(tape.sent) == 1
+    with use_cassette(tmp_path / "c.json"), httpx.Client(transport=own) as client:
+        assert client.get(API).json() == {"asked": 1}
+    assert own.asked == 1
+
+
+def test_a_transport_around_httpx_is_recorded_once(server, record, tmp_path):
+    with use_cassette(tmp_path / "c.json", **record) as tape, httpx.Client(transport=Wrapping()) as client:
+        client.get(API)
+    assert len(tape.sent) == 1
+    with use_cassette(tmp_path / "c.json"), httpx.Client(transport=Wrapping()) as client:
+        assert client.get(API).status_code == 200
+
+
+def test_an_application_in_the_same_process_is_recorded(record, tmp_path):
+    def app(environ, start_response):
+        start_response("200 OK", [("content-type", "text/plain")])
+        return [environ["PATH_INFO"].encode()]
+
+    for options in (record, {}):
+        transport = httpx.WSGITransport(app=app)
+        with use_cassette(tmp_path / "c.json", **options), httpx.Client(transport=transport) as client:
+            assert client.get(f"{API}/here").text == "/here"

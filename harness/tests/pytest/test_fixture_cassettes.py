@@ -1,0 +1,120 @@
+"""Fixtures of wider scope have cassettes of their own; marker options that do not exist are named; the origin of a local server."""
+
+import json
+
+pytest_plugins = ["pytester"]
+
+WIDER = """
+import httpx, pytest
+
+@pytest.fixture(scope="{scope}")
+def token():
+    yield httpx.post("https://api.example.com/login", json={{"n": 1}}).json()
+    httpx.post("https://api.example.com/logout", json={{"n": 2}})
+
+@pytest.fixture(scope="session")
+def quiet():
+    return 1
+
+class TestIt:
+    @pytest.mark.cassette
+    def test_a(self, token, quiet, ask):
+        assert token["echo"] and ask(1)
+
+    @pytest.mark.cassette
+    def test_b(self, token, ask):
+        assert ask(2)
+"""
+
+
+def paths(cassettes):
+    return [path for path in cassettes() if "fixture" in path]
+
+
+def test_each_scope(suite, server, cassettes, pytester):
+    for scope in ("class", "module", "session"):
+        suite(WIDER.format(scope=scope), "--cassette-mode=rewrite").assert_outcomes(passed=2)
+        asked = len(server.requests)
+        result = suite(None)
+        result.assert_outcomes(passed=2)
+        assert len(server.requests) == asked
+    folders = {path.split("/")[0] for path in paths(cassettes)}
+    assert (len(paths(cassettes)), folders) == (6, {"fixtures", "test_it"})
+
+
+def test_a_fixture_without_a_recording_is_a_miss(suite, server):
+    suite(WIDER.format(scope="module"), "--cassette-mode=rewrite", "-k", "nothing")
+    result = suite(None)
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*Miss: there is no cassette *fixture*"])
+    assert server.requests == []
+
+
+def test_it_can_be_switched_off(suite, server, pytester, cassettes):
+    pytester.makepyprojecttoml("[tool.pytest.ini_options]\ncassette_fixtures = false")
+    pytester.path.joinpath("tox.ini").unlink()
+    suite(
+        """
+        import pytest
+        @pytest.fixture(scope="module")
+        def wide():
+            return 1
+        @pytest.mark.cassette
+        def test_a(wide, ask):
+            ask(1)
+        """,
+        "-p",
+        "ellmer_harness.pytest.plugin",
+        "--cassette-mode=rewrite",
+    ).assert_outcomes(passed=1)
+    assert paths(cassettes) == []
+
+
+def test_a_fixture_that_starts_a_server_reaches_it(suite, server, cassettes):
+    code = f"""
+        import urllib.request, httpx, pytest
+        @pytest.fixture(scope="session")
+        def served():
+            httpx.get("{server.url}/health")
+            urllib.request.urlopen("{server.url}/health").close()
+            return 1
+        @pytest.mark.cassette
+        def test_a(served, ask):
+            ask(1)
+        """
+    suite(code, "--cassette-mode=rewrite").assert_outcomes(passed=1)
+    suite(None).assert_outcomes(passed=1)
+    assert paths(cassettes) == []
+
+
+def test_a_misspelt_option_names_itself(suite):
+    result = suite("""
+        import pytest
+        @pytest.mark.cassette(fautls=[])
+        def test_a(ask):
+            ask(1)
+        """)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*the marker `cassette` has the option 'fautls', which does not exist. Did you mean 'faults'?*"]
+    )
+
+
+def test_the_origin_of_a_local_server_is_not_live(suite, server, pytester, cassettes):
+    code = f"""
+        import httpx, pytest
+        @pytest.fixture
+        def cassette_options():
+            return {{}}
+        @pytest.mark.cassette
+        def test_a():
+            httpx.get("{server.url}/x")
+        """
+    server.chunked(server.events(1, 2))
+    suite(code, "--cassette-mode=rewrite").assert_outcomes(passed=1)
+    [path] = cassettes()
+    written = json.loads((pytester.path / "cassettes" / path).read_text())
+    assert written["metadata"]["ellmer_harness"]["recorded_from"] == "this machine"
+    assert "recorded_at" not in written["metadata"]["ellmer_harness"]
+    assert "ms" not in written["interactions"][0]["response"]["stream"]
+    suite(None).assert_outcomes(passed=1)
