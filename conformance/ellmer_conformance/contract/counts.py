@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-__all__ = ["counted", "listed", "passive", "times"]
-
 
 def counted(number: int, noun: str) -> str:
     """Returns a number with its noun: `1 call`, `2 calls`, `2,000 plays`."""

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ApiError", "own_message", "read_error"]
-
 _CHANGING = re.compile(r"\S*\d\S*")  # ids, indices, counts, dates: whatever has a digit in it
 _GUESS = re.compile(r", did you mean '[^']*'\?")  # Groq's, of the field that is most alike
 

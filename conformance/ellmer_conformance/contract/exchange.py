@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .request import Item, Json, Media, Request
-from .verdict import Verdict
+from .rule import Verdict
 
 __all__ = ["Exchange", "Item", "Json", "Media", "Request", "Response"]
 

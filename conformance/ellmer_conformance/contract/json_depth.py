@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "bounded"]
-
 MAX_DEPTH = 200
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from ..scenarios.canary_keys import is_canary
 
-__all__ = ["redacted", "redacted_value"]
-
 _SHORTEST = 8  # characters of a value that may be a key
 _NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_KEY")
 _OWNERS = re.compile(

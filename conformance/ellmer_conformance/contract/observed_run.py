@@ -16,15 +16,8 @@ from ..scenarios.variations.event_rewriting import sizes
 from . import previous_response_id
 from .exchange import Exchange, Item, Media
 
-__all__ = [
-    "Run",
-    "ToolRun",
-    "Trouble",
-    "Varied",
-    "all_media_of",
-    "call_key",
-]
-
+#: Below this, every whole number is exact as a float.
+_EXACT = 2**53
 _USUAL = {"image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf"}
 
 
@@ -90,6 +83,7 @@ class Run:
     blocking: Sequence[str] | None = None  # what blocked the event loop; None: not watched
     reloaded: bool = False  # it went on from what was saved
     varied: Sequence[Varied] = ()  # the same, its answers under other variations
+    begun: Sequence[int] = ()  # requests that were sent before each step; empty: not known
     way: Literal["cassette", "server", "command", "observe", "proxy", "probe", "recordings"] = (
         "cassette"  # how it was played
     )
@@ -99,6 +93,17 @@ class Run:
     def said(self) -> list[list[Item]]:
         """The content of each request, in neutral items."""
         return previous_response_id.said(self.exchanges)
+
+    def step_of(self, exchange: int) -> int | None:
+        """Returns the number of the step that an exchange belongs to, or `None` if it is not known.
+
+        It is not known for conversations at the same time, nor for a program that plays its steps by itself.
+        """
+        if len(self.case.speakers) > 1:
+            return None
+        if not self.begun:
+            return exchange if len(self.exchanges) == len(self.case.steps) else None
+        return max((step for step, sent in enumerate(self.begun) if sent <= exchange), default=None)
 
     def play_at(self, pointer: str) -> Run:
         """Returns the run that a pointer leads into: one under a variation (`/varied/crlf`), or this one."""
@@ -179,6 +184,23 @@ def call_key(name: str, arguments: object) -> str:
     if isinstance(arguments, Mapping):
         arguments = {str(key): _rounded(each) for key, each in arguments.items()}
     return f"{name}({json.dumps(arguments, sort_keys=True, ensure_ascii=False, default=repr)})"
+
+
+def exact_call(name: str, arguments: object) -> str:
+    """Returns a key for a call as it is written: every digit counts, and only 2.0 is the same as 2.
+
+    A missing field and one that is null are the same, because Python has `None` for both.
+    """
+    return f"{name}({json.dumps(_exact(arguments), sort_keys=True, ensure_ascii=False, default=repr)})"
+
+
+def _exact(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _exact(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list | tuple):
+        return [_exact(each) for each in value]
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
+    return int(value) if whole else value  # type: ignore[call-overload]  # it is a float
 
 
 def _rounded(value: object) -> object:

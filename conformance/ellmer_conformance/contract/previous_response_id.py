@@ -14,8 +14,6 @@ from ellmer_harness.format import sse_and_ndjson
 from . import readers
 from .exchange import Exchange, Item, Json, Response
 
-__all__ = ["said"]
-
 _KEPT = "previous_response_id"
 
 

@@ -12,8 +12,6 @@ from datetime import date
 from hashlib import sha256
 from typing import Any, Literal
 
-__all__ = ["Item", "Json", "Media", "Request"]
-
 Json = dict[str, Any]
 
 

@@ -18,9 +18,7 @@ from datetime import date
 from urllib.parse import unquote, urlsplit
 
 from ellmer_harness.exchange.messages import Sent
-from ellmer_harness.tape.stale_policies import Recording
-
-__all__ = ["SCHEDULES", "Schedule", "pytest_cassette_stale", "shutdown"]
+from ellmer_harness.tape.tape_state import Recording
 
 
 @dataclass(frozen=True)

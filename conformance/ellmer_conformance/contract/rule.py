@@ -1,4 +1,4 @@
-"""Rules: the contract of a provider, one sentence each, in a form that can be checked.
+"""Rules and verdicts: the contract of a provider, one sentence each, in a form that can be checked, and the result of it.
 
 A rule does not depend on its use. The strict server refuses requests with it, a client's requests are judged with it,
 recordings are linted with it, and it is a row of the report. A rule is a generator over a `Request` (or over a whole
@@ -8,14 +8,15 @@ without one. If it checks no place, the result is not applicable, which is not a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
-from .request import Json
+from .request import Json, Request
+from .scope import Scope
 
 __all__ = [
     "Check",
@@ -24,8 +25,12 @@ __all__ = [
     "Level",
     "Refusal",
     "Rule",
+    "Verdict",
+    "Violation",
     "broken",
     "met",
+    "objection",
+    "verdict",
 ]
 
 
@@ -118,9 +123,16 @@ class Refusal:
             facts: The values by name.
         """
 
-        code = self.code.format_map(facts) if isinstance(self.code, str) else self.code
-        param = self.param and self.param.format_map(facts)
+        code = _filled(self.code, facts) if isinstance(self.code, str) else self.code
+        param = _filled(self.param, facts)
         return replace(self, message=self.message.format_map(facts), code=code, param=param)
+
+
+def _filled(template: str | None, facts: Mapping[str, Any]) -> str | None:
+    """Returns a template with its values. One that is only a field with the value `None` is `None`."""
+    if template is None or (template[1:-1] in facts and facts[template[1:-1]] is None):
+        return None
+    return template.format_map(facts)
 
 
 Check = Callable[[Any], Iterator[Finding]]
@@ -141,7 +153,10 @@ class Rule:
         refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
         formerly: The provider's answers in older recordings.
         explain: The other paragraphs of the docstring.
-        models: Patterns of the models that the rule holds for; `"!pattern"` excludes models. Default: all models.
+        models: The models that the rule holds for, as `Scope` has them. Default: all models.
+        providers: The providers that it holds for. Default: all that have the rule.
+        versions: The API versions that it holds for. Default: all versions.
+        betas: The beta features that it holds with; `"!name"`: without. Default: with and without.
         since: The first day on which it holds; `None` (default) for always.
         until: The first day on which it no longer holds; `None` (default) if it still does.
         preview: Whether it is reported without failing anybody, because no refusal of a provider proves it yet.
@@ -166,7 +181,10 @@ class Rule:
     refusal: Refusal | None = None
     formerly: tuple[Refusal, ...] = ()  # how the provider put it in older recordings
     explain: str = ""
-    models: tuple[str, ...] = ()  # glob patterns of model names it holds for; "!pattern": not for those
+    models: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    betas: tuple[str, ...] = ()
     since: date | None = None
     until: date | None = None
     preview: bool = False  # a reject rule without evidence from the provider: reported, but not a failure
@@ -183,31 +201,123 @@ class Rule:
         """Whether the provider is known to refuse a request that breaks the rule."""
         return self.kind is Kind.REJECT and self.level is Level.MUST and not self.preview
 
-    def chosen(self, model: str) -> bool:
-        """Tells whether the rule is about a model, on any day.
+    @cached_property
+    def scope(self) -> Scope:
+        """Where and when the rule holds."""
+        return Scope(self.models, self.providers, self.versions, self.betas, self.since, self.until)
+
+    def holds_for(self, request: Request) -> bool:
+        """Tells whether the rule is in force for a request on its day.
 
         Args:
-            model: Name of the model.
+            request: The request.
         """
-        return _chosen(model, self.models)
-
-    def holds_for(self, model: str, when: date | None) -> bool:
-        """Tells whether the rule is in force for a model on a day.
-
-        Args:
-            model: Name of the model.
-            when: The day; `None` means today.
-        """
-        if not self.chosen(model):
-            return False
-        if when is None:
-            return self.until is None
-        return (self.since is None or when >= self.since) and (self.until is None or when < self.until)
+        return self.scope.holds(request)
 
 
-def _chosen(model: str, patterns: Sequence[str]) -> bool:
-    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
-    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-    return (not wanted or any(fnmatchcase(model, pattern) for pattern in wanted)) and not any(
-        fnmatchcase(model, pattern) for pattern in unwanted
-    )
+# --- Verdicts --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken rule, at a place.
+
+    Args:
+        rule: The rule.
+        pointer: JSON pointer of the place.
+        message: What is wrong there.
+        facts: Values that fill the provider's error text.
+
+    Examples:
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))
+        >>> Violation(rule, "/content", "it is missing").refusal is None
+        True
+    """
+
+    rule: Rule
+    pointer: str
+    message: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The provider's answer with the facts filled in; `None` if it does not answer with an error."""
+        return self.rule.refusal and self.rule.refusal.filled(self.facts)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of one rule for one subject.
+
+    Args:
+        rule: The rule.
+        checked: At how many places the rule had something to check.
+        violations: The places at which it is broken.
+
+    Examples:
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", print, ("…",))
+        >>> Verdict(rule, 0, ()).outcome
+        'not-applicable'
+    """
+
+    rule: Rule
+    checked: int
+    violations: tuple[Violation, ...]
+
+    @property
+    def outcome(self) -> str:
+        """`pass`, `fail`, `warn` (for a SHOULD or a preview) or `not-applicable`."""
+        if not self.checked:
+            return "not-applicable"
+        if not self.violations:
+            return "pass"
+        return "warn" if self.rule.level is Level.SHOULD or self.rule.preview else "fail"
+
+
+def objection(verdicts: Iterable[Verdict]) -> Violation | None:
+    """Returns the violation that the provider would have refused the request for, or `None`.
+
+    Args:
+        verdicts: The verdicts in the order in which the provider checks.
+
+    Examples:
+        >>> objection([]) is None
+        True
+    """
+    found = (violation for verdict in verdicts for violation in verdict.violations)
+    return next((violation for violation in found if violation.rule.refuses), None)
+
+
+def verdict(rule: Rule, subject: object) -> Verdict:
+    """Returns one rule's verdict on one subject.
+
+    A request may have a list where its format has a string. A rule that raises a `TypeError` there keeps its earlier
+    findings, and the rules about types report the rest.
+
+    Args:
+        rule: The rule.
+        subject: A `Request`, or a run of a case.
+
+    Examples:
+        >>> def content_is_there(request):
+        ...     yield met("/content") if "content" in request.body else broken("/content", "it is missing")
+        >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", content_is_there, ("…",))
+        >>> verdict(rule, Request("anthropic", "anthropic", {})).outcome
+        'fail'
+    """
+    findings: list[Finding] = []
+    try:
+        findings.extend(rule.check(subject))
+    except TypeError:
+        if not isinstance(subject, Request):
+            raise
+    if not findings:
+        return _not_applicable(rule)
+    violations = [Violation(rule, f.pointer, f.problem, f.facts) for f in findings if f.problem is not None]
+    return Verdict(rule, len(findings), tuple(violations))
+
+
+@cache
+def _not_applicable(rule: Rule) -> Verdict:
+    """Returns the verdict on a subject that has nothing for the rule to check."""
+    return Verdict(rule, 0, ())

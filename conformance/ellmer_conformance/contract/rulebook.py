@@ -12,9 +12,9 @@ from inspect import cleandoc
 from typing import Any
 
 from .exchange import Json, Request
-from .readers.read_cache import reading_once
-from .rule import Check, Kind, Level, Refusal, Rule
-from .verdict import Verdict, Violation, verdict
+from .readers.json_access import reading_once
+from .rule import Check, Kind, Level, Refusal, Rule, Verdict, Violation, verdict
+from .scope import api_version, named_betas
 
 __all__ = ["Envelope", "RuleBook"]
 
@@ -49,7 +49,7 @@ class RuleBook:
     provider: str = ""
     envelope: Envelope = field(default=_plain, repr=False)
     rules: dict[str, Rule] = field(default_factory=dict)
-    _in_force: dict[tuple[str, date | None, int], list[Rule]] = field(
+    _in_force: dict[tuple[object, ...], list[Rule]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -63,6 +63,9 @@ class RuleBook:
         refusal: Refusal | None = None,
         formerly: Iterable[Refusal] = (),
         models: Iterable[str] = (),
+        providers: Iterable[str] = (),
+        versions: Iterable[str] = (),
+        betas: Iterable[str] = (),
         since: date | None = None,
         until: date | None = None,
         preview: bool = False,
@@ -78,7 +81,10 @@ class RuleBook:
             source: Links and recordings that prove the rule.
             refusal: The provider's answer to a violation; `None` (default) if it does not refuse.
             formerly: The provider's answers in older recordings.
-            models: Patterns of the models that the rule holds for; `"!pattern"` excludes models. Default: all models.
+            models: The models that the rule holds for, as `Scope` has them. Default: all models.
+            providers: The providers that it holds for. Default: all that have the rule.
+            versions: The API versions that it holds for. Default: all versions.
+            betas: The beta features that it holds with; `"!name"`: without. Default: with and without.
             since: The first day on which it holds; `None` (default) for always.
             until: The first day on which it no longer holds; `None` (default) if it still does.
             preview: Whether it is reported without failing anybody.
@@ -110,6 +116,9 @@ class RuleBook:
                 formerly=tuple(formerly),
                 explain=explain,
                 models=tuple(models),
+                providers=tuple(providers),
+                versions=tuple(versions),
+                betas=tuple(betas),
                 since=since,
                 until=until,
                 preview=preview,
@@ -172,16 +181,20 @@ class RuleBook:
             return [verdict(rule, request) for rule in self.in_force(request)]
 
     def in_force(self, request: Request) -> list[Rule]:
-        """Returns the rules that hold for the model of a request on its day.
+        """Returns the rules that hold for a request: its model, the API version and the betas that it names, its day.
 
         Args:
             request: The request.
         """
-        key = (request.model, request.when, len(self.rules))
+        when = request.when or date.today()  # noqa: DTZ011 - a provider's day has no time zone here
+        key = (
+            *(request.model, request.provider, when),
+            *(api_version(request), named_betas(request), len(self.rules)),
+        )
         if key not in self._in_force:
-            if len(self._in_force) >= 256:  # anybody can ask for any model
+            if len(self._in_force) >= 256:  # anybody can ask for any model and any beta
                 self._in_force.clear()
-            self._in_force[key] = [r for r in self.rules.values() if r.holds_for(request.model, request.when)]
+            self._in_force[key] = [r for r in self.rules.values() if r.holds_for(request)]
         return self._in_force[key]
 
     def refuse(

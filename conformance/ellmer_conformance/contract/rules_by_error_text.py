@@ -12,11 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from .rule import Rule
+from .rule import Rule, verdict
 from .rulebook import RuleBook
-from .verdict import verdict
-
-__all__ = ["Match", "known_texts", "matches", "nearest", "texts_in"]
 
 #: The least similarity of two texts, from 0 to 1, and the greatest distance from the best match.
 LEAST, BEHIND = 0.6, 0.05

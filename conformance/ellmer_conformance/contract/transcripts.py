@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["normalised"]
-
 _REQUEST = re.compile(r"\[tool (?:request|result ) \(([^)\n]+)\)\]")
 # A transcript may have a million characters: `re` is fast where a pattern begins with what is looked for, and looks back later.
 _HEADER = re.compile(r"<Chat (?<![^\n]<Chat ).+? (turns=\d+ tokens=\S+?)(?: \$[\d.]+)?>")

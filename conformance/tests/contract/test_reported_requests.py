@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.anthropic import _rulebook as an
 from ellmer_conformance.contract.rules.bedrock import _rulebook as be
 from ellmer_conformance.contract.rules.cohere import _rulebook as co
@@ -21,7 +22,6 @@ from ellmer_conformance.contract.rules.mistral import _rulebook as mi
 from ellmer_conformance.contract.rules.ollama import _rulebook as ol
 from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
 from ellmer_conformance.contract.rules.openai_responses import _rulebook as resp
-from ellmer_conformance.contract.verdict import objection
 
 CLOSED = {
     "type": "object",

@@ -15,7 +15,7 @@ from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.scenarios.cases import all_cases
 from ellmer_harness import Stale, use_cassette
 from ellmer_harness.exchange.messages import Sent
-from ellmer_harness.tape.stale_policies import Recording
+from ellmer_harness.tape.tape_state import Recording
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"

@@ -12,9 +12,6 @@ from ellmer_harness.format import aws_event_stream, sse_and_ndjson
 
 from ..exchange import Json
 
-__all__ = ["Called", "Event", "Told", "events_of"]
-
-
 _EOL = re.compile(r"\r\n|\n|\r")
 
 

@@ -11,8 +11,6 @@ from ..readers.json_access import items_of, object_of, text_of
 from .answer import Event, Told
 from .whole_answers import object_in, read
 
-__all__ = ["folded"]
-
 
 def folded(wire: str, events: Sequence[Event]) -> Told:
     """Returns the answer of a stream, whose deltas are merged in the way of its format."""

@@ -9,8 +9,6 @@ from ..exchange import Json
 from ..readers.json_access import items_of, object_of, text_of
 from .answer import Called, Told
 
-__all__ = ["object_in", "read"]
-
 
 def read(wire: str, value: Any) -> Told:
     """Returns the content of a whole answer."""

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
-from .json_access import elements, inline, linked, object_of, text_of
-from .read_cache import read_once
+from .json_access import elements, inline, linked, object_of, read_once, text_of
 
 WIRE = "anthropic"
 PROVIDER = "anthropic"
@@ -127,3 +126,19 @@ def _plain(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "".join(text_of(part.get("text")) for _, part in elements(content, ""))
+
+
+def custom(request: Json) -> Iterator[tuple[int, str, Json]]:
+    """Yields each client tool with its index and pointer. Anthropic's own tools have another type."""
+    for index, (pointer, tool) in enumerate(tools(request)):
+        if tool.get("type") in {None, "custom"}:
+            yield index, pointer, tool
+
+
+def answer_formats(request: Json) -> Iterator[tuple[str, Json]]:
+    """Yields each form with its place: `output_config.format`, or `output_format`, its name in the beta."""
+    found = {
+        "output_config.format": object_of(request.get("output_config")).get("format"),
+        "output_format": request.get("output_format"),
+    }
+    yield from ((place, form) for place, form in found.items() if isinstance(form, dict))

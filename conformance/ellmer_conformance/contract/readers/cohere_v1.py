@@ -12,8 +12,6 @@ from typing import Any
 from ..exchange import Item, Json, Request
 from .json_access import elements, object_of, text_of
 
-__all__ = ["PROVIDER", "read"]
-
 PROVIDER = "cohere-v1"
 _ROLES = {"CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
 

@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 from ..exchange import Item, Json, Media, Request
 from . import gemini_interactions
-from .json_access import inline, kind_of, linked, object_of, text_of
-from .read_cache import read_once
+from .json_access import inline, kind_of, linked, object_of, read_once, text_of
 
 WIRE = "gemini"
 PROVIDER = "google"

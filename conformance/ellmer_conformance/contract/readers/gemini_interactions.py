@@ -12,8 +12,6 @@ from typing import Any
 from ..exchange import Item, Json, Request
 from .json_access import elements, inline, kind_of, linked, object_of, text_of
 
-__all__ = ["PROVIDER", "read"]
-
 PROVIDER = "gemini-interactions"
 _MODEL = {"model_output", "function_call", "thought"}
 _MEDIA = {"image", "document", "audio", "video"}

@@ -13,8 +13,6 @@ from urllib.parse import unquote, urlsplit
 from ..exchange import Json
 from . import cohere_v1, gemini_interactions
 
-__all__ = ["VERSIONS", "Hosted", "hosted"]
-
 #: Wire, provider and model of a request; or, in words, why there is nothing to judge.
 Hosted = tuple[str, str, str] | str
 

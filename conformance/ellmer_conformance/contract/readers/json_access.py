@@ -1,4 +1,6 @@
-"""Reads JSON of any shape without raising: missing or wrong values are empty."""
+"""Reads JSON of any shape without raising: missing or wrong values are empty. What rules read from a request is kept,
+because fifty rules judge the same request.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +8,73 @@ import json
 import re
 from base64 import b64decode
 from binascii import Error
-from collections.abc import Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from threading import local
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 from urllib.parse import unquote_to_bytes
+from weakref import WeakKeyDictionary
 
-from ..exchange import Json, Media
-from .read_cache import read_once
+from ..exchange import Json, Media, Request
 
-__all__ = [
-    "decoded",
-    "elements",
-    "inline",
-    "items_of",
-    "kind_of",
-    "linked",
-    "object_of",
-    "parsed",
-    "text_of",
-    "words",
-]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Memory(local):
+    """The cached values, by function and identity of the argument; `None` if no request is judged."""
+
+    read: dict[tuple[Any, int], tuple[Any, tuple[Any, ...], Sequence[Any]]] | None = None
+
+
+_memory = _Memory()
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Caches reads inside the block. No value that is read may change meanwhile."""
+    outer, _memory.read = _memory.read, {}
+    try:
+        yield
+    finally:
+        _memory.read = outer
+
+
+def read_once(
+    function: Callable[Concatenate[Any, P], Iterable[T]],
+) -> Callable[Concatenate[Any, P], Iterator[T]]:
+    """Returns the reading function with a cache for the value that is judged."""
+
+    def reading(value: Any, *args: P.args, **rest: P.kwargs) -> Iterator[T]:
+        memory = _memory.read
+        if memory is None:
+            return iter(function(value, *args, **rest))
+        key = function, id(value)
+        known = memory.get(key)
+        if known is not None and known[1] == args:
+            return iter(known[2])
+        found = [*function(value, *args, **rest)]
+        memory[key] = value, args, found
+        return iter(found)
+
+    return cast("Callable[Concatenate[Any, P], Iterator[T]]", wraps(function)(reading))
+
+
+def once_per_request(function: Callable[[Request], T]) -> Callable[[Request], T]:
+    """Returns the function with a cache of its result for each request."""
+    known: WeakKeyDictionary[Request, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def reading(request: Request) -> T:
+        try:
+            return known[request]
+        except KeyError:
+            found = known[request] = function(request)
+            return found
+
+    return reading
+
 
 _DATA_URL = re.compile(r"data:(?P<type>[^;,]*)(?P<more>[^,]*),(?P<data>.*)", re.DOTALL | re.IGNORECASE)
 _TO_STANDARD = str.maketrans("-_", "+/", " \t\r\n")

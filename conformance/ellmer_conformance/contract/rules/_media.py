@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["IMAGE_TYPES", "PNG", "redacted", "sniffed"]
-
 #: One pixel, for examples.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")

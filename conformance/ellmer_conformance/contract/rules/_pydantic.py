@@ -7,8 +7,6 @@ from typing import Any
 from ..shapes import Fault
 from ._shape_faults import types_of
 
-__all__ = ["choice", "mistyped", "untagged"]
-
 _TYPES = {
     "string": ("string_type", "Input should be a valid string"),
     "boolean": ("bool_type", "Input should be a valid boolean"),

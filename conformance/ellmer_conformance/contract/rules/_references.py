@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-__all__ = ["Place", "dangling", "references"]
-
 Place = tuple[str, ...]
 
 #: Their values are data, not schemas.

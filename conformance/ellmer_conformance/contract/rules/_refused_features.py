@@ -10,8 +10,6 @@ from ..exchange import Json, Request
 from ..rule import Check, Finding, Kind, Level, Refusal, broken, met
 from ..rulebook import RuleBook
 
-__all__ = ["Lack", "enter"]
-
 
 class Lack(NamedTuple):
     """A feature that some models refuse.
@@ -32,6 +30,7 @@ class Lack(NamedTuple):
     preview: bool = False
     since: date | None = None
     until: date | None = None
+    versions: tuple[str, ...] = ()
 
 
 def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
@@ -48,6 +47,7 @@ def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
             preview=lack.preview,
             since=lack.since,
             until=lack.until,
+            versions=lack.versions,
             examples=[lack.taken],
             counterexamples=[lack.refused],
         )(_check(lack))

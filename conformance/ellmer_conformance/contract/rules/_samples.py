@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..exchange import Json
 
-__all__ = ["ADD", "FUNCTION", "NUMBERS", "QUESTION"]
-
 #: The arguments of the function.
 NUMBERS: Json = {
     "type": "object",

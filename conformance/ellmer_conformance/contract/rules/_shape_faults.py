@@ -54,7 +54,8 @@ class Wording:
     example: Json
     counterexamples: Mapping[FaultKind, Sequence[Json]]
     providers: Mapping[str, str] = field(default_factory=dict)  # those whose reader has another shape
-    ignored: frozenset[str] = frozenset()  # fields of our own examples that are in the URL, not in the body
+    ignored: frozenset[str] = frozenset()  # fields of our own examples that are in the URL or a header
+    header: str = ""  # with this header, they are judged like any other
     undecided: Sequence[Json] = ()
 
 
@@ -91,7 +92,8 @@ def _check(kind: FaultKind | None, doc: str, wording: Wording) -> Check:
     def check(request: Request) -> Iterator[Finding]:
         found = False
         shape = wording.providers.get(request.provider, wording.shape)
-        for fault, fact in _faults(request, shape, wording.ignored):
+        judged = wording.header and wording.header in request.headers
+        for fault, fact in _faults(request, shape, frozenset() if judged else wording.ignored):
             if fact is None if kind is None else fact is not None and fact.refused and fault.kind is kind:
                 found = True
                 decided = fact.sentence if fact else "nothing on record: only the official types exclude it"
@@ -128,7 +130,9 @@ def _faults(request: Request, shape: str, ignored: frozenset[str]) -> list[tuple
     body = request.body
     if ignored & body.keys():
         body = {key: value for key, value in body.items() if key not in ignored}
-    return [(fault, deciding(shape, fault, request.provider)) for fault in checker(shape).faults(body)]
+    return [
+        (fault, deciding(shape, fault, request.provider, request)) for fault in checker(shape).faults(body)
+    ]
 
 
 def problem(fault: Fault) -> str:

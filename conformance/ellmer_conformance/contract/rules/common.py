@@ -18,8 +18,6 @@ from ..rule import Finding, Kind, Level, broken, met
 from ..rulebook import RuleBook
 from ._media import IMAGE_TYPES, PNG, redacted, sniffed
 
-__all__ = ["enter"]
-
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
 
 _LONG = 400  # letters from which a run of them may be a file

@@ -3,23 +3,24 @@
 A shape says what the official types exclude. That is no evidence of a refusal. A fact says what the API does with a
 fault at a type, wherever the type is used. It is refused (on record at that type, or at a type under the same validator)
 or accepted (on record at that field). A fault without a fact is unknown: a preview reports it, and nothing refuses it.
-The facts are data: `<shape>.facts.toml`.
+The facts are data: `known_faults/<shape>.toml`.
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from . import shape
-from .fault import Fault, FaultKind
-
-__all__ = ["Fact", "aspect", "deciding", "facts", "root_fields"]
+from ..request import Request
+from ..scope import Scope
+from .checker import Fault, FaultKind, shape
 
 #: Faults that no fact about another kind decides: a null for an optional field, and an empty text or list.
 NULL, EMPTY = "null", "empty"
@@ -37,6 +38,11 @@ class Fact:
         apart: Names of types that it is not about, although a pattern matches.
         values: The JSON types or values that it is about; empty for all.
         providers: The providers that it is about; empty for all with this shape.
+        models: The models that it is about, as `Scope` has them; empty for all.
+        versions: The API versions that it is about; empty for all.
+        betas: The beta features that it is about; empty for all requests.
+        since: The first day on which it holds; `None` for always.
+        until: The first day on which it no longer holds; `None` if it still does.
         evidence: Links to the refusals or the accepted requests.
         because: What the evidence shows, if the links do not say it.
     """
@@ -48,11 +54,21 @@ class Fact:
     apart: tuple[str, ...] = ()
     values: tuple[str, ...] = ()
     providers: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    betas: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
     evidence: tuple[str, ...] = ()
     because: str = ""
 
-    def decides(self, fault: Fault, provider: str) -> bool:
-        """Tells whether this fact decides a fault at a provider."""
+    @cached_property
+    def scope(self) -> Scope:
+        """Where and when the fact holds."""
+        return Scope(self.models, self.providers, self.versions, self.betas, self.since, self.until)
+
+    def decides(self, fault: Fault, provider: str, request: Request | None = None) -> bool:
+        """Tells whether this fact decides a fault at a provider, in a request if there is one."""
         return (
             self.fault == aspect(fault)
             and (not self.providers or provider in self.providers)
@@ -60,6 +76,7 @@ class Fact:
             and not _any(fault.owner, self.apart)
             and _any(_field(fault), self.fields)
             and (not self.values or _value(fault) in self.values)
+            and (request is None or self.scope.holds(request))
         )
 
     @property
@@ -84,17 +101,17 @@ def aspect(fault: Fault) -> str:
     return fault.kind
 
 
-def deciding(name: str, fault: Fault, provider: str) -> Fact | None:
+def deciding(name: str, fault: Fault, provider: str, request: Request | None = None) -> Fact | None:
     """Returns the fact that decides a fault in a shape, or `None` if nothing is known. What is accepted on record at a
-    field comes before what is refused at its type.
+    field comes before what is refused at its type. Without a request, every model, version and day counts.
     """
-    return next((fact for fact in facts(name) if fact.decides(fault, provider)), None)
+    return next((fact for fact in facts(name) if fact.decides(fault, provider, request)), None)
 
 
 @cache
 def facts(name: str) -> tuple[Fact, ...]:
     """Returns the facts of a shape: the accepted faults, then the refused ones."""
-    file = files(__package__) / f"{name}.facts.toml"
+    file = files(__package__) / "known_faults" / f"{name}.toml"
     told = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
     return (*_read(told.get("accepted", ()), False), *_read(told.get("refused", ()), True))
 
@@ -137,3 +154,95 @@ def _value(fault: Fault) -> str:
 
 
 _NAMES = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string", list: "array"}
+
+
+# --- Places of a request, by what judges their type ----------------------------------------------------
+
+EVIDENCE, PREVIEW, NOTHING = "by evidence", "by preview", "not at all"
+#: The shapes of providers that have a validator of their own.
+_SHAPES: Mapping[tuple[str, str], str] = {
+    ("openai-chat", "openai"): "openai-chat",
+    ("openai-chat", "azure"): "openai-chat",
+    ("openai-chat", "groq"): "groq",
+    ("openai-chat", "cerebras"): "cerebras",
+    ("openai-responses", "openai"): "openai-responses",
+    ("openai-responses", "azure"): "openai-responses",
+    ("anthropic", "anthropic"): "anthropic",
+    ("gemini", "google"): "gemini",
+    ("gemini", "vertex"): "vertex",
+    ("bedrock", "bedrock"): "bedrock",
+    ("cohere", "cohere"): "cohere",
+    ("mistral", "mistral"): "mistral",
+    ("ollama", "ollama"): "ollama",
+}
+_OF_TYPE = {str: "string", bool: "boolean", int: "number", float: "number", list: "array", dict: "object"}
+
+
+def judged_places(wire: str, provider: str, body: Any) -> Counter[str]:
+    """Returns how many places of a request are judged by evidence, by a preview, or not at all.
+
+    A place is a field or an element, whose type is judged, or an object, whose further fields are judged.
+
+    Args:
+        wire: Name of the wire format.
+        provider: Name of the provider.
+        body: The JSON body.
+    """
+    found: Counter[str] = Counter()
+    name = _SHAPES.get((wire, provider))
+    if name is None:
+        found[NOTHING] = _size(body)
+        return found
+    known = shape(name) if name not in _KNOWN else _KNOWN[name]
+    _Walk(name, provider, _KNOWN.setdefault(name, known), found).value(body, known["root"], "", "")
+    return found
+
+
+_KNOWN: dict[str, dict[str, Any]] = {}
+
+
+class _Walk:
+    """Walks through a body and its shape."""
+
+    def __init__(self, name: str, provider: str, shape: Mapping[str, Any], found: Counter[str]) -> None:
+        self._name, self._provider, self._nodes, self._found = name, provider, shape["nodes"], found
+
+    def value(self, value: Any, node: Any, owner: str, field: str) -> None:
+        """Counts a value and what is inside. `owner` and `field` are its place in the types."""
+        node = self._nodes[node["ref"]] if node and "ref" in node else node
+        spec = (node or {}).get(_OF_TYPE.get(type(value), "null"))
+        if owner:
+            self._count(FaultKind.WRONG_TYPE, owner, field, known=spec is not None)
+        if isinstance(value, list):
+            for each in value:
+                self.value(each, (spec or {}).get("items"), owner, field)
+        elif isinstance(value, dict):
+            self._object(value, spec or {})
+
+    def _object(self, value: Mapping[str, Any], spec: Any) -> None:
+        spec = self._nodes[spec["ref"]] if "ref" in spec else spec
+        if "tag" in spec:
+            tag = value.get(spec["tag"])
+            inner = spec["variants"].get(tag) if isinstance(tag, str) else spec.get("untagged")
+            return self._object(value, inner or {})
+        owner = spec.get("type") or "*"
+        if "others" not in spec:
+            self._count(FaultKind.UNKNOWN_FIELD, owner, "", known="fields" in spec)
+        for key, each in value.items():
+            self.value(each, spec.get("fields", {}).get(key), owner, key)
+        return None
+
+    def _count(self, kind: FaultKind, owner: str, field: str, *, known: bool) -> None:
+        self._found[_verdict(self._name, self._provider, kind, owner, field) if known else NOTHING] += 1
+
+
+@cache
+def _verdict(name: str, provider: str, kind: FaultKind, owner: str, field: str) -> str:
+    """Returns what judges a value of another type, or one more field of an object, at a place of the types."""
+    fact = deciding(name, Fault(kind, object(), owner=owner, field=field, required=True), provider)
+    return EVIDENCE if fact else PREVIEW
+
+
+def _size(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(1 + _size(each) for each in inner)

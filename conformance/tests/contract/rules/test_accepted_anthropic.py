@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ellmer_conformance.contract import rules
+from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules.anthropic import _rulebook as an
-from ellmer_conformance.contract.verdict import objection
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 ANTHROPIC = {

@@ -4,13 +4,13 @@ import re
 
 import pytest
 from broken_answers import ANSWERS
-from broken_on_purpose import BROKEN, features, invented, lost_or_added_content
+from broken_on_purpose import BROKEN, every_play, features, invented, lost_or_added_content
 from broken_requests import REQUESTS
 from broken_sessions import SESSIONS
 from coherent_runs import failed, failing, short, short_call, two_tools
 
+from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules.behaviour import book
-from ellmer_conformance.contract.verdict import verdict
 
 #: rule id: (a run that keeps it, how to break it)
 BREAKS = {**REQUESTS, **ANSWERS, **SESSIONS}
@@ -23,7 +23,7 @@ FOR_PROGRAMS = re.compile(
 
 
 def test_every_behaviour_rule_has_its_counterexample():
-    new = (features.__name__, lost_or_added_content.__name__, invented.__name__)
+    new = (every_play.__name__, features.__name__, lost_or_added_content.__name__, invented.__name__)
     by_adapters = {id for c in vars(BROKEN).values() if c.__module__.startswith(new) for id in c.caught_by}
 
     assert set(BREAKS) | by_adapters == set(book.rules)

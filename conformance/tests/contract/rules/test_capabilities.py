@@ -7,6 +7,7 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.rules.openai_chat import _rulebook as oc
 from ellmer_conformance.contract.rules.openai_chat.providers._capabilities import cells
+from ellmer_core.models import profiles
 
 PARTS = {
     "images": oc.IMAGE,
@@ -91,3 +92,53 @@ def test_what_a_host_is_recorded_to_refuse_is_refused(host):
         if cell.host == host and cell.refused and not cell.accepted and not any(w in cell.words for w in MORE)
     ]
     assert not [f"{cell.model} {cell.feature}: {cell.words}" for cell, refused in found if not refused]
+
+
+#: The names of the hosts in the client's profiles. The other hosts have no rows of their own there.
+PROVIDERS = {
+    "cerebras": "Cerebras",
+    "cloudflare": "Cloudflare",
+    "deepseek": "DeepSeek",
+    "groq": "Groq",
+    "huggingface": "Hugging Face",
+    "openrouter": "OpenRouter",
+    "perplexity": "Perplexity",
+    "qwen": "Alibaba/Qwen",
+    "together": "Together AI",
+    "xai": "xAI",
+    "zai": "Z.ai",
+}
+
+
+#: Models without eyes whose host answers 200 to an image that they never see.
+UNSEEN = {("together", "openai/gpt-oss-20b"), ("together", "openai/gpt-oss-120b")}
+
+
+def claim(cell):
+    """What the client's profile says of a cell's feature: true, false, or `None` if it says nothing."""
+    profile = profiles._profile(PROVIDERS[cell.host], "openai-chat", cell.model, version="")
+    if cell.feature == "images":
+        blind = profile.images is None or (cell.host, cell.model) in UNSEEN
+        return None if blind else bool(profile.images)
+    if cell.feature == "documents":
+        return profile.pdfs
+    if cell.feature == "tools":
+        return False if not profile.tools else None
+    if cell.feature == "json_schema":
+        return False if profile.structured == "words" else None
+    return None
+
+
+def test_the_hosts_are_providers_of_the_client():
+    assert set(PROVIDERS.values()) <= {name for row in profiles.rows() for name in row["provider"]}
+
+
+@pytest.mark.parametrize("host", sorted(PROVIDERS))
+def test_the_clients_profiles_say_what_is_recorded(host):
+    told = [(cell, claim(cell)) for cell in cells() if cell.host == host]
+    wrong = [
+        f"{cell.model} {cell.feature}: the profile says {said}, recorded: {cell.accepted or cell.words}"
+        for cell, said in told
+        if said is not None and bool(cell.accepted) != bool(cell.refused) and said != bool(cell.accepted)
+    ]
+    assert not wrong

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ellmer_conformance.cli import _group
 from ellmer_conformance.contract import rules
-from ellmer_conformance.contract.readers.provider_hosts import _HOSTS
+from ellmer_conformance.contract.readers import _HOSTS
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.live_apis.probe import server_rules
 from ellmer_conformance.recordings.corpus import evidence, evidence_search, pins

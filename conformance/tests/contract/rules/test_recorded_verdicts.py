@@ -8,8 +8,7 @@ from recorded_traffic import FOLDERS, absent, errors
 
 from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.error_bodies import ApiError, read_error
-from ellmer_conformance.contract.rule import Kind
-from ellmer_conformance.contract.verdict import verdict
+from ellmer_conformance.contract.rule import Kind, verdict
 from ellmer_conformance.recordings.calibrate import as_json, calibrate
 from ellmer_conformance.recordings.lint import lint
 from ellmer_conformance.recordings.recorded_requests import Skip, request_of, status_of

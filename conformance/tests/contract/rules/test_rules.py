@@ -11,10 +11,9 @@ import pytest
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.error_bodies import read_error
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, broken, met
+from ellmer_conformance.contract.rule import Kind, Level, Refusal, Rule, Verdict, broken, met, verdict
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules import common
-from ellmer_conformance.contract.verdict import Verdict, verdict
 
 PROVIDERS = {
     "openai-chat": ["", "azure", "deepseek", "groq", "moonshot", "qwen", "perplexity", "ollama"],
@@ -75,7 +74,7 @@ def test_an_example_passes_the_whole_book(book, rule):
     assert met_by or not rule.examples, f"{rule.id} meets its subject in none of its examples"
     for body in rule.examples:
         request = requested(book, rule, body)
-        assert rule.holds_for(request.model, request.when), f"{rule.id} is not in force for its own example"
+        assert rule.holds_for(request), f"{rule.id} is not in force for its own example"
         wrong = [each.rule.id for each in book.judge(request) if each.outcome == "fail"]
         assert not wrong, f"{wrong} object to {json.dumps(body)}"
 
@@ -189,7 +188,8 @@ def test_a_loss_is_not_answered():
 
 @pytest.mark.parametrize(("model", "holds"), [("aa", True), ("abc", False), ("b", False)])
 def test_a_rule_holds_for_the_models_it_names(model, holds):
-    assert small_book().rules["REQ-001"].holds_for(model, None) is holds
+    book = small_book()
+    assert book.rules["REQ-001"].holds_for(book.request({"model": model})) is holds
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,8 @@ def test_a_rule_holds_for_the_models_it_names(model, holds):
 )
 def test_a_rule_of_the_past_holds_in_the_past(when, holds):
     rule = replace(small_book().rules["REQ-001"], since=date(2024, 1, 1), until=date(2025, 1, 1))
-    assert rule.holds_for("aa", when) is holds
+    request = replace(small_book().request({"model": "aa"}), when=when)
+    assert rule.holds_for(request) is holds
 
 
 def test_the_book_of_a_provider_withdraws_rewords_and_doubts():

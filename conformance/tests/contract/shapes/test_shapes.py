@@ -139,7 +139,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("wire", "change", "said"), REFUSED)
 def test_a_malformed_request_is_refused_in_the_providers_words(wire, change, said):
-    from ellmer_conformance.contract.verdict import objection
+    from ellmer_conformance.contract.rule import objection
 
     book = rules.book(wire)
     body = book.rules["REQ-101"].examples[0] | change

@@ -1,4 +1,6 @@
-"""The refusals of both OpenAI formats: the error body, and the names of places, types, lengths and ranges."""
+"""What both OpenAI formats share: the error body, the names of places, types, lengths and ranges, the rules about what a
+client tells of itself, and the texts for shape faults.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +9,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from ...exchange import Json
-from ...rule import Finding, Refusal, broken, met
-from ...rulebook import Envelope
-
-__all__ = [
-    "EFFORTS",
-    "NAME",
-    "OUT_OF_RANGE",
-    "REASONING",
-    "TOO_LONG",
-    "WORDED",
-    "absent",
-    "envelope",
-    "listed",
-    "misfits",
-    "misnamed",
-    "mistyped",
-    "path",
-    "ranges",
-    "refused",
-    "too_long",
-    "type_name",
-    "undated",
-]
+from ...exchange import Json, Request
+from ...readers.json_access import object_of
+from ...rule import Finding, Kind, Level, Refusal, broken, met
+from ...rulebook import Envelope, RuleBook
+from ...shapes import Fault
+from .._shape_faults import FaultKind, types_of
 
 NAME = re.compile(r"[a-zA-Z0-9_-]+")
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
 # Models that reason and take no sampling parameters. From gpt-5.1 on they do, with reasoning off.
 REASONING = ("o1*", "o3*", "o4-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*")
+
+# The models that reason unless a request says `none`. GPT-6 Astra, and what came after it, does not take `none`.
+THINKING = ("gpt>=5.6",)
 
 # The efforts of each model, as its refusals list them. A model that is not here takes what it takes.
 EFFORTS = {
@@ -57,6 +44,18 @@ EFFORTS = {
     "o3-mini": "low medium high",
     "o4-mini": "low medium high",
 }
+# Those of the models whose two APIs differ: Responses has `max` beside them.
+CHAT_EFFORTS = EFFORTS | {
+    "gpt-6-astra": "low medium high xhigh",
+    "gpt-6.1-sol": "low medium high xhigh",
+}
+RESPONSES_EFFORTS = EFFORTS | {
+    "gpt-5.6-luna": "none low medium high xhigh max",
+    "gpt-6-astra": "low medium high xhigh max",
+    "gpt-6.1-sol": "low medium high xhigh max",
+}
+#: How the API begins a sentence about the URL of an image.
+EXPECTED = "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
 _DATE = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
@@ -213,3 +212,170 @@ def ranges(body: Json, bounds: Mapping[str, tuple[float, float]]) -> Iterator[Fi
             value=value,
             code=f"{kind}_{word.replace(' ', '_').replace('minimum', 'min').replace('maximum', 'max')}_value",
         )
+
+
+# --- What a client tells of itself -------------------------------------------------------------------------
+
+_PAIRS, _VALUE = 16, 512  # the limits of `metadata`
+
+
+def enter_client_keys(book: RuleBook, body: Callable[..., Json], ask: Json) -> None:
+    """Adds the rule to a book; `body` and `ask` make its examples in the book's format."""
+    enter = book.rule(
+        "REQ-042",
+        Level.MUST,
+        Kind.REJECT,
+        source=[
+            "https://github.com/theopenco/llmgateway/pull/3110 (prompt_cache_key)",
+            "https://github.com/openai/openai-openapi (safety_identifier)",
+            "https://github.com/maximhq/bifrost/pull/1000 (user)",
+        ],
+        refusal=TOO_LONG,
+        examples=[body(ask, user="u" * 64, prompt_cache_key="c" * 64)],
+        counterexamples=[body(ask, user="u" * 65), body(ask, prompt_cache_key="c" * 65)],
+    )
+    enter(keys_of_the_client_are_short)
+
+
+def keys_of_the_client_are_short(request: Request) -> Iterator[Finding]:
+    """User identifiers and cache keys have at most 64 characters.
+
+    Fix: send a hash of the value.
+    """
+    for key in ("user", "safety_identifier", "prompt_cache_key"):
+        yield from too_long(request.body.get(key), f"/{key}", 64)
+
+
+def enter_metadata(book: RuleBook, body: Callable[..., Json], ask: Json) -> None:
+    """Adds the rule to a book; `body` and `ask` make its examples in the book's format."""
+    pairs = {str(number): "x" for number in range(_PAIRS + 1)}
+    enter = book.rule(
+        "REQ-070",
+        Level.MUST,
+        Kind.REJECT,
+        source=[
+            "https://github.com/thiswillbeyourgithub/openwebui_custom_pipes_filters/issues/3",
+            "https://github.com/spiceai/docs/issues/928",
+        ],
+        refusal=WORDED,
+        examples=[body(ask, metadata={"run": "x" * _VALUE})],
+        counterexamples=[body(ask, metadata=pairs), body(ask, metadata={"run": "x" * (_VALUE + 1)})],
+    )
+    enter(metadata_are_short)
+
+
+def metadata_are_short(request: Request) -> Iterator[Finding]:
+    """`metadata` has at most 16 pairs, and a value has at most 512 characters.
+
+    Fix: send only what you search for later.
+    """
+    pairs = object_of(request.body.get("metadata"))
+    if len(pairs) > _PAIRS:
+        text = (
+            f"Invalid 'metadata': too many properties. Expected an object with at most {_PAIRS} properties, but got an "
+            f"object with {len(pairs)} properties instead."
+        )
+        facts = {"text": text, "code": "object_above_max_properties", "path": "metadata"}
+        yield broken("/metadata", f"{len(pairs)} pairs", **facts)
+    for key, value in pairs.items():
+        for found in too_long(value, f"/metadata/{key}", _VALUE):
+            yield found if found.problem is None else _long(key, str(value), found)
+
+
+def _long(key: str, value: str, found: Finding) -> Finding:
+    place = f"metadata.{key}"
+    text = (
+        f"Invalid '{place}': string too long. Expected a string with maximum length {_VALUE}, but got a string with "
+        f"length {len(value)} instead."
+    )
+    facts = {"text": text, "code": "string_above_max_length", "path": place}
+    return broken(found.pointer, f"{len(value)} characters", **facts)
+
+
+# --- Shape faults ---------------------------------------------------------------------------------------
+
+REFUSALS: Mapping[FaultKind, Refusal] = dict.fromkeys(FaultKind, WORDED)
+_ONE = {
+    "string": "a string",
+    "boolean": "a boolean",
+    "integer": "an integer",
+    "number": "a decimal",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def say(fault: Fault, _: Request) -> Mapping[str, str]:
+    """Returns the sentence, the code and the path of a fault."""
+    place = path(fault.pointer)
+    inner = path(f"{fault.pointer}/{fault.key}")
+    match fault.kind:
+        case FaultKind.UNKNOWN_FIELD:
+            return _facts(f"Unknown parameter: '{place}'.", "unknown_parameter", place)
+        case FaultKind.MISSING_FIELD:
+            return _facts(f"Missing required parameter: '{inner}'.", "missing_required_parameter", inner)
+        case FaultKind.WRONG_TYPE:
+            text = f"expected {expected(fault.expected)}, but got {type_name(fault.value)} instead."
+            return _facts(f"Invalid type for '{place}': {text}", "invalid_type", place)
+        case FaultKind.OUT_OF_RANGE:
+            return _out_of_range(fault, place)
+    value = fault.value[fault.key] if fault.key else fault.value
+    text = f"Invalid value: '{value}'. Supported values are: {listed(fault.expected)}."
+    return _facts(text, "invalid_value", place)
+
+
+def expected(node: Mapping[str, Any]) -> str:
+    """Returns `one of a string or array of objects` for a node."""
+    names = [_with_elements(name, node) for name in sorted(types_of(node), key=[*_ONE].index)]
+    if len(names) == 1:
+        return names[0]
+    rest = [name.partition(" ")[2] for name in names[1:]]
+    return f"one of {', '.join([names[0], *rest[:-1]])} or {rest[-1]}"
+
+
+def _with_elements(name: str, node: Mapping[str, Any]) -> str:
+    items = node["array"]["items"] if name == "array" else {}
+    inner = [each for each in items if each in _ONE]
+    plural = (
+        f" of {'integers' if 'integer' in items.get('number', ()) else inner[0] + 's'}"
+        if len(inner) == 1
+        else ""
+    )
+    return (
+        ("an array of objects" if "ref" in items else f"{_ONE[name]}{plural}")
+        if name == "array"
+        else _ONE[name]
+    )
+
+
+def _facts(text: str, code: str, place: str) -> Mapping[str, str]:
+    return {"text": text, "code": code, "path": place}
+
+
+def _out_of_range(fault: Fault, place: str) -> Mapping[str, str]:
+    bound, value = fault.expected, fault.value
+    if fault.bound == "pattern":
+        text = f"string does not match pattern. Expected a string that matches the pattern '{bound}'."
+        return _facts(f"Invalid '{place}': {text}", "invalid_value", place)
+    least, words = "in" in fault.bound[:3].lower() or fault.bound == "exclusiveMinimum", ("minimum", "below")
+    extreme, side = words if least else ("maximum", "above")
+    if isinstance(value, str | list):
+        return _lengths(value, bound, extreme, place)
+    kind, sign = "integer" if isinstance(value, int) else "decimal", ">=" if least else "<="
+    text = f"{kind} {side} {extreme} value. Expected a value {sign} {bound}, but got {value} instead."
+    return _facts(f"Invalid '{place}': {text}", f"{kind}_{side}_{extreme[:3]}_value", place)
+
+
+def _lengths(value: str | list[Any], bound: int, extreme: str, place: str) -> Mapping[str, str]:
+    name, article = ("string", "a string") if isinstance(value, str) else ("array", "an array")
+    if not value:
+        text = (
+            f"empty {name}. Expected {article} with minimum length {bound}, but got an empty {name} instead."
+        )
+        return _facts(f"Invalid '{place}': {text}", f"empty_{name}", place)
+    side, where = ("long", "above_max") if extreme == "maximum" else ("short", "below_min")
+    text = (
+        f"{name} too {side}. Expected {article} with {extreme} length {bound}, but got {article} with length"
+    )
+    return _facts(f"Invalid '{place}': {text} {len(value)} instead.", f"{name}_{where}_length", place)

@@ -1,34 +1,22 @@
-"""Finds the parts of a function's JSON Schema that OpenAI refuses, in both of its formats.
+"""The rules about functions that both OpenAI formats share, and the parts of a JSON Schema that OpenAI refuses.
 
-Other keywords are not judged, because strict mode has changed its support for them too often.
+A shared rule is written once. Each format adds it to its book with its own evidence and examples, and with the function
+that finds its functions: `book.rule("SCH-020", …)(arrays_say_of_what(_functions))`.
+Other keywords of a schema are not judged, because strict mode has changed its support for them too often.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
 from typing import Any
 
-from ...exchange import Json
+from ...exchange import Json, Request
 from ...readers.json_access import items_of, object_of
-from ...rule import Finding, broken, met
+from ...rule import Check, Finding, broken, met
 from .._references import dangling, references
-from .refusals import path, refused
-
-__all__ = [
-    "ARRAYS",
-    "CLOSED",
-    "COMPOSED",
-    "OPEN",
-    "ROOTS",
-    "SCHEMA",
-    "STRICT",
-    "array_findings",
-    "form_findings",
-    "one_property",
-    "schema_problems",
-    "strict_findings",
-]
+from .refusals import misnamed, path, refused
 
 SCHEMA = refused(
     "Invalid schema for function '{name}': {reason}", code="invalid_function_parameters", param="{path}"
@@ -63,6 +51,67 @@ _BESIDE = {"default", "description", "title"}
 
 Context = tuple[str, ...]
 _KINDS = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+
+
+# --- Rules that both formats share -----------------------------------------------------------------------
+
+#: Finds the functions of a request in a format, each with its pointer.
+Functions = Callable[[Json], Iterator[tuple[str, Json]]]
+
+
+def _of_each_function(check: Callable[[Json, str], Iterator[Finding]]) -> Callable[[Functions], Check]:
+    """Returns a function that makes a format's rule, with the sentence of `check`, which judges a function at a place."""
+
+    def rule_of(functions: Functions) -> Check:
+        @wraps(check)
+        def rule(request: Request) -> Iterator[Finding]:
+            for pointer, function in functions(request.body):
+                yield from check(function, pointer)
+
+        return rule
+
+    return rule_of
+
+
+@_of_each_function
+def names_are_plain(function: Json, pointer: str) -> Iterator[Finding]:
+    """The name of a function has only letters, digits, `_` and `-`, in its declaration and in every call.
+
+    Fix: map other names to valid ones, and map them back when the model calls.
+    """
+    return misnamed(function.get("name"), f"{pointer}/name")
+
+
+@_of_each_function
+def parameters_are_an_object(function: Json, pointer: str) -> Iterator[Finding]:
+    """The `parameters` of a function, if given, are the schema of an object with properties.
+
+    Fix: for a tool without arguments send `{"type": "object", "properties": {}}`.
+    """
+    return schema_problems(function, f"{pointer}/parameters")
+
+
+@_of_each_function
+def arrays_say_of_what(function: Json, pointer: str) -> Iterator[Finding]:
+    """Every array in the parameters of a function has `items`.
+
+    Fix: send `"items": {}` if the items may have any type.
+    """
+    return array_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
+
+
+@_of_each_function
+def strict_tools_are_closed(function: Json, pointer: str) -> Iterator[Finding]:
+    """In a strict function, every object sets `additionalProperties: false` and requires all its properties,
+    and every value has a type.
+
+    Fix: set `additionalProperties: false`, and make optional properties nullable and required.
+    """
+    if function.get("strict") is True:
+        yield from strict_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
+
+
+# --- Parts of a schema -----------------------------------------------------------------------------------
 
 
 def schema_problems(function: Json, pointer: str) -> Iterator[Finding]:

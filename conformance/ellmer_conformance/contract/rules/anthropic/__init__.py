@@ -6,14 +6,13 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
+    "versions_and_betas",
     "tools.declared",
     "tools.schemas",
     "tools.strict",
     "body_structure",
-    "caching",
     "content",
     "media",
-    "parameters.models",
     "parameters.options",
     "thinking.modes",
     "parameters.sampling",

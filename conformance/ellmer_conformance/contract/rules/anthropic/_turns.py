@@ -9,9 +9,7 @@ from typing import Literal
 
 from ...exchange import Json, Request
 from ...readers.anthropic import blocks, messages
-from ...readers.read_cache import read_once
-
-__all__ = ["Turn", "all_blocks", "exchanges", "turns"]
+from ...readers.json_access import read_once
 
 
 @dataclass

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Request
-from ...readers.anthropic import messages
+from ...readers.anthropic import custom, messages
 from ...readers.json_access import text_of, words
 from ...rule import Finding, broken, met
+from ...shapes.facts import root_fields
 from ._rulebook import (
     ASK,
     IMAGE,
@@ -24,16 +25,8 @@ from ._rulebook import (
     user,
 )
 from ._turns import all_blocks
-from .tools._client_tools import custom
 
-KEYS = frozenset(
-    words(
-        "anthropic_beta anthropic_version betas billing_policy cache_control compaction container context_management "
-        "diagnostics fallback_credit_token fallbacks inference_geo max_tokens mcp_servers messages metadata model "
-        "output_config output_format service_tier speed stop_sequences stream system temperature thinking thread "
-        "tool_choice tools top_k top_p user_profile_id workspace_id"
-    )
-)
+KEYS = root_fields("anthropic") | {"anthropic_beta", "anthropic_version"}
 MESSAGE = frozenset(words("clear_at content output_config role"))
 #: The fields of blocks that are often sent with extra fields from an answer or from another provider.
 BLOCKS = {
@@ -124,6 +117,7 @@ def tools_have_no_more(request: Request) -> Iterator[Finding]:
             yield broken(f"{pointer}/{key}", problem, index=index, key=key)
 
 
+VERTEX = {"anthropic_version": "vertex-2023-10-16"}
 #: Fields of beta features, and what the header that allows them contains.
 BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
 
@@ -134,22 +128,25 @@ BETAS = {"context_management": "", "mcp_servers": "mcp-client"}
     REJECT,
     source="https://github.com/anthropics/claude-code/issues/14135",
     refusal=refused("{key}: Extra inputs are not permitted"),
-    preview=True,  # the header decides, and a recording often has lost its headers
+    preview=True,  # recorders keep the version and drop the betas, so a recording cannot prove the fault
     examples=[body(ASK)],
-    counterexamples=[body(ASK, context_management={"edits": []}), body(ASK, mcp_servers=[])],
+    counterexamples=[
+        body(ASK, **VERTEX, context_management={"edits": []}),
+        body(ASK, **VERTEX, mcp_servers=[]),
+    ],
 )
 def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     """`context_management` and `mcp_servers` require their value in the header `anthropic-beta`.
 
-    Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that kept no header
-    of the API is not judged.
+    Fix: send `anthropic-beta: context-management-2025-06-27` or `mcp-client-2025-11-20`. A recording that did not keep
+    the header `anthropic-version` is not judged, and neither is a later version of the API than 2023-06-01.
     """
-    headers, given = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
-    if headers and not headers.get("anthropic-version"):
-        return
-    told = f"{headers.get('anthropic-beta') or ''} {given or ''}".strip()
     if not BETAS.keys() & request.body.keys():
         yield met("")
+    headers, given = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
+    if "anthropic_version" not in request.body and headers.get("anthropic-version") != "2023-06-01":
+        return
+    told = f"{headers.get('anthropic-beta') or ''} {given or ''}".strip()
     for key, name in BETAS.items():
         if request.body.get(key) is not None:
             fine = bool(told) and name in told

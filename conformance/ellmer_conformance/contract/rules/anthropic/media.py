@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ...exchange import Json, Request
-from ...readers.json_access import decoded
-from ...readers.read_cache import read_once
+from ...readers.json_access import decoded, read_once
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, PNG, redacted, sniffed
 from ._rulebook import IMAGE, MUST, REJECT, body, book, refused, user
 from ._turns import all_blocks
 
+#: The first report. In October 2025 claude-sonnet-4-5 is recorded to take a PNG that is declared as a JPEG.
+CHECKED = date(2025, 12, 30)
 SDK = "https://github.com/anthropics/anthropic-sdk-python (Base64ImageSourceParam, Base64PDFSourceParam)"
 
 
@@ -48,6 +50,35 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "IMG-036",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/anthropics/claude-code/issues/12750",
+        "https://github.com/anthropics/claude-code/issues/9007",
+        "https://github.com/Yeachan-Heo/gajae-code/pull/2806 (no base64)",
+    ],
+    refusal=refused("{place}.source.base64: {reason}"),
+    examples=[body(user(IMAGE))],
+    counterexamples=[
+        body(user(_inline("image", "image/png", ""))),
+        body(user(_inline("image", "image/png", "[the image was not found]"))),
+    ],
+)
+def images_have_bytes(request: Request) -> Iterator[Finding]:
+    """The data of an inline image are some bytes in base64.
+
+    Fix: leave out an image whose file is empty or lost.
+    """
+    for pointer, place, block in _inlined(request.body):
+        data, where = block["source"].get("data"), f"{pointer}/source/data"
+        if block.get("type") == "image" and isinstance(data, str) and not redacted(data):
+            reason = "invalid base64 data" if decoded(data) is None else ""
+            reason = reason if data else "image cannot be empty"
+            yield broken(where, reason, place=place, reason=reason) if reason else met(where)
+
+
+@book.rule(
     "IMG-010",
     MUST,
     REJECT,
@@ -64,8 +95,9 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     """The bytes of an inline image are a JPEG, PNG, GIF or WebP."""
     for pointer, place, block in _inlined(request.body):
         data = block["source"].get("data")
-        if block.get("type") == "image" and isinstance(data, str) and data and not redacted(data):
-            known = sniffed(decoded(data) or b"") in IMAGE_TYPES
+        found = decoded(data) if isinstance(data, str) and not redacted(data) else None
+        if block.get("type") == "image" and found:
+            known = sniffed(found) in IMAGE_TYPES
             where = f"{pointer}/source/data"
             yield met(where) if known else broken(where, "the bytes are no such image", place=place)
 
@@ -77,7 +109,9 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/vybestack/llxprt-code/issues/2130",
         "https://github.com/UKGovernmentBEIS/inspect_evals/issues/1367",
+        "https://github.com/anthropics/claude-code/issues/15746",
     ],
+    since=CHECKED,
     refusal=refused(
         "{place}.source.base64: The image was specified using the {told} media type, but the image appears to be a "
         "{found} image"

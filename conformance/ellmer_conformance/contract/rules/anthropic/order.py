@@ -12,10 +12,7 @@ from ...rule import Finding, broken, met
 from ._rulebook import ASK, MUST, REJECT, assistant, body, book, refused, result, use, user
 from ._turns import Turn, turns
 
-NO_PREFILL = [
-    *("claude-opus-4-6*", "claude-opus-4-7*", "claude-opus-4-8*", "claude-sonnet-4-6*"),
-    *("claude-sonnet-5*", "claude-opus-5*", "claude-fable-5*", "claude-mythos-5*"),
-]
+NO_PREFILL = ["claude>=4.6"]
 MIDWAY = ["claude-opus-4-8*", "claude-opus-5*", "claude-fable-5*", "claude-mythos-5*"]
 #: They take no system message within the conversation.
 UNMOVED = [

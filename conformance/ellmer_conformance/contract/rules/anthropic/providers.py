@@ -17,6 +17,8 @@ from ._turns import all_blocks
 CLOUDS = ("vertex", "azure-foundry", "bedrock")
 #: Rules that do not depend on the cloud: the conversation, its media, the tools. Parameters and betas may depend on it.
 EVERYWHERE = ("EMP", "IMG", "ORD", "PAIR", "SCH")
+#: The version's own rules hold wherever the version is: https://platform.claude.com/docs/en/api/versioning
+VERSIONED = ("REQ-120", "REQ-122", "REQ-123", "REQ-124")
 #: Recorded at InvokeModel: temperature and `top_p` together (claude-haiku-4-5).
 INVOKED = ("REQ-015",)
 
@@ -58,8 +60,12 @@ _RUBY = (
 )
 INVOKE = book.extend(
     "bedrock",
-    only=[*_known(), *INVOKED, "REQ-007"],
+    only=[*_known(), *VERSIONED, *INVOKED, "REQ-007"],
     envelope=_message,
+    REQ_120={
+        "refusal": Refusal("Invalid API version: {version}"),
+        "source": ("https://github.com/boto/boto3/issues/4218",),
+    },
     REQ_007={"refusal": Refusal(MALFORMED), "formerly": (), "source": (_RUBY,)},
 )
 _LINK = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
@@ -90,4 +96,4 @@ def book_of(provider: str) -> RuleBook:
         return book
     if provider == "bedrock":
         return INVOKE
-    return book.extend(provider, only=_known() if provider in CLOUDS else [])
+    return book.extend(provider, only=[*_known(), *VERSIONED] if provider in CLOUDS else [])

@@ -115,6 +115,10 @@ enter(
             FaultKind.UNKNOWN_VALUE: [body(ASK, service_tier="bogus")],
             FaultKind.OUT_OF_RANGE: [body(ASK, metadata={"user_id": "x" * 600})],
         },
+        ignored=frozenset(
+            {"anthropic_beta", "anthropic_version"}
+        ),  # Vertex AI and Bedrock have them in the body
+        header="anthropic-version",
         undecided=[body(ASK, stop_sequences=None)],
     ),
 )

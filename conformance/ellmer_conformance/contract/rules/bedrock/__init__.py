@@ -6,14 +6,11 @@ from .. import common
 from ._rulebook import book
 
 for _part in (
-    "service_model_constraints",
     "content",
     "shape_faults",
     "order",
-    "documents",
-    "media",
-    "tools",
-    "families",
+    "documents_and_media",
+    "model_families",
     "claude",
     "sampling",
 ):

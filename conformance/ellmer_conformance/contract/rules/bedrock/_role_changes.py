@@ -7,11 +7,8 @@ import re
 from functools import lru_cache
 
 from ...exchange import Json, Request
-from ...readers.bedrock import blocks, messages
+from ...readers.bedrock import blocks, messages, specs
 from ...readers.json_access import object_of, text_of
-from ._blocks import specs
-
-__all__ = ["led_back", "translation"]
 
 
 @lru_cache(maxsize=4)

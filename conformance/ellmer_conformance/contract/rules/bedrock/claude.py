@@ -13,12 +13,11 @@ from itertools import takewhile
 from typing import Any
 
 from ...exchange import Json, Request
-from ...readers.bedrock import blocks, messages
+from ...readers.bedrock import blocks, messages, specs
 from ...readers.json_access import object_of
 from ...rule import Check, Finding, Refusal, broken, met
 from ..anthropic import book as anthropic
 from ..anthropic.tools._grammar import lost, strict_problem
-from ._blocks import specs
 from ._role_changes import led_back, translation
 from ._rulebook import (
     ASK,
@@ -150,7 +149,7 @@ def _enter(id: str, examples: list[Json], counterexamples: list[Json]) -> None:
 
 def _passed_on(models: Sequence[str]) -> list[str]:
     """Returns Anthropic's patterns of model names in Bedrock's form."""
-    named = [re.sub(r"^(!?)claude", r"\1*anthropic.claude", name) for name in models]
+    named = [re.sub(r"^(!?)claude(?!.*[<>])", r"\1*anthropic.claude", name) for name in models]
     return named if any(not name.startswith("!") for name in named) else [*CLAUDE, *named]
 
 

@@ -1,19 +1,25 @@
-"""Content and schemas, for which Bedrock has its own error texts."""
+"""The constraints of the service model, which the service checks first and reports in one form; then content and schemas,
+for which Bedrock has its own error texts.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ...exchange import Json, Request
-from ...readers.bedrock import blocks, messages
+from ...readers.bedrock import FORMATS, blocks, media_of, messages, specs
 from ...rule import Finding, broken, met
-from ._blocks import specs
 from ._rulebook import (
     ASK,
+    CONSTRAINT,
+    IMAGE,
     MUST,
+    PDF,
     REJECT,
     SCHEMA,
+    SPEC,
     TOOLS,
     assistant,
     body,
@@ -23,9 +29,247 @@ from ._rulebook import (
     refused,
     result,
     spec,
+    unfit,
     use,
     user,
 )
+
+NAME = re.compile(r"[a-zA-Z0-9_-]+")
+ID = re.compile(r"[a-zA-Z0-9_.:-]+")
+
+
+@book.rule(
+    "REQ-005",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=CONSTRAINT,
+    examples=[body(ASK, assistant("5"), ASK)],
+    counterexamples=[body({"role": "tool", "content": [{"text": "5"}]})],
+)
+def roles_are_known(request: Request) -> Iterator[Finding]:
+    """The role of a message is `user`, `assistant` or `system`."""
+    for pointer, message in messages(request.body):
+        role, place = message.get("role"), f"{pointer}/role"
+        if isinstance(role, str):
+            must = "satisfy enum value set: [user, assistant, system]"
+            known = role in {"user", "assistant", "system"}
+            yield met(place) if known else unfit(place, f"{role!r} is not a role", must, role)
+
+
+@book.rule(
+    "REQ-010",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=CONSTRAINT,
+    examples=[loop(result("a"))],
+    counterexamples=[
+        body({"content": [{"text": "Hi"}]}),
+        body({"role": "user"}),
+        loop({"toolResult": {"content": [{"text": "5"}]}}),
+        body(ASK, toolConfig={"tools": [{"toolSpec": {"name": "add"}}]}),
+    ],
+)
+def required_fields_are_there(request: Request) -> Iterator[Finding]:
+    """Messages, tool calls, tool results and tools have all their required fields."""
+    for pointer, value, keys in _requirements(request.body):
+        for key in keys:
+            place = f"{pointer}/{key}"
+            given = value.get(key) is not None
+            yield met(place) if given else _null(place)
+
+
+@book.rule(
+    "SCH-002",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/aws-samples/remote-swe-agents/pull/457",
+        "https://github.com/openclaw/openclaw/issues/12892",
+        SPEC,
+    ],
+    refusal=CONSTRAINT,
+    examples=[body(ASK, toolConfig=TOOLS)],
+    counterexamples=[
+        body(ASK, toolConfig=spec(name="Add numbers")),
+        body(ASK, toolConfig=spec(name="a" * 65)),
+        body(ASK, assistant(use("a", name="math.add")), user(result("a")), toolConfig=TOOLS),
+    ],
+)
+def names_are_plain(request: Request) -> Iterator[Finding]:
+    """The name of a tool has 1 to 64 letters, digits, `_` and `-`, in its declaration and in every call.
+
+    Fix: map other names to valid ones, also in the history.
+    """
+    for place, name in _names(request.body):
+        yield from _fits(place, name, NAME, 64)
+
+
+@book.rule(
+    "PAIR-007",
+    MUST,
+    REJECT,
+    source=[SPEC, "https://github.com/run-llama/llama_index/pull/22775"],
+    refusal=CONSTRAINT,
+    examples=[loop(result("tooluse_1"), calls=("tooluse_1",)), loop(result("fc:0.a"), calls=("fc:0.a",))],
+    counterexamples=[
+        loop(result("call|1"), calls=("call|1",)),
+        loop(result(""), calls=("",)),
+        loop(result("a" * 65), calls=("a" * 65,)),
+    ],
+)
+def ids_are_plain(request: Request) -> Iterator[Finding]:
+    """The id of a tool call has 1 to 64 letters, digits, `_`, `.`, `:` and `-`.
+
+    Fix: map ids of other providers, in the call and in its result.
+    """
+    for pointer, message in messages(request.body):
+        for place, block in blocks(message, pointer):
+            for kind in ("toolUse", "toolResult"):
+                if isinstance(block.get(kind), dict):
+                    yield from _fits(f"{place}/{kind}/toolUseId", block[kind].get("toolUseId"), ID, 64)
+
+
+@book.rule(
+    "IMG-006",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=CONSTRAINT,
+    examples=[body(user(IMAGE, "What is this?")), body(user(PDF, "Sum it up."))],
+    counterexamples=[
+        body(user({"image": {**IMAGE["image"], "format": "image/png"}})),
+        body(user({"image": {**IMAGE["image"], "format": "jpg"}})),
+        body(user("Sum it up.", {"document": {**PDF["document"], "format": "application/pdf"}})),
+    ],
+)
+def formats_are_known(request: Request) -> Iterator[Finding]:
+    """The `format` of an image is `png`, `jpeg`, `gif` or `webp`; a document has a list of its own.
+
+    Why: the value is neither a media type nor a file extension. Videos are exempt: `video/mp4` was recorded
+    as accepted. Fix: send `jpeg`, not `jpg` or `image/jpeg`.
+    """
+    for pointer, kind, media in media_of(request.body):
+        value, place = media.get("format"), f"{pointer}/{kind}/format"
+        if isinstance(value, str) and kind != "video":
+            must = f"satisfy enum value set: [{', '.join(FORMATS[kind])}]"
+            known = value in FORMATS[kind]
+            yield met(place) if known else unfit(place, f"{value!r} is no format", must, value)
+
+
+@book.rule(
+    "REQ-013",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=CONSTRAINT,
+    examples=[
+        body(ASK, inferenceConfig={"temperature": 1, "maxTokens": 1}),
+        body(ASK, inferenceConfig={"topP": 0.9}),
+    ],
+    counterexamples=[
+        body(ASK, inferenceConfig={"temperature": 1.5}),
+        body(ASK, inferenceConfig={"topP": -0.1}),
+        body(ASK, inferenceConfig={"maxTokens": 0}),
+    ],
+)
+def numbers_are_in_range(request: Request) -> Iterator[Finding]:
+    """`temperature` and `topP` are between 0 and 1, and `maxTokens` is at least 1."""
+    config = request.body.get("inferenceConfig")
+    for key, low, high in (("temperature", 0, 1), ("topP", 0, 1), ("maxTokens", 1, None)):
+        value = config.get(key) if isinstance(config, dict) else None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield _in_range(f"/inferenceConfig/{key}", value, low, high)
+
+
+@book.rule(
+    "SCH-013",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=CONSTRAINT,
+    examples=[body(ASK, toolConfig=TOOLS)],
+    counterexamples=[body(ASK, toolConfig={"tools": []})],
+)
+def no_tools_is_no_config(request: Request) -> Iterator[Finding]:
+    """A request without tools has no `toolConfig`."""
+    config, place = request.body.get("toolConfig"), "/toolConfig/tools"
+    if isinstance(config, dict) and isinstance(config.get("tools"), list):
+        must = "have length greater than or equal to 1"
+        yield met(place) if config["tools"] else unfit(place, "the list of tools is empty", must, [])
+
+
+@book.rule(
+    "SCH-014",
+    MUST,
+    REJECT,
+    source=SPEC,
+    refusal=CONSTRAINT,
+    examples=[body(ASK, toolConfig=TOOLS)],
+    counterexamples=[body(ASK, toolConfig=spec(description=""))],
+)
+def descriptions_say_something(request: Request) -> Iterator[Finding]:
+    """The description of a tool is not empty, if it is given.
+
+    Fix: leave out the key.
+    """
+    for pointer, tool in specs(request.body):
+        said, place = tool.get("description"), f"{pointer}/description"
+        if isinstance(said, str):
+            must = "have length greater than or equal to 1"
+            yield met(place) if said else unfit(place, "the description is empty", must, said)
+
+
+def _null(pointer: str) -> Finding:
+    finding = unfit(pointer, f"`{pointer.rpartition('/')[2]}` is missing", "not be null")
+    return broken(pointer, str(finding.problem), **{**finding.facts, "shown": " null"})
+
+
+def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
+    """Yields each object with its pointer and required keys."""
+    for pointer, message in messages(request):
+        yield pointer, message, ("role", "content")
+        for place, block in blocks(message, pointer):
+            for kind, keys in (
+                ("toolUse", ("toolUseId", "name", "input")),
+                ("toolResult", ("toolUseId", "content")),
+            ):
+                if isinstance(block.get(kind), dict):
+                    yield f"{place}/{kind}", block[kind], keys
+    for pointer, tool in specs(request):
+        yield pointer, tool, ("name", "inputSchema")
+
+
+def _names(request: Json) -> Iterator[tuple[str, Any]]:
+    for pointer, tool in specs(request):
+        yield f"{pointer}/name", tool.get("name")
+    for pointer, message in messages(request):
+        for place, block in blocks(message, pointer):
+            if isinstance(block.get("toolUse"), dict):
+                yield f"{place}/toolUse/name", block["toolUse"].get("name")
+
+
+def _fits(pointer: str, value: Any, pattern: re.Pattern[str], limit: int) -> Iterator[Finding]:
+    if not isinstance(value, str):
+        return
+    if len(value) > limit:
+        yield unfit(pointer, f"longer than {limit}", f"have length less than or equal to {limit}", value)
+    elif not value:
+        yield unfit(pointer, "it is empty", "have length greater than or equal to 1", value)
+    elif not pattern.fullmatch(value):
+        must = f"satisfy regular expression pattern: {pattern.pattern}"
+        yield unfit(pointer, f"{value!r} has other characters than {pattern.pattern}", must, value)
+    else:
+        yield met(pointer)
+
+
+def _in_range(pointer: str, value: float, low: int, high: int | None) -> Finding:
+    if value < low:
+        return unfit(pointer, f"less than {low}", f"have value greater than or equal to {low}", value)
+    if high is not None and value > high:
+        return unfit(pointer, f"more than {high}", f"have value less than or equal to {high}", value)
+    return met(pointer)
 
 
 @book.rule(
@@ -77,9 +321,10 @@ def input_schemas_are_objects(request: Request) -> Iterator[Finding]:
     ],
 )
 def json_is_an_object(request: Request) -> Iterator[Finding]:
-    """The `input` of a call and the `json` of a result are objects, not text, lists or numbers.
+    """The `input` of a call is an object, and the `json` of a result is no list.
 
-    Fix: send other values as text. For arguments that were not valid JSON, send an object that says so.
+    Why: other values of a result are not judged, because a number is recorded as accepted (nova-lite). Fix: send
+    other values as text. For arguments that were not valid JSON, send an object that says so.
     """
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
@@ -146,11 +391,11 @@ def _not_an_object(pointer: str) -> Finding:
 
 
 def _documents(block: Json, pointer: str) -> Iterator[tuple[str, Any]]:
-    """Yields the free-form JSON of a block, each with its pointer."""
+    """Yields the free-form JSON of a block that must be an object, each with its pointer."""
     match block:
         case {"toolUse": {"input": value}}:
             yield f"{pointer}/toolUse/input", value
         case {"toolResult": dict(result)}:
             for place, part in blocks(result, f"{pointer}/toolResult"):
-                if "json" in part:
+                if isinstance(part.get("json"), dict | list):
                     yield f"{place}/json", part["json"]

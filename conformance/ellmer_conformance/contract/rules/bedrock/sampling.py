@@ -9,7 +9,6 @@ from ...readers.json_access import object_of
 from ...rule import Finding, broken, met
 from ._rulebook import ASK, MUST, PASSED_ON, REJECT, body, book, refused
 
-NONE = ["opus-4-7", "opus-4-8", "opus-5", "sonnet-5", "fable-5", "mythos-5"]
 OPUS_5 = "us.anthropic.claude-opus-5"
 
 
@@ -50,7 +49,7 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
         "https://github.com/promptfoo/promptfoo/issues/10307",
     ],
     refusal=refused(f"{PASSED_ON}`{{key}}` is deprecated for this model."),
-    models=[f"*anthropic.claude-{name}*" for name in NONE],
+    models=["claude>=4.7"],
     examples=[body(ASK, inferenceConfig={"temperature": 1}, model=OPUS_5)],
     counterexamples=[
         body(ASK, inferenceConfig={"temperature": 0}, model=OPUS_5),

@@ -8,29 +8,10 @@ from typing import Any
 from ....scenarios.case import Ask
 from ....scenarios.messages import Audio, Reply, Upload
 from ....scenarios.script import Answer, Sees, answers_of
-from ...exchange import Item, Json
+from ...exchange import Exchange, Item, Json
 from ...observed_run import Run, Varied
 from ...rule import Finding, Kind, Level, broken, met
 from ...rulebook import RuleBook
-
-__all__ = [
-    "LOSS",
-    "MUST",
-    "SHOULD",
-    "answer_refused",
-    "at",
-    "book",
-    "crashes",
-    "declined",
-    "found",
-    "last",
-    "new",
-    "objects",
-    "results_after",
-    "share_ids",
-    "stopped_by",
-    "varied_at",
-]
 
 book = RuleBook("*")
 MUST, SHOULD, LOSS = Level.MUST, Level.SHOULD, Kind.LOSS
@@ -101,6 +82,20 @@ def crashes(run: Run, index: int) -> bool:
     ended = {answer.reason for answer in answers} & {"length", "filter"} or not all(a.parts for a in answers)
     accepted = all(each.response is None or each.response.status < 400 for each in run.exchanges)
     return whole and not ended and accepted and bool(run.exchanges)
+
+
+def taken(run: Run) -> list[tuple[int, list[Item]]]:
+    """Returns the content of each request that no rule of the provider refused, with its index.
+
+    The rule that a refused request breaks is the finding; what else is wrong with the request follows from it.
+    """
+    return [each for each in enumerate(run.said) if not _is_refused(run.exchanges[each[0]])]
+
+
+def _is_refused(exchange: Exchange) -> bool:
+    """Tells whether the provider refused a request for a reason that a rule names, if the verdicts are known."""
+    refused = exchange.response is not None and 400 <= exchange.response.status < 429
+    return refused and (not exchange.verdicts or any(one.outcome == "fail" for one in exchange.verdicts))
 
 
 def last(run: Run) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-__all__ = ["told"]
-
 _SUITE = "ellmer_conformance/runner/"
 
 

@@ -33,6 +33,23 @@ def _format(schema: Json) -> Json:
 
 
 @book.rule(
+    "EMP-012",
+    MUST,
+    REJECT,
+    source="https://docs.cohere.com/reference/chat",
+    refusal=refused("{reason}"),
+    preview=True,  # no refusal of an empty list is on record; one of an empty `documents` is, at another endpoint
+    examples=[body(ASK)],
+    counterexamples=[body()],
+)
+def there_is_a_message(request: Request) -> Iterator[Finding]:
+    """A request has at least one message."""
+    if isinstance(request.body.get("messages"), list):
+        place, problem = "/messages", "the list of messages is empty"
+        yield met(place) if request.body["messages"] else broken(place, problem, reason=problem)
+
+
+@book.rule(
     "REQ-004",
     MUST,
     REJECT,

@@ -14,8 +14,6 @@ from ...rulebook import RuleBook
 from .. import common
 from ._rulebook import MUST, REJECT, envelope, refused
 
-__all__ = ["V1"]
-
 #: Recorded by others, in public.
 _TESTS = (
     "https://github.com/langchain-ai/langchain-cohere/blob/114aab84ecf6c54ca523aa9b0e821fb6e1147a93/"

@@ -6,17 +6,13 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
-    "fields",
     "body_structure",
-    "schemas",
     "tools",
     "media_and_options",
     "shape_faults",
     "models",
-    "features",
     "thinking",
     "order",
-    "results",
 ):
     import_module(f".{_part}", __name__)
 common.enter(book, conversation)

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from ...readers.gemini import snake
 from ...rule import Finding, broken, met
 
-__all__ = ["Problem", "proto", "told", "unknown"]
-
 _INDEX = re.compile(r"/(\d+)(?=/|$)")
 
 

@@ -15,8 +15,6 @@ from itertools import pairwise
 from ...exchange import Json, Request
 from ...readers.gemini import contents, get, parts
 
-__all__ = ["Turn", "exchanges", "turns"]
-
 
 @dataclass
 class Turn:

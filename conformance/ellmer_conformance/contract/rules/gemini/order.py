@@ -1,11 +1,14 @@
-"""Calls and responses: a turn with function calls is followed by a turn with as many responses."""
+"""Calls and responses: a turn with function calls is followed by a turn with as many responses; and the values beside a
+response's text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...exchange import Json, Request
-from ...readers.gemini import declarations, get
+from ...readers.gemini import contents, declarations, get, key_of, parts, repeated
 from ...readers.json_access import text_of
 from ...rule import Finding, broken, met
 from ._rulebook import (
@@ -125,11 +128,14 @@ def responses_come_first(request: Request) -> Iterator[Finding]:
     REJECT,
     source=[*COUNTED, "a call, and no function declared: recorded as accepted"],
     refusal=COUNT,
+    models=["!gemini-1.5*", "!gemini-2*"],  # which accept it: llmrb/llm.rb has recordings of 2025
     examples=[
-        body(ASK, model(call()), user(answer()), tools=TOOLS),
-        body(ASK, model(call()), user(text("Never mind."))),
+        body(ASK, model(call(**SIGNED)), user(answer()), tools=TOOLS, named="gemini-3.5-flash"),
+        body(ASK, model(call(**SIGNED)), user(text("Never mind.")), named="gemini-3.5-flash"),
     ],
-    counterexamples=[body(ASK, model(call()), user(text("Never mind.")), tools=TOOLS)],
+    counterexamples=[
+        body(ASK, model(call(**SIGNED)), user(text("Never mind.")), tools=TOOLS, named="gemini-3.5-flash")
+    ],
 )
 def every_call_is_answered(request: Request) -> Iterator[Finding]:
     """If functions are declared, a turn with function calls is followed by their responses.
@@ -254,3 +260,55 @@ def _speaks(turn: Turn) -> bool:
 
 def _says(part: Json) -> bool:
     return any(get(part, key) is not None for key in OTHERS)
+
+
+_SCHEMA = {"properties": {"x": {"$ref": "#/$defs/X"}}, "$defs": {"X": {"type": "string"}}}
+_WRITTEN = {"properties": {"x": {"_ref": "#/$defs/X"}}}
+
+
+@book.rule(
+    "TRM-017",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/vercel/ai/issues/14369",
+        "https://github.com/twentyhq/twenty/issues/21712 (whatever the model)",
+        "https://github.com/googleapis/python-genai/issues/2792",
+    ],
+    refusal=refused(
+        "The referenced name `{name}` in function_response.response does not match to a display_name in the "
+        "function_response.parts."
+    ),
+    examples=[body(ASK, model(call()), user(answer(response=_WRITTEN)), tools=TOOLS)],
+    counterexamples=[body(ASK, model(call()), user(answer(response=_SCHEMA)), tools=TOOLS)],
+)
+def references_name_a_part(request: Request) -> Iterator[Finding]:
+    """In the response of a function, `$ref` names a part of the same response by its display name.
+
+    Why: the API takes each `$ref` for such a name, wherever it stands. Fix: send a result that contains a JSON Schema as text.
+    """
+    for pointer, content in contents(request.body):
+        for place, part in parts(content, pointer):
+            given = get(part, "functionResponse")
+            if not isinstance(given, dict):
+                continue
+            shown = {_display_name(each) for _, each in repeated(given, "parts", place)}
+            lost = [name for name in _names(given.get("response")) if name not in shown]
+            where = f"{place}/{key_of(part, 'functionResponse')}/response"
+            yield broken(where, f"{lost[0]} names no part", name=lost[0]) if lost else met(where)
+
+
+def _display_name(part: Any) -> Any:
+    return get(get(part, "inlineData"), "displayName") or get(get(part, "fileData"), "displayName")
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yields the names in all values of `$ref`, at any depth."""
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for each in value.values():
+            yield from _names(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _names(each)

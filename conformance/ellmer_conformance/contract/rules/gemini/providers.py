@@ -1,4 +1,6 @@
-"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see `_turns.py`)."""
+"""Vertex AI: the same format with other texts for some refusals, and without merging of contents (see `_turns.py`). Gemini's
+Interactions: no refusal is recorded, so only losses are judged.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,17 @@ from collections.abc import Iterator
 
 from ...exchange import Request
 from ...readers.gemini import declarations, get
+from ...readers.gemini_interactions import PROVIDER
 from ...rule import Finding, broken, met
 from ...rulebook import RuleBook
+from .. import common
 from .._refused_features import Lack, enter
-from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
-from .features import config_place, generation_config
-from .interactions import INTERACTIONS
+from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, envelope, refused
+from .models import config_place, generation_config
+
+INTERACTIONS = RuleBook("gemini", PROVIDER, envelope)
+common.enter(INTERACTIONS)
+
 
 OBJECT = 6  # its number in `google.cloud.aiplatform.v1.Type`
 _SIGNATURES = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"

@@ -1,16 +1,216 @@
-"""Declared functions: their names, the choice among them, and what excludes them."""
+"""Declared functions. First the schemas of functions and answers: whether protobuf can parse them, then whether they are
+consistent. Then names, the choice among the functions, and what excludes them.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from ...exchange import Request
-from ...readers.gemini import declarations, get, key_of, repeated
+from ...exchange import Json, Request
+from ...readers.gemini import declarations, get, key_of, repeated, snake
+from ...readers.json_access import items_of, object_of, words
 from ...rule import Finding, broken, met
+from .._references import dangling
 from .._samples import ADD
+from ._proto import Problem, proto, told, unknown
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused
+
+SDK = "https://github.com/googleapis/python-genai (types)"
+SCHEMA = frozenset(
+    words(
+        "$defs $ref any_of default defs description enum example format items max_items max_length max_properties maximum min_items "
+        "min_length min_properties minimum nullable pattern properties property_ordering ref required title type"
+    )
+)
+TYPES = frozenset(words("TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL"))
+CLOSED: Json = {"type": "object", "properties": {"x": {"type": "number"}}, "additionalProperties": False}
+
+
+def _declared(**schema: Any) -> list[Json]:
+    return [{"functionDeclarations": [{"name": "add", "parameters": {"type": "object", **schema}}]}]
+
+
+@book.rule(
+    "SCH-004",
+    MUST,
+    REJECT,
+    source=[
+        "recorded refusal of `additionalProperties` (gemini-3-pro)",
+        "https://github.com/zed-industries/zed/issues/53919 (a list of types)",
+        "https://github.com/agno-agi/agno/issues/3298 (a type that is none)",
+        SDK,
+    ],
+    refusal=refused("{text}"),
+    examples=[
+        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parametersJsonSchema": CLOSED}]}]),
+        body(ASK, generationConfig={"responseJsonSchema": CLOSED}),
+        body(
+            ASK, tools=_declared(properties={"x": {"type": "NULL"}, "y": {"type": "string", "enum": ["a"]}})
+        ),
+    ],
+    counterexamples=[
+        body(ASK, tools=[{"functionDeclarations": [{"name": "add", "parameters": CLOSED}]}]),
+        body(ASK, generationConfig={"responseSchema": {"$schema": "…", "type": "object"}}),
+        body(ASK, tools=_declared(properties={"x": {"type": ["number", "null"]}})),
+        body(ASK, tools=_declared(properties={"x": {"type": "float"}})),
+        body(ASK, tools=_declared(properties={"x": {"type": "integer", "enum": [0, 1]}})),
+    ],
+)
+def schemas_can_be_read(request: Request) -> Iterator[Finding]:
+    """`parameters` and `responseSchema` use only an OpenAPI subset, without `additionalProperties` and lists
+    of types.
+
+    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
+    """
+    yield from told([each for schema, at in _schemas(request.body) for each in _unreadable(schema, at)])
+
+
+@book.rule(
+    "SCH-015",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/NousResearch/hermes-agent/pull/69924 (items)",
+        "https://github.com/iBUHub/AIStudioToAPI/issues/154 (required)",
+        "https://github.com/musistudio/claude-code-router/issues/475 (enum)",
+        "https://github.com/anomalyco/opencode/issues/11889 (properties)",
+        "https://github.com/browser-use/browser-use/issues/3786 (an object of an answer)",
+    ],
+    refusal=refused("{text}"),
+    examples=[
+        body(ASK, tools=TOOLS),
+        body(ASK, tools=_declared(properties={"x": {"type": "array", "items": {}}})),
+    ],
+    counterexamples=[
+        body(ASK, tools=_declared(properties={"x": {"type": "array"}})),
+        body(ASK, tools=_declared(properties={}, required=["x"])),
+        body(ASK, tools=_declared(properties={"x": {"type": "integer", "enum": ["1"]}})),
+        body(
+            ASK,
+            tools=_declared(properties={"x": {"type": "string", "properties": {"y": {"type": "string"}}}}),
+        ),
+        body(ASK, generationConfig={"responseSchema": {"type": "object", "properties": {}}}),
+    ],
+)
+def schemas_make_sense(request: Request) -> Iterator[Finding]:
+    """In `parameters` and `responseSchema`, arrays have `items`, required names are properties, and only
+    strings have an `enum`. An object in `responseSchema` has properties.
+
+    Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
+    """
+    found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at)]
+    yield from told([each._replace(said=f"* GenerateContentRequest.{each.said}") for each in found], end="\n")
+
+
+def _referring(**schema: Any) -> list[Json]:
+    """Returns a function whose schema refers to the definition `X`."""
+    made = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}, **schema}
+    return [{"functionDeclarations": [{"name": "add", "parametersJsonSchema": made}]}]
+
+
+@book.rule(
+    "SCH-024",
+    MUST,
+    REJECT,
+    source="https://github.com/google-gemini/gemini-cli/issues/13326",
+    refusal=refused("reference to undefined schema at {place}"),
+    examples=[body(ASK, tools=_referring(**{"$defs": {"X": {"type": "string"}}}))],
+    counterexamples=[body(ASK, tools=_referring())],
+)
+def references_lead_to_definitions(request: Request) -> Iterator[Finding]:
+    """In `parametersJsonSchema`, every `$ref` leads to a definition.
+
+    Fix: send `$defs` along with the schema that refers to it.
+    """
+    for pointer, declaration in declarations(request.body):
+        key = key_of(declaration, "parametersJsonSchema")
+        schema, where = get(declaration, "parametersJsonSchema"), f"{pointer}/{key}"
+        for place, name in dangling(schema):
+            yield broken("/".join([where, *place]), f"{name} leads nowhere", place=".".join(place))
+        if isinstance(schema, dict) and not dangling(schema):
+            yield met(where)
+
+
+class _At(NamedTuple):
+    """The place of a schema: its JSON pointer, the path of protobuf's parser, and the path of the service."""
+
+    pointer: str
+    read: str
+    named: str
+
+
+def _schemas(request: Json) -> Iterator[tuple[Json, _At]]:
+    """Yields every schema of the OpenAPI subset, at any depth."""
+    outer = f"/{key_of(request, 'generationConfig')}"
+    config = get(request, "generationConfig")
+    roots = [(get(config, "responseSchema"), f"{outer}/{key_of(config, 'responseSchema')}")]
+    roots += [(each.get("parameters"), f"{pointer}/parameters") for pointer, each in declarations(request)]
+    for schema, pointer in roots:
+        yield from _within(schema, _At(pointer, proto(pointer), proto(pointer)))
+
+
+def _within(schema: Any, at: _At) -> Iterator[tuple[Json, _At]]:
+    if not isinstance(schema, dict):
+        return
+    yield schema, at
+    pointer, read, named = at
+    for i, (name, inner) in enumerate(object_of(schema.get("properties")).items()):
+        where = (
+            f"{pointer}/properties/{name}",
+            f"{read}.properties[{i}].value",
+            f"{named}.properties[{name}]",
+        )
+        yield from _within(inner, _At(*where))
+    yield from _within(schema.get("items"), _At(f"{pointer}/items", f"{read}.items", f"{named}.items"))
+    for place, inner in repeated(schema, "anyOf", pointer):
+        tail = f"any_of[{place.rpartition('/')[2]}]"
+        yield from _within(inner, _At(place, f"{read}.{tail}", f"{named}.{tail}"))
+
+
+def _unreadable(schema: Json, at: _At) -> Iterator[Problem]:
+    for key in schema:
+        if snake(key) not in SCHEMA:
+            yield Problem(f"{at.pointer}/{key}", *unknown(key, at.read))
+    kind, place = schema.get("type"), f"{at.pointer}/type"
+    if isinstance(kind, list):
+        yield Problem(place, *unknown("type", at.read, "Proto field is not repeating, cannot start list."))
+    elif isinstance(kind, str) and kind.upper() not in TYPES:
+        enum = "type.googleapis.com/google.ai.generativelanguage.v1beta.Type"
+        said = f"Invalid value at '{at.read}.type' ({enum}), {json.dumps(kind)}"
+        yield Problem(place, f"{kind!r} is no type", said)
+    for i, value in enumerate(items_of(schema.get("enum"))):
+        if isinstance(value, int | float):
+            said = f"Invalid value at '{at.read}.enum[{i}]' (TYPE_STRING), {json.dumps(value)}"
+            yield Problem(f"{at.pointer}/enum/{i}", "only strings are enumerated", said)
+
+
+def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
+    kind = str(schema.get("type")).upper()
+    properties = object_of(schema.get("properties"))
+    if kind == "ARRAY" and schema.get("items") is None:
+        yield Problem(at.pointer, "an array of what?", f"{at.named}.items: missing field.")
+    if kind == "OBJECT":
+        for i, name in enumerate(items_of(schema.get("required"))):
+            if name not in properties:
+                place, said = (
+                    f"{at.pointer}/required/{i}",
+                    f"{at.named}.required[{i}]: property is not defined",
+                )
+                yield Problem(place, f"{name!r} is required and is no property", said)
+        if not properties and "response_schema" in at.named:
+            said = f"{at.named}.properties: should be non-empty for OBJECT type"
+            yield Problem(at.pointer, "an object without properties", said)
+    elif kind in TYPES and properties:
+        said = f"{at.named}.properties: only allowed for OBJECT type"
+        yield Problem(f"{at.pointer}/properties", f"{kind} has no properties", said)
+    if kind in TYPES - {"STRING"} and schema.get("enum"):
+        said = f"{at.named}.enum: only allowed for STRING type"
+        yield Problem(f"{at.pointer}/enum", f"{kind} is not enumerated", said)
+
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 OLD = ("gemini-1*", "gemini-2*")

@@ -1,19 +1,82 @@
-"""Names with restricted characters, and features that some models refuse."""
+"""Chat Completions: names with restricted characters, features that some models refuse, and the functions that find a
+feature in a request. These return its JSON pointer, or `None`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...exchange import Json, Request
 from ...readers.json_access import object_of
-from ...readers.openai_chat import messages
+from ...readers.openai_chat import messages, parts, tools
 from ...rule import Finding, Refusal, broken, met
 from .._openai.refusals import WORDED, misnamed, path, refused
 from .._openai.schemas import CLOSED
 from .._refused_features import Lack, enter
-from ._features import option
 from ._rulebook import ASK, MUST, REJECT, body, book
+
+Found = Callable[[Request], str | None]
+
+
+def a_part(*kinds: str) -> Found:
+    """Finds a part of one of the types."""
+
+    def found(request: Request) -> str | None:
+        places = (
+            place
+            for pointer, message in messages(request.body)
+            for place, part in parts(message, pointer)
+            if part.get("type") in kinds
+        )
+        return next(places, None)
+
+    return found
+
+
+def functions(*choices: object) -> Found:
+    """Finds functions. With choices, the `tool_choice` must be one of these (`None` means that it is missing)."""
+
+    def found(request: Request) -> str | None:
+        declared = any(tool.get("type") == "function" for _, tool in tools(request.body))
+        chosen = not choices or request.body.get("tool_choice") in choices
+        return "/tools" if declared and chosen else None
+
+    return found
+
+
+def forced(request: Request) -> str | None:
+    """Finds a `tool_choice` that forces a call."""
+    choice = request.body.get("tool_choice")
+    return "/tool_choice" if choice == "required" or isinstance(choice, dict) else None
+
+
+def logprobs(request: Request) -> str | None:
+    """Finds log probabilities."""
+    return "/logprobs" if request.body.get("logprobs") else None
+
+
+def option(name: str, *values: object) -> Found:
+    """Finds an option. With values, its value must be one of these."""
+
+    def found(request: Request) -> str | None:
+        given = request.body.get(name)
+        there = given in values if values else given is not None
+        return f"/{name}" if there else None
+
+    return found
+
+
+def streamed_format(request: Request) -> str | None:
+    """Finds structured output in a stream."""
+    return (
+        "/response_format" if request.stream and _format(request).get("type") not in {None, "text"} else None
+    )
+
+
+def _format(request: Request) -> dict[str, object]:
+    return object_of(request.body.get("response_format"))
+
 
 _NAMED = re.compile(r"[^\s<|\\/>]+")
 _NAMES = "string does not match pattern. Expected a string that matches the pattern '{pattern}'."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ...exchange import Json, Request
 from ...readers.json_access import decoded, object_of
 from ...readers.openai_chat import all_parts, messages, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
-from .._openai.refusals import path, refused
+from .._openai.refusals import EXPECTED, path, refused
 from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
 # --- media -----------------------------------------------------------------------------------------------
@@ -24,17 +24,21 @@ OLD = (
     "o3*",
     "o4*",
 )  # models that refuse what newer ones overlook
+RECORDED = "https://github.com/llmrb/llm.rb/blob/ad6b23e88a99dd9fe5e55ed7ccef0b461715a0ca"
 PDF: Json = {
     "filename": "a.pdf",
     "file_data": f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}",
 }
 OGG: Json = {"filename": "a.ogg", "file_data": f"data:audio/ogg;base64,{b64encode(b'OggS').decode()}"}
-GARBAGE: Json = {"type": "image_url", "image_url": {"url": "data:image/png;base64,bm90IGFuIGltYWdl"}}
 SOUND: Json = {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}}
 
 
 def _user(*parts: Json) -> Json:
     return {"role": "user", "content": list(parts)}
+
+
+def _shown(url: str) -> Json:
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 @book.rule(
@@ -198,6 +202,34 @@ def files_are_pdf(request: Request) -> Iterator[Finding]:
             yield broken(place, f"it is {got}", path=path(place), got=got) if got else met(place)
 
 
+@book.rule(
+    "IMG-037",
+    MUST,
+    REJECT,
+    source="https://github.com/activeagents/activeagent/blob/5b5b17c745925187e5daa73d1076e56655e1ec2b/test/fixtures/"
+    "vcr_cassettes/integration/open_ai/chat/common_format/messages_test/test_agent_document_base64_bare.yml",
+    refusal=refused(
+        "Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"
+    ),
+    examples=[
+        body(_user({"type": "file", "file": PDF})),
+        body(_user({"type": "file", "file": {"file_id": "file-1"}})),
+    ],
+    counterexamples=[body(_user({"type": "file", "file": {"file_data": PDF["file_data"]}}))],
+)
+def files_have_names(request: Request) -> Iterator[Finding]:
+    """A file part has its `file_id`, or its `file_data` with a `filename`.
+
+    Why: without a name the data are overlooked, and the API asks for an id.
+    """
+    for pointer, part in all_parts(request.body):
+        file, place = object_of(part.get("file")), f"{pointer}/file"
+        if file.keys() & {"file_data", "filename"} and not file.keys() & {"data", "url"}:
+            fine = "file_id" in file or {"file_data", "filename"} <= file.keys()
+            problem = "it has neither an id nor data with a name"
+            yield met(place) if fine else broken(place, problem, path=f"{path(place)}.file_id")
+
+
 def _no_pdf(url: str) -> str | None:
     """Returns the other type of a data URL that is not a PDF, or `None`."""
     head, _, data = url[5:].partition(",")
@@ -215,7 +247,7 @@ def _no_pdf(url: str) -> str | None:
     source="https://github.com/nraiden/cofounder/issues/72",
     refusal=refused("Invalid MIME type. Only image types are supported.", code="invalid_image_format"),
     examples=[body(_user(IMAGE))],
-    counterexamples=[body(_user({"type": "image_url", "image_url": {"url": PDF["file_data"]}}))],
+    counterexamples=[body(_user(_shown(PDF["file_data"])))],
 )
 def images_are_called_images(request: Request) -> Iterator[Finding]:
     """The data URL of an image has an image media type.
@@ -229,6 +261,49 @@ def images_are_called_images(request: Request) -> Iterator[Finding]:
 
 
 @book.rule(
+    "IMG-036",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/sipherxyz/comfyui-art-venture/pull/75",
+        "https://github.com/Alibaba-NLP/OmniSearch/issues/3 (no `data:`)",
+        f"{RECORDED}/spec/fixtures/cassettes/openai/completions/bad_request.yml (a path)",
+    ],
+    refusal=refused("{text}", code="{code}", param="{path}"),
+    examples=[body(_user(IMAGE)), body(_user(_shown("https://x.test/a.png")))],
+    counterexamples=[
+        body(_user(_shown(url)))
+        for url in ("data:image/png;base64,", "data:image/png;base64,undefined", "/a.png", "iVBORw0KGgo" * 6)
+    ],
+)
+def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
+    """The URL of an image is an HTTP address, or a data URL with some bytes in base64.
+
+    Fix: put `data:image/png;base64,` in front of the bytes, and leave out an image whose file is empty.
+    """
+    for pointer, part in all_parts(request.body):
+        url, place = object_of(part.get("image_url")).get("url"), f"{pointer}/image_url/url"
+        if part.get("type") == "image_url" and isinstance(url, str) and not redacted(url):
+            told = _no_image(url, path(place))
+            yield broken(place, "it is neither an address nor an image", **told) if told else met(place)
+
+
+def _no_image(url: str, place: str) -> Mapping[str, str | None]:
+    """Returns what the API says of an image's URL: its text, its code and the path. The result is empty for a valid URL."""
+    head, mark, data = url.partition(";base64,")
+    if url.startswith("data:"):
+        wrong = mark and (not data or decoded(data) is None) and head[5:].startswith("image/")
+        return {"text": "Invalid base64 image_url.", "code": None, "path": None} if wrong else {}
+    if url.startswith("/"):
+        text = f"Failed to download image from {url}. Image URL is invalid."
+        return {"text": text, "code": "invalid_image_url", "path": None}
+    if len(url) < 64 or decoded(url) is None:  # other schemes are not judged
+        return {}
+    text = f"Invalid image URL: '{place}'. {EXPECTED}, but got a value without the 'data:' prefix."
+    return {"text": text, "code": "invalid_value", "path": place}
+
+
+@book.rule(
     "IMG-010",
     MUST,
     REJECT,
@@ -239,7 +314,7 @@ def images_are_called_images(request: Request) -> Iterator[Finding]:
         code="invalid_image_format",
     ),
     examples=[body(_user(IMAGE))],
-    counterexamples=[body(_user(GARBAGE))],
+    counterexamples=[body(_user(_shown("data:image/png;base64,bm90IGFuIGltYWdl")))],
 )
 def images_are_images(request: Request) -> Iterator[Finding]:
     """The bytes of an inline image are a PNG, JPEG, GIF or WebP."""

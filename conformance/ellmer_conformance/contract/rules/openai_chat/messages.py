@@ -7,10 +7,10 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...readers.json_access import elements, items_of, object_of, words
-from ...readers.openai_chat import all_parts, messages, tools
+from ...readers.openai_chat import all_parts, calls_of, messages, tools
 from ...rule import Finding, broken, met
+from ...shapes.facts import root_fields
 from .._openai.refusals import TOO_LONG, WORDED, absent, listed, mistyped, path, refused, too_long, type_name
-from ._pairing import calls_of
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, result
 
 # --- the body --------------------------------------------------------------------------------------------
@@ -18,15 +18,7 @@ from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, call, result
 
 SPEC = "https://github.com/openai/openai-openapi (CreateChatCompletionRequest)"
 ROLES = ("system", "assistant", "user", "function", "tool", "developer")
-KEYS = frozenset(
-    words(
-        "audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages "
-        "metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key "
-        "prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed "
-        "service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity "
-        "web_search_options"
-    )
-)
+KEYS = root_fields("openai-chat")
 # Fields that newer models no longer accept, except the models for search and audio.
 DROPPED = frozenset(words("audio modalities web_search_options"))
 _OF_PART = {"text": "text", "image_url": "image_url", "input_audio": "input_audio", "file": "file"}

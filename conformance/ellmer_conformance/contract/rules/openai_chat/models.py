@@ -8,7 +8,8 @@ from ...exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts
 from ...rule import Finding, Refusal, broken, met
-from .._openai.refusals import EFFORTS, REASONING, listed, path, refused, undated
+from ...scope import generation
+from .._openai.refusals import CHAT_EFFORTS, REASONING, THINKING, listed, path, refused, undated
 from ._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, book
 
 # --- reasoning models ------------------------------------------------------------------------------------
@@ -21,13 +22,17 @@ NO_CHAT = ("!*chat*", "!*search*", "!*audio*")  # of a family's models, those th
     "REQ-015",
     MUST,
     REJECT,
-    source="recorded refusal (gpt-5-mini)",
+    source=[
+        "recorded refusal (gpt-5-mini)",
+        "https://github.com/bolna-ai/bolna/pull/1019 (gpt-6-astra)",
+        "https://qiita.com/kai_kou/items/92d3e48a0e78bfa1d853 (gpt-6-sol)",
+    ],
     refusal=refused(
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         code="unsupported_parameter",
         param="max_tokens",
     ),
-    models=["o1*", "o3*", "o4*", "gpt-5*", *NO_CHAT],
+    models=["o1*", "o3*", "o4*", "gpt>=5", *NO_CHAT],
     examples=[body(ASK, model="gpt-5-mini", max_completion_tokens=5)],
     counterexamples=[body(ASK, model="gpt-5-mini", max_tokens=5)],
 )
@@ -43,7 +48,10 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
     "REQ-016",
     MUST,
     REJECT,
-    source="recorded refusals (o1-mini, gpt-5.6-luna)",
+    source=[
+        "recorded refusals (o1-mini, gpt-5.6-luna)",
+        "https://github.com/bolna-ai/bolna/pull/1019 (gpt-6-astra)",
+    ],
     refusal=refused(
         "Unsupported parameter: 'stop' is not supported with this model.",
         code="unsupported_parameter",
@@ -57,7 +65,7 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
         "gpt-5",
         "gpt-5-mini*",
         "gpt-5-nano*",
-        "gpt-5.6*",
+        *THINKING,
         *NO_CHAT,
     ],
     examples=[body(ASK, model="gpt-5-mini", stop=None)],
@@ -96,6 +104,45 @@ def reasoning_models_have_one_temperature(request: Request) -> Iterator[Finding]
         yield met("/temperature") if value == 1 else broken("/temperature", problem, value=value)
 
 
+@book.rule(
+    "REQ-130",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/OpenGradient/tee-gateway/pull/154 (gpt-6-astra)",
+        "https://github.com/bolna-ai/bolna/pull/1019 (gpt-6-astra)",
+        "https://github.com/mnfst/modelparams.dev/pull/356 (gpt-6-astra, top_p)",
+        "https://github.com/ItzCrazyKns/Vane/issues/1173 (gpt-5.6)",
+    ],
+    refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
+    models=[*THINKING, *NO_CHAT],
+    examples=[
+        body(ASK, model="gpt-6-astra", top_p=1),
+        body(ASK, model="gpt-6-sol", reasoning_effort="none", temperature=0.5),
+    ],
+    counterexamples=[
+        body(ASK, model="gpt-6-astra", temperature=0),
+        body(ASK, model="gpt-6.2-sol", top_p=0.5),
+    ],
+)
+def thinking_models_are_not_sampled(request: Request) -> Iterator[Finding]:
+    """From GPT-5.6 on, `temperature` and `top_p` are 1 or not set while the model reasons.
+
+    Fix: leave them out, or set `reasoning_effort: "none"` where the model has it (GPT-5.6, GPT-6 Sol and Luna).
+    """
+    if request.body.get("reasoning_effort") == "none":
+        yield met("/reasoning_effort")
+        return
+    for key in ("temperature", "top_p"):
+        set_to = request.body.get(key) not in (None, 1)
+        yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
+
+
+def _thinks_by_default(model: str) -> bool:
+    """Tells whether a model reasons unless a request says `none`."""
+    return (generation(model, "gpt") or (0, 0)) >= (5, 6)
+
+
 def _with_tools(instead: str) -> Refusal:
     text = "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions."
     return refused(f"{text} {instead}", param="reasoning_effort")
@@ -111,10 +158,13 @@ def _with_tools(instead: str) -> Refusal:
         "https://github.com/charmbracelet/crush/issues/2913 (gpt-5.5)",
         "https://github.com/pipecat-ai/pipecat/issues/4043 (gpt-5.4)",
         "https://github.com/openai/openai-openapi/issues/541 (gpt-5.4)",
+        "https://github.com/genkit-ai/genkit/pull/6303 (gpt-6-astra, at every effort)",
+        "https://github.com/onyx-dot-app/onyx/issues/15008 (gpt-6-sol)",
+        "https://developers.openai.com/api/docs/changelog (29 September 2026, gpt-6.1-sol)",
     ],
     refusal=_with_tools("To use function tools, use /v1/responses or set reasoning_effort to 'none'."),
     formerly=[_with_tools("Please use /v1/responses instead.")],
-    models=["gpt-5.4*", "gpt-5.5*", "gpt-5.6*", *NO_CHAT],
+    models=["gpt>=5.4", *NO_CHAT],
     examples=[
         body(ASK, model="gpt-5.6-luna", tools=[TOOL], reasoning_effort="none"),
         body(ASK, model="gpt-5.5", tools=[TOOL]),
@@ -122,15 +172,18 @@ def _with_tools(instead: str) -> Refusal:
     counterexamples=[
         body(ASK, model="gpt-5.6-luna", tools=[TOOL]),
         body(ASK, model="gpt-5.4", tools=[TOOL], reasoning_effort="low"),
+        body(ASK, model="gpt-6-astra", tools=[TOOL], reasoning_effort="low"),
+        body(ASK, model="gpt-6.1-sol", tools=[TOOL]),
     ],
 )
 def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     """From gpt-5.4 on, a Chat Completions request has function tools or a reasoning effort, not both.
 
-    Why: gpt-5.6 reasons by default and so requires `reasoning_effort: "none"`. Fix: use the Responses API.
+    Why: from gpt-5.6 on, a model reasons by default and so requires `reasoning_effort: "none"`. GPT-6 Astra, and what came
+    after it, has no such effort, so it takes no function tools here. Fix: use the Responses API.
     """
     if request.body.get("tools"):
-        by_default = "low" if request.model.startswith("gpt-5.6") else "none"
+        by_default = "low" if _thinks_by_default(request.model) else "none"
         off = (request.body.get("reasoning_effort") or by_default) == "none"
         problem = "function tools while the model reasons"
         yield met("/tools") if off else broken("/reasoning_effort", problem, model=request.model)
@@ -149,13 +202,16 @@ def tools_need_reasoning_off(request: Request) -> Iterator[Finding]:
     formerly=[
         Refusal("You are not allowed to request logprobs from this model", 403, type="invalid_request_error")
     ],
-    models=[*REASONING, "gpt-5.6*", *NO_CHAT],
-    examples=[body(ASK, model="gpt-5-mini")],
+    models=[*REASONING, *THINKING, *NO_CHAT],
+    examples=[
+        body(ASK, model="gpt-5-mini"),
+        body(ASK, model="gpt-5.6-sol", logprobs=True, reasoning_effort="none"),
+    ],
     counterexamples=[body(ASK, model="gpt-5.6-sol", logprobs=True)],
 )
 def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
-    """A reasoning model does not return log probabilities."""
-    asked = request.body.get("logprobs") is True
+    """A model that reasons does not return log probabilities."""
+    asked = request.body.get("logprobs") is True and request.body.get("reasoning_effort") != "none"
     yield broken("/logprobs", "this model does not return log probabilities") if asked else met("/model")
 
 
@@ -167,6 +223,7 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
         "https://github.com/immersive-translate/immersive-translate/issues/3529",
         "https://github.com/Kilo-Org/cloud/pull/3807",
         "the Responses API refuses the same, recorded",
+        "https://github.com/genkit-ai/genkit/pull/6303 (gpt-6-astra)",
     ],
     refusal=refused(
         "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. "
@@ -178,11 +235,12 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
     counterexamples=[
         body(ASK, model="gpt-5", reasoning_effort="none"),
         body(ASK, model="gpt-5.1", reasoning_effort="minimal"),
+        body(ASK, model="gpt-6-astra", reasoning_effort="none"),
     ],
 )
 def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     """The effort is one of the levels that the model supports."""
-    effort, known = request.body.get("reasoning_effort"), EFFORTS.get(undated(request.model))
+    effort, known = request.body.get("reasoning_effort"), CHAT_EFFORTS.get(undated(request.model))
     if known and isinstance(effort, str):
         facts = {"effort": effort, "known": listed(known.split())}
         fine, place = effort in known.split(), "/reasoning_effort"
@@ -231,7 +289,7 @@ def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         code="unsupported_parameter",
         param="{key}",
     ),
-    models=["o1", "o1-2024*", "o3-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", "gpt-5.6*"],
+    models=["o1", "o1-2024*", "o3-mini*", "gpt-5", "gpt-5-2025*", "gpt-5-mini*", "gpt-5-nano*", *THINKING],
     examples=[
         body(ASK, model="gpt-5-mini", tools=[TOOL], parallel_tool_calls=True, presence_penalty=0),
         body(ASK, model="gpt-5.6-terra", reasoning_effort="none", presence_penalty=0.5),
@@ -242,12 +300,12 @@ def some_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     ],
 )
 def some_options_do_not_go_with_reasoning(request: Request) -> Iterator[Finding]:
-    """Reasoning models do not accept penalties or a logit bias, GPT-5.6 no prediction, and o1 and o3-mini no
+    """Reasoning models do not accept penalties or a logit bias, GPT-5.6 and GPT-6 no prediction, and o1 and o3-mini no
     `parallel_tool_calls`.
 
     GPT-5.6 accepts penalties with `reasoning_effort: "none"`.
     """
-    body, latest = request.body, request.model.startswith("gpt-5.6")
+    body, latest = request.body, _thinks_by_default(request.model)
     refuses = ["logit_bias"]
     refuses += [] if latest and body.get("reasoning_effort") == "none" else _PENALTIES
     refuses += ["prediction"] if latest else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._openai.shape_faults import REFUSALS, say
+from .._openai.refusals import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, TOOL, body, book, call, result
 
@@ -19,7 +19,7 @@ enter(
         ),
         {
             FaultKind.UNKNOWN_FIELD: [
-                body({"role": "user", "content": [{**_PART, "bogus": 1}]}),
+                body({"role": "user", "content": [{**_PART, "id": "a"}]}),
                 body(ASK, response_format={"type": "text", "bogus": 1}),
             ],
             FaultKind.MISSING_FIELD: [
@@ -39,6 +39,6 @@ enter(
             ],
             FaultKind.OUT_OF_RANGE: [body(ASK, tools=[TOOL], frequency_penalty=5)],
         },
-        undecided=[body(ASK, {"role": "assistant", "content": "5", "bogus": 1}, ASK)],
+        undecided=[body({"role": "user", "content": [{**_PART, "bogus": 1}]})],
     ),
 )

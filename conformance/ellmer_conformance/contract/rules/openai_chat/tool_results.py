@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
-from ...readers.openai_chat import messages
+from ...readers.openai_chat import messages, pairing
 from ...rule import Finding, broken, met
 from .._openai.refusals import refused
-from ._pairing import pairing
 from ._rulebook import ASK, MUST, REJECT, body, book, call, result
 
 # --- ids -------------------------------------------------------------------------------------------------

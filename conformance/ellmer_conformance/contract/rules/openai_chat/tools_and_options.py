@@ -8,16 +8,16 @@ from typing import Any
 
 from ...exchange import Json, Request
 from ...readers.json_access import object_of
-from ...readers.openai_chat import messages, tools
+from ...readers.openai_chat import calls_of, messages, tools
 from ...rule import Finding, broken, met
-from .._openai.client_keys import enter_client_keys, enter_metadata
 from .._openai.refusals import (
     OUT_OF_RANGE,
     TOO_LONG,
     WORDED,
+    enter_client_keys,
+    enter_metadata,
     listed,
     misfits,
-    misnamed,
     ranges,
     refused,
     too_long,
@@ -29,13 +29,14 @@ from .._openai.schemas import (
     ROOTS,
     SCHEMA,
     STRICT,
-    array_findings,
+    arrays_say_of_what,
     form_findings,
+    names_are_plain,
     one_property,
-    schema_problems,
+    parameters_are_an_object,
     strict_findings,
+    strict_tools_are_closed,
 )
-from ._pairing import calls_of
 from ._rulebook import ASK, MUST, REJECT, TOOL, body, book, result
 
 # --- definitions of tools --------------------------------------------------------------------------------
@@ -48,12 +49,31 @@ def _tool(**function: Any) -> Json:
     return {"type": "function", "function": {"name": "add", **function}}
 
 
+def _named_choice(name: str) -> Json:
+    return {"type": "function", "function": {"name": name}}
+
+
 def _calls(name: str) -> Json:
     made = {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}
     return {"role": "assistant", "tool_calls": [made]}
 
 
-@book.rule(
+def _functions(request: Json) -> Iterator[tuple[str, Json]]:
+    for pointer, tool in tools(request):
+        if isinstance(tool.get("function"), dict):
+            yield f"{pointer}/function", tool["function"]
+
+
+def _named(request: Json) -> Iterator[tuple[str, Json]]:
+    """Yields the declared functions, and those of earlier calls."""
+    yield from _functions(request)
+    for pointer, message in messages(request):
+        for i, made in enumerate(calls_of(message)):
+            if isinstance(made.get("function"), dict):
+                yield f"{pointer}/tool_calls/{i}/function", made["function"]
+
+
+book.rule(
     "SCH-002",
     MUST,
     REJECT,
@@ -65,14 +85,7 @@ def _calls(name: str) -> Json:
         body(ASK, tools=[_tool(name="")]),
         body(ASK, _calls("math.add"), result("a")),
     ],
-)
-def names_are_plain(request: Request) -> Iterator[Finding]:
-    """The name of a function has only letters, digits, `_` and `-`, in its declaration and in every call.
-
-    Fix: map other names to valid ones, and map them back when the model calls.
-    """
-    for pointer, function in _named(request.body):
-        yield from misnamed(function.get("name"), f"{pointer}/name")
+)(names_are_plain(_named))
 
 
 @book.rule(
@@ -122,7 +135,7 @@ def parameters_are_a_schema(request: Request) -> Iterator[Finding]:
         yield from form_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
 
 
-@book.rule(
+book.rule(
     "SCH-001",
     MUST,
     REJECT,
@@ -133,17 +146,10 @@ def parameters_are_a_schema(request: Request) -> Iterator[Finding]:
         body(ASK, tools=[_tool(parameters={"type": "object"})]),
         body(ASK, tools=[_tool(parameters={"x": {"type": "number"}})]),
     ],
-)
-def parameters_are_an_object(request: Request) -> Iterator[Finding]:
-    """The `parameters` of a function, if given, are the schema of an object with properties.
-
-    Fix: for a tool without arguments leave `parameters` out, or send `{"type": "object", "properties": {}}`.
-    """
-    for pointer, function in _functions(request.body):
-        yield from schema_problems(function, f"{pointer}/parameters")
+)(parameters_are_an_object(_functions))
 
 
-@book.rule(
+book.rule(
     "SCH-020",
     MUST,
     REJECT,
@@ -151,17 +157,10 @@ def parameters_are_an_object(request: Request) -> Iterator[Finding]:
     refusal=SCHEMA,
     examples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array", "items": {}}))])],
     counterexamples=[body(ASK, tools=[_tool(parameters=one_property({"type": "array"}))])],
-)
-def arrays_say_of_what(request: Request) -> Iterator[Finding]:
-    """Every array in the parameters of a function has `items`.
-
-    Fix: send `"items": {}` if the items may have any type.
-    """
-    for pointer, function in _functions(request.body):
-        yield from array_findings(function.get("name"), function.get("parameters"), f"{pointer}/parameters")
+)(arrays_say_of_what(_functions))
 
 
-@book.rule(
+book.rule(
     "SCH-003",
     MUST,
     REJECT,
@@ -174,32 +173,7 @@ def arrays_say_of_what(request: Request) -> Iterator[Finding]:
         body(ASK, tools=[_tool(parameters=one_property({"oneOf": [OPEN]}), strict=True)]),
         body(ASK, tools=[_tool(parameters=one_property({"const": 5}), strict=True)]),
     ],
-)
-def strict_tools_are_closed(request: Request) -> Iterator[Finding]:
-    """In a strict function, every object sets `additionalProperties: false` and requires all its properties,
-    and every value has a type.
-
-    Fix: set `additionalProperties: false`, and make optional properties nullable and required.
-    """
-    for pointer, function in _functions(request.body):
-        if function.get("strict") is True:
-            place = f"{pointer}/parameters"
-            yield from strict_findings(function.get("name"), function.get("parameters"), place)
-
-
-def _functions(request: Json) -> Iterator[tuple[str, Json]]:
-    for pointer, tool in tools(request):
-        if isinstance(tool.get("function"), dict):
-            yield f"{pointer}/function", tool["function"]
-
-
-def _named(request: Json) -> Iterator[tuple[str, Json]]:
-    """Yields the declared functions, and those of earlier calls."""
-    yield from _functions(request)
-    for pointer, message in messages(request):
-        for i, made in enumerate(calls_of(message)):
-            if isinstance(made.get("function"), dict):
-                yield f"{pointer}/tool_calls/{i}/function", made["function"]
+)(strict_tools_are_closed(_functions))
 
 
 # --- the format of the answer ----------------------------------------------------------------------------
@@ -375,6 +349,34 @@ def a_function_call_has_functions(request: Request) -> Iterator[Finding]:
     if request.body.get("function_call") is not None:
         declared, place = request.body.get("functions"), "/function_call"
         yield met(place) if declared else broken(place, "`function_call` without functions")
+
+
+@book.rule(
+    "REQ-072",
+    MUST,
+    REJECT,
+    source="https://github.com/kangminlee-maker/local-OAuth-CLI-API-adapter/blob/"
+    "732d5a3d62f8196a0c25f0505ed73b6d9a43d77c/spec/declared-divergences.json (asked of the API, gpt-5.6-terra)",
+    refusal=refused(
+        "Invalid value for 'function_call': no function named '{name}' was specified in the 'functions' parameter.",
+        param="function_call",
+    ),
+    formerly=[
+        refused(
+            "Invalid value for 'tool_choice': no function named '{name}' was specified in the 'tools' parameter.",
+            param="tool_choice",
+        )
+    ],
+    examples=[body(ASK, tools=[TOOL], tool_choice=_named_choice(TOOL["function"]["name"]))],
+    counterexamples=[body(ASK, tools=[TOOL], tool_choice=_named_choice("multiply"))],
+)
+def the_choice_is_declared(request: Request) -> Iterator[Finding]:
+    """A `tool_choice` that names a function names a declared one."""
+    name = object_of(object_of(request.body.get("tool_choice")).get("function")).get("name")
+    declared = {function.get("name") for _, function in _functions(request.body)}
+    if isinstance(name, str) and declared:
+        place, problem = "/tool_choice", f"{name!r} is not declared"
+        yield met(place) if name in declared else broken(place, problem, name=name)
 
 
 # --- parameters ------------------------------------------------------------------------------------------

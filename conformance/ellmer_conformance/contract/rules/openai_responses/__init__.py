@@ -6,16 +6,12 @@ from .. import common
 from ._rulebook import book, conversation
 
 for _part in (
-    "body_structure",
-    "items",
-    "tool_definitions",
-    "response_format",
-    "hosted_tools",
+    "body_and_items",
+    "tools_and_format",
     "parameters",
     "shape_faults",
     "features",
     "media",
-    "replayed_items",
     "order",
 ):
     import_module(f".{_part}", __name__)

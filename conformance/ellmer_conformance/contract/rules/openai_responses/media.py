@@ -6,10 +6,11 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from ...exchange import Json, Request
+from ...readers.json_access import decoded
 from ...readers.openai_responses import items, parts, read
 from ...rule import Finding, broken, met
 from .._media import IMAGE_TYPES, redacted, sniffed
-from .._openai.refusals import path, refused
+from .._openai.refusals import EXPECTED, path, refused
 from ._rulebook import ASK, IMAGE, MUST, REJECT, body, book, call, output
 
 PDF = f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}"
@@ -82,17 +83,21 @@ def file_urls_are_urls(request: Request) -> Iterator[Finding]:
     "IMG-017",
     MUST,
     REJECT,
-    source="https://github.com/anomalyco/opencode/issues/23983",
+    source=[
+        "https://github.com/anomalyco/opencode/issues/23983",
+        "https://github.com/openai/codex/pull/24169",
+    ],
     refusal=refused("Invalid '{path}'. {reason}", code="invalid_value", param="{path}"),
     examples=[body(_user(IMAGE)), body(_user({"type": "input_image", "image_url": "https://x.test/a.png"}))],
     counterexamples=[
         body(_user({"type": "input_image", "image_url": PDF})),
         body(_user({"type": "input_image", "image_url": "data:image/png;base64,"})),
+        body(_user({"type": "input_image", "image_url": "data:image/png;base64,{'type': 'image'}"})),
         body(_user({"type": "input_image", "image_url": "iVBORw0KGgo="})),
     ],
 )
 def image_urls_are_of_images(request: Request) -> Iterator[Finding]:
-    """An `image_url` is an HTTP address, or a data URL with an image media type and some bytes.
+    """An `image_url` is an HTTP address, or a data URL with an image media type and some bytes in base64.
 
     Fix: put `data:image/png;base64,` in front of the bytes; send a PDF as `input_file`.
     """
@@ -136,12 +141,10 @@ def _no_image(url: str) -> str | None:
         fine = url.startswith(("http://", "https://"))
         return None if fine else "Expected a valid URL, but got a value with an invalid format."
     kind, _, data = url[5:].partition(";base64,")
-    got = None if data else "empty base64-encoded bytes"
+    got = "an invalid base64-encoded value" if decoded(data) is None else None
+    got = got if data else "empty base64-encoded bytes"
     got = got if kind.startswith("image/") else f"unsupported MIME type '{kind}'"
-    return f"{_EXPECTED}, but got {got}." if got else None
-
-
-_EXPECTED = "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"
+    return f"{EXPECTED}, but got {got}." if got else None
 
 
 def _files(request: Json) -> Iterator[tuple[str, Json]]:

@@ -1,16 +1,138 @@
-"""Calls, outputs and reasoning: the items that the input must have together. Their order is seldom restricted."""
+"""Items that the input must have together: calls, outputs and reasoning, whose order is seldom restricted, and items of
+earlier answers that are sent back.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
 
 from ...exchange import Json, Request
 from ...readers.openai_responses import items, type_of
-from ...rule import Finding, broken, met
+from ...rule import Finding, Refusal, broken, met
 from .._media import redacted
 from .._openai.refusals import path, refused
 from ._rulebook import ASK, MUST, REJECT, body, book, call, output
+
+THOUGHT: Json = {"type": "reasoning", "id": "rs_1", "summary": []}
+SEALED: Json = {**THOUGHT, "encrypted_content": "gAAAA"}
+_LINKED = ("function_call", "custom_tool_call", "message")
+_MADE = tuple(f"{name}_{7:036x}5ea1ed{end:08x}" for name, end in (("rs", 0), ("fc", 1)))
+#: Where the reasoning can be that a request does not repeat.
+ELSEWHERE = frozenset({"previous_response_id", "conversation"})
+
+
+@book.rule(
+    "REQ-073",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/1jehuang/jcode/issues/1028",
+        "https://github.com/BerriAI/litellm/issues/13420",
+    ],
+    refusal=refused("Unknown parameter: '{path}'.", code="unknown_parameter", param="{path}"),
+    examples=[body(ASK, SEALED, call("a"), output("a"), model="gpt-5")],
+    counterexamples=[body(ASK, {**SEALED, "status": "completed"}, call("a"), output("a"), model="gpt-5")],
+)
+def reasoning_has_no_status(request: Request) -> Iterator[Finding]:
+    """A reasoning item is sent back without its `status`, although the official types have it.
+
+    Why: an SDK writes `"status": null` or the status of the answer. Fix: leave it out.
+    """
+    for pointer, item in items(request.body):
+        if type_of(item) == "reasoning":
+            place = f"{pointer}/status"
+            wrong = "status" in item
+            yield broken(place, "`status` is no field here", path=path(place)) if wrong else met(pointer)
+
+
+@book.rule(
+    "STO-019",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/vercel/ai/issues/7543",
+        "https://github.com/anomalyco/opencode/issues/7724",
+        "https://github.com/can1357/oh-my-pi/issues/41",
+    ],
+    refusal=Refusal(
+        "Item with id '{id}' not found. Items are not persisted when `store` is set to false. Try again with `store` set "
+        "to true, or remove this item from your input.",
+        404,
+        type="invalid_request_error",
+        param="input",
+    ),
+    examples=[body(ASK, SEALED, call("a"), output("a"), store=False, model="gpt-5")],
+    counterexamples=[body(ASK, THOUGHT, call("a"), output("a"), store=False, model="gpt-5")],
+)
+def reasoning_that_is_not_stored_is_sealed(request: Request) -> Iterator[Finding]:
+    """With `"store": false`, a reasoning item is sent back with its `encrypted_content`.
+
+    Why: the server did not keep the item, so its id alone leads nowhere. Fix: ask for
+    `"include": ["reasoning.encrypted_content"]`, and send the item back unchanged.
+    """
+    if request.body.get("store") is not False:
+        return
+    for pointer, item in items(request.body):
+        id = item.get("id")
+        if type_of(item) == "reasoning" and isinstance(id, str) and not redacted(id):
+            sealed = bool(item.get("encrypted_content"))
+            yield met(pointer) if sealed else broken(pointer, "the item was not stored", id=id)
+
+
+#: The id of an item that the strict server made behind a reasoning item: the id of the latter, except for its end.
+_BEHIND = re.compile(r"(fc|ctc|msg)_(?P<thought>[0-9a-f]{36}5ea1ed)(?!0{8})[0-9a-f]{8}")
+
+
+def with_reasoning(items: Sequence[dict[str, Any]]) -> None:
+    """Changes the ids of reasoning items, and of the calls and messages directly behind them, so that they show what
+    belongs together. ORD-016 reads them; ids of the API do not show it.
+
+    Args:
+        items: The output items of an answer. Each has an id of a short name, `_` and 50 hex digits.
+    """
+    for thought, item in pairwise(items):
+        if thought["type"] == "reasoning" and item["type"] in _LINKED:
+            name, _, digits = thought["id"].partition("_")
+            thought["id"] = f"{name}_{digits[:36]}5ea1ed{0:08x}"
+            item["id"] = f"{item['id'].partition('_')[0]}_{digits[:36]}5ea1ed{1:08x}"
+
+
+@book.rule(
+    "ORD-016",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/continuedev/continue/issues/10018",
+        "https://github.com/continuedev/continue/issues/12056",
+    ],
+    refusal=refused(
+        "Item '{id}' of type '{type}' was provided without its required 'reasoning' item: '{thought}'.",
+        param="input",
+    ),
+    examples=[
+        body(ASK, {**SEALED, "id": _MADE[0]}, call("a", id=_MADE[1]), output("a"), model="gpt-5"),
+        body(ASK, call("a", id="fc_1"), output("a"), model="gpt-5"),
+    ],
+    counterexamples=[body(ASK, call("a", id=_MADE[1]), output("a"), model="gpt-5")],
+)
+def items_keep_their_reasoning(request: Request) -> Iterator[Finding]:
+    """A call or message that came behind a reasoning item is sent back with that item, or without its own `id`.
+
+    Why: the API knows which of its answers have reasoning. A request alone does not show it, so only items of the
+    strict server are judged, whose ids do. Fix: send the reasoning item back, too, or leave out the `id`.
+    """
+    given = {item.get("id") for _, item in items(request.body)}
+    for pointer, item in items(request.body):
+        made = _BEHIND.fullmatch(str(item.get("id", "")))
+        if made and not ELSEWHERE & request.body.keys():
+            thought = f"rs_{made['thought']}{0:08x}"
+            facts = {"id": item["id"], "type": type_of(item), "thought": thought}
+            fine, problem = thought in given, "its reasoning is not sent back"
+            yield met(pointer) if fine else broken(pointer, problem, **facts)
+
 
 KINDS = {"function_call": "function", "custom_tool_call": "custom tool"}
 PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}

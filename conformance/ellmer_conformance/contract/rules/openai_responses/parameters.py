@@ -8,12 +8,14 @@ from ...exchange import Request
 from ...readers.json_access import items_of, object_of
 from ...rule import Finding, broken, met
 from .._media import redacted
-from .._openai.client_keys import enter_client_keys, enter_metadata
 from .._openai.refusals import (
-    EFFORTS,
     OUT_OF_RANGE,
     REASONING,
+    RESPONSES_EFFORTS,
+    THINKING,
     WORDED,
+    enter_client_keys,
+    enter_metadata,
     listed,
     misfits,
     ranges,
@@ -24,7 +26,7 @@ from ._rulebook import ASK, MUST, REJECT, body, book
 
 # The values of an option that each model accepts, from the list in its refusals. Other models are not checked.
 CHOICES = {
-    ("reasoning", "effort"): EFFORTS,
+    ("reasoning", "effort"): RESPONSES_EFFORTS,
     ("reasoning", "context"): {"o3": "auto current_turn"},
     ("text", "verbosity"): dict.fromkeys(
         ("gpt-5.1-codex-max", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "gpt-4o", "gpt-4o-mini"), "medium"
@@ -94,14 +96,25 @@ def one_thing_is_continued(request: Request) -> Iterator[Finding]:
         "https://github.com/hotovo/aider-desk/issues/427 (gpt-5-codex)",
         "https://github.com/epam/ai-dial-chat/issues/8538 (gpt-5.1-codex)",
         "https://github.com/AnswerDotAI/shell_sage/issues/77 (gpt-5.2-codex)",
+        "https://github.com/BerriAI/litellm/pull/39631 (gpt-6-astra)",
     ],
     refusal=refused("Unsupported parameter: '{key}' is not supported with this model.", param="{key}"),
-    models=[*REASONING, "gpt-5*-codex*", "!*chat*"],
+    models=[*REASONING, "gpt-5*-codex*", *THINKING, "!*chat*"],
     examples=[body(ASK, model="gpt-5-mini", top_p=1)],
-    counterexamples=[body(ASK, model="gpt-5-mini", temperature=0), body(ASK, model="gpt-5", top_p=0.5)],
+    counterexamples=[
+        body(ASK, model="gpt-5-mini", temperature=0),
+        body(ASK, model="gpt-5", top_p=0.5),
+        body(ASK, model="gpt-6-astra", temperature=0),
+    ],
 )
 def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
-    """A model that always reasons does not accept `temperature` or `top_p`."""
+    """While a model reasons, `temperature` and `top_p` are 1 or not set.
+
+    GPT-5.6, GPT-6 Sol and GPT-6 Luna accept them with `reasoning.effort: "none"`.
+    """
+    if _effort(request) == "none":
+        yield met("/reasoning/effort")
+        return
     for key in ("temperature", "top_p"):
         set_to = request.body.get(key) not in (None, 1)
         yield broken(f"/{key}", f"this model has no {key}", key=key) if set_to else met("/model")
@@ -117,6 +130,8 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         "https://github.com/Laisky/one-api/issues/266",
         "https://github.com/farion1231/cc-switch/pull/7370",
         "https://github.com/openai/codex/issues/9035",
+        "https://github.com/experientiallabs/experiential/issues/764 (gpt-5.6-luna)",
+        "https://github.com/BerriAI/litellm-docs/pull/1173 (gpt-6-astra)",
     ],
     refusal=refused(
         "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
@@ -129,6 +144,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         body(ASK, model="gpt-5.1", reasoning={"effort": "minimal"}),
         body(ASK, model="o4-mini", reasoning={"effort": "minimal"}),
         body(ASK, model="gpt-5-pro", reasoning={"effort": "low"}),
+        body(ASK, model="gpt-6-astra", reasoning={"effort": "none"}),
         body(ASK, model="o3", reasoning={"context": "all_turns"}),
         body(ASK, model="gpt-5.1-codex-max", text={"verbosity": "low"}),
         body(ASK, model="gpt-4.1-mini", text={"verbosity": "low"}),
@@ -180,7 +196,7 @@ def chat_models_do_not_reason(request: Request) -> Iterator[Finding]:
         code="unsupported_parameter",
         param="top_logprobs",
     ),
-    models=[*REASONING, "gpt-5.6*", "!*chat*"],
+    models=[*REASONING, *THINKING, "!*chat*"],
     examples=[body(ASK, model="gpt-5-mini")],
     counterexamples=[body(ASK, model="gpt-5.6-sol", top_logprobs=2)],
 )

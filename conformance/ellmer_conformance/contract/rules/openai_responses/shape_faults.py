@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._openai.shape_faults import REFUSALS, say
+from .._openai.refusals import REFUSALS, say
 from .._shape_faults import FaultKind, Wording, enter
 from ._rulebook import ASK, IMAGE, TOOL, body, book, call, output
 
@@ -28,7 +28,7 @@ enter(
                 body(ASK, reasoning={"bogus": 1}),
             ],
             FaultKind.MISSING_FIELD: [
-                body(ASK, {"type": "item_reference"}),
+                body(ASK, text={"format": {"type": "json_schema", "name": "x"}}),
                 body({"role": "user", "content": [{"type": "input_text"}]}),
             ],
             FaultKind.WRONG_TYPE: [

@@ -9,10 +9,7 @@ from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused
 
 ONE = ["claude-opus-4-1*", "claude-opus-4-5*", "claude-sonnet-4-5*", "claude-haiku-4-5*"]
-NONE = [
-    *("claude-opus-4-7*", "claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*"),
-    *("claude-fable-5*", "claude-mythos-5*"),
-]
+NONE = ["claude>=4.7"]
 
 
 @book.rule(
@@ -50,6 +47,7 @@ def one_way_of_sampling(request: Request) -> Iterator[Finding]:
         "https://github.com/earendil-works/pi/pull/5251",
         "https://github.com/github/app/issues/2574",
         "https://platform.claude.com/docs/en/about-claude/models/migration-guide",
+        "https://platform.claude.com/docs/en/models/haiku-5-5/whats-new-haiku-5-5 (Haiku 5.5)",
     ],
     refusal=refused("`{key}` is deprecated for this model."),
     models=NONE,

@@ -15,13 +15,10 @@ BUDGETED = [
     *("claude-sonnet-4-0", "claude-sonnet-4-2025*", "claude-sonnet-4-5*", "claude-haiku-4-5*"),
 ]
 #: After budgets.
-ADAPTIVE = [
-    *("claude-opus-4-7*", "claude-opus-4-8*", "claude-opus-5*", "claude-sonnet-5*"),
-    *("claude-fable-5*", "claude-mythos-5*"),
-]
+ADAPTIVE = ["claude>=4.7"]
 #: They think whatever is asked of them.
-ALWAYS = ["claude-fable-5*", "claude-mythos-5*", "claude-opus-5-5*", "claude-sonnet-5-5*"]
-UNFORCED = ["claude-fable-5-[1-9]*", "claude-mythos-5-[1-9]*", "claude-opus-5-5*", "claude-sonnet-5-5*"]
+ALWAYS = ["claude-fable>=5", "claude-mythos>=5", "claude-opus>=5.5", "claude-sonnet>=5.5"]
+UNFORCED = ["claude-fable>=5.1", "claude-mythos>=5.1", "claude-opus>=5.5", "claude-sonnet>=5.5"]
 USE = 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
 BUDGET: Json = {"type": "enabled", "budget_tokens": 1024}
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 from ....exchange import Request
 from ....readers.anthropic import BINDING_BETA, messages
-from ....readers.json_access import object_of
+from ....readers.json_access import decoded, object_of
 from ....rule import Finding, broken, met
+from ..._media import redacted
 from .._rulebook import (
     ASK,
     MUST,
@@ -24,6 +26,9 @@ from .._rulebook import (
 )
 from .._turns import all_blocks, turns
 
+#: Before that day any signature was taken.
+CHECKED = date(2025, 10, 7)
+_BEGINNING, _SHORTEST = b"\x12", 32  # of all recorded signatures, whose bytes are hundreds
 #: They think unless told not to.
 THINKING_ANYWAY = ["claude-opus-5*", "claude-sonnet-5*", "claude-fable-*", "claude-mythos-*"]
 THINKING = {"type": "enabled", "budget_tokens": 1024}
@@ -58,6 +63,40 @@ def thoughts_are_signed(request: Request) -> Iterator[Finding]:
             text = f"{where}: Invalid `signature` in `thinking` block" if block.get("thinking") else empty
             problem, facts = "the thought is not signed", {"place": where, "text": text}
             yield met(pointer) if block.get("signature") else broken(pointer, problem, **facts)
+
+
+@book.rule(
+    "THK-031",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/langchain-ai/langchain/pull/33391",
+        "https://github.com/anthropics/anthropic-sdk-python/issues/1598",
+        "https://github.com/code-yeongyu/oh-my-openagent/issues/2775",
+    ],
+    refusal=refused("{place}: Invalid `signature` in `thinking` block"),
+    since=CHECKED,
+    examples=[body(ASK, assistant(THOUGHT, use("a")), user(result("a")), **MORE)],
+    counterexamples=[
+        body(ASK, assistant({**THOUGHT, "signature": made_up}, use("a")), user(result("a")), **MORE)
+        for made_up in ("signature", "not signed!")
+    ],
+)
+def signatures_are_those_of_the_api(request: Request) -> Iterator[Finding]:
+    """The signature of a thinking block is one that the API made: base64 of many bytes.
+
+    Why: the API checks it since October 2025. A longer text may be a signature of the API, and is not judged.
+    Fix: send the block back unchanged, or leave it out if another model or a program wrote it.
+    """
+    for pointer, place, block in all_blocks(request.body):
+        signature = block.get("signature")
+        if block.get("type") == "thinking" and isinstance(signature, str) and signature:
+            if redacted(signature):
+                continue
+            blob, where = decoded(signature), place.rpartition(".")[0]
+            known = blob is not None and (len(blob) >= _SHORTEST or blob.startswith(_BEGINNING))
+            problem = "no API made this signature"
+            yield met(pointer) if known else broken(pointer, problem, place=where)
 
 
 @book.rule(

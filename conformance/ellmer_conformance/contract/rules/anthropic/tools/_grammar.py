@@ -9,8 +9,6 @@ from ....exchange import Json
 from ....readers.json_access import items_of, object_of
 from ..._references import dangling
 
-__all__ = ["circle", "enum_problem", "invalid", "lost", "optional_count", "strict_problem", "union_count"]
-
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _NUMERIC = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
 
@@ -45,6 +43,8 @@ def _outdated(schema: Json) -> str | None:
         return "`items` is a list"
     if any(isinstance(schema.get(key), bool) for key in ("exclusiveMinimum", "exclusiveMaximum")):
         return "an exclusive bound that is no number"
+    if any(not isinstance(each, dict | bool) for each in object_of(schema.get("properties")).values()):
+        return "a property that is no schema"
     return "`required` is no list" if isinstance(schema.get("required"), bool | str) else None
 
 

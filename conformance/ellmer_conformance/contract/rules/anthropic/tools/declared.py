@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ....exchange import Json, Request
-from ....readers.anthropic import tools
+from ....readers.anthropic import custom, tools
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
-from ._client_tools import custom
 
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 

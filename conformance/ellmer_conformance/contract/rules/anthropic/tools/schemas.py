@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....exchange import Json, Request
+from ....readers.anthropic import custom
 from ....readers.json_access import object_of
 from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, TOOL, body, book, refused
-from ._client_tools import custom
 from ._grammar import invalid
 
 KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+RECORDED = "https://github.com/Future-House/ldp/blob/3a7950fb41f11328518a4b98e79476085e213f2c"
 COMBINED = ("oneOf", "allOf", "anyOf")
 
 
@@ -104,11 +105,20 @@ def properties_have_plain_names(request: Request) -> Iterator[Finding]:
     "SCH-018",
     MUST,
     REJECT,
-    source="https://github.com/acomagu/vscode-as-mcp-server/issues/6",
+    source=[
+        "https://github.com/acomagu/vscode-as-mcp-server/issues/6",
+        f"{RECORDED}/tests/cassettes/TestLLMModel.test_output_type_rejected_validation.yaml",
+    ],
     refusal=refused(
         "tools.{index}.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 "
         "(https://json-schema.org/draft/2020-12). Learn more about tool use at https://docs.claude.com/en/docs/tool-use."
     ),
+    formerly=[
+        refused(
+            "tools.{index}.input_schema: JSON schema is invalid - please consult https://json-schema.org or our "
+            "documentation at https://docs.anthropic.com/en/docs/tool-use"
+        )
+    ],
     examples=[body(ASK, tools=[TOOL])],
     counterexamples=[
         body(ASK, tools=[_schema(type="object", properties={"x": wrong})])
@@ -117,6 +127,7 @@ def properties_have_plain_names(request: Request) -> Iterator[Finding]:
             {"type": "integer", "exclusiveMinimum": True},
             {"type": "string", "required": True},
             {"type": "any"},
+            None,
         )
     ],
 )

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....exchange import Json, Request
+from ....readers.anthropic import answer_formats, custom
 from ....rule import Finding, broken, met
 from .._rulebook import ASK, MUST, REJECT, body, book, refused
-from ..parameters._answer_formats import answer_formats
-from ._client_tools import custom
 from ._grammar import circle, enum_problem, lost, optional_count, strict_problem, union_count
 
 MATRIX = "recorded refusals (claude-sonnet-4-6)"

@@ -11,7 +11,7 @@ from ....exchange import Item, Json
 from ....observed_run import Run
 from ....readers.json_access import object_of
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, book, found, objects
+from .._rulebook import LOSS, MUST, book, found, objects, taken
 
 _JSON = {"json_object", "json_schema", "application/json", "json"}
 _FORCED = {"required", "any", "function", "tool"}
@@ -70,10 +70,10 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
     Why: an option that is dropped changes the answer, and nobody is told. An option of one turn is not sent
     with the next.
     """
-    for index, ask in _first_requests(run):
+    for index, ask, is_first in _requests_of_steps(run):
         place, body = f"/exchanges/{index}/request", run.exchanges[index].request.body
         for name, value in ask.options.items():
-            if name in _SENT:
+            if name in _SENT and (is_first or name != "tool_choice"):
                 yield found(_SENT[name](body, value), place, f"{name} was set, and the request has none")
         before = {name: a.options[name] for a in run.case.steps for name in a.options if name in _SENT}
         for name, value in before.items():
@@ -81,12 +81,19 @@ def options_reach_the_provider(run: Run) -> Iterator[Finding]:
                 yield found(not _SENT[name](body, value), place, f"{name} was set for another turn")
 
 
-def _first_requests(run: Run) -> Iterator[tuple[int, Ask]]:
-    """Yields the first request of each step, if it is known."""
-    if run.refused or not any(ask.options for ask in run.case.steps) or not run.exchanges:
+def _requests_of_steps(run: Run) -> Iterator[tuple[int, Ask, bool]]:
+    """Yields each request whose step is known, with the step and whether it is the first of it.
+
+    A forced call is sent once: after its result, the model has to be free to answer.
+    """
+    if run.refused or not any(ask.options for ask in run.case.steps):
         return
-    apart = len(run.exchanges) == len(run.case.steps)
-    yield from enumerate(run.case.steps if apart else run.case.steps[:1])
+    steps = [run.step_of(index) for index in range(len(run.exchanges))]
+    for index, step in enumerate(steps):
+        if step is not None:
+            yield index, run.case.steps[step], step not in steps[:index]
+    if run.exchanges and None in steps:
+        yield 0, run.case.steps[0], True
 
 
 @book.rule(
@@ -117,3 +124,66 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
     """Tells whether a request has the option of one of these steps."""
     texts = {part.text for step in steps for part in step.parts if isinstance(part, Text)}
     return any(item.kind == "text" and item.text in texts for item in items)
+
+
+@book.rule(
+    "OPT-006",
+    MUST,
+    LOSS,
+    source=[
+        "https://github.com/cloudflare/ai/issues/542",
+        "https://developers.openai.com/api/docs/guides/function-calling",
+    ],
+)
+def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
+    """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic,
+    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, JSON, several answers.
+
+    Why: the caller gets a part of the answer, or another kind of answer, and nobody is told. Larger limits and other options
+    are OPT-001's.
+    """
+    if run.refused or any(ask.schema for ask in run.case.steps):
+        return
+    for index, _ in taken(run):
+        step, body = run.step_of(index), run.exchanges[index].request.body
+        asked = run.case.steps if step is None else run.case.steps[step : step + 1]
+        allowed = {name for ask in asked for name in ask.options}
+        problem = ", ".join(
+            sorted(what for what, option in _constraints(run.wire, body) if option not in allowed)
+        )
+        yield found(not problem, f"/exchanges/{index}/request", f"nobody asked for {problem}")
+
+
+_LIMITS = {
+    *("max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens", "maxOutputTokens"),
+    "num_predict",
+}
+_USUAL_LIMIT, _REQUIRED_LIMIT = 4096, 1024
+
+
+def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
+    """Yields what a request constrains, each with the option that would allow it."""
+    usual = _REQUIRED_LIMIT if wire == "anthropic" else _USUAL_LIMIT
+    for holder in (
+        body,
+        *(object_of(body.get(k)) for k in ("generationConfig", "inferenceConfig", "options")),
+    ):
+        for name, value in holder.items():
+            if name in _LIMITS and isinstance(value, int) and 0 <= value < usual:
+                yield f"{name}={value}", "max_tokens"
+            elif name in {"stop", "stop_sequences", "stopSequences"} and value:
+                yield name, "stop"
+            elif name in {"n", "candidateCount"} and value not in {None, 1}:
+                yield name, "n"
+    if _tool_choice(body, None) or _is_forbidden(body):
+        yield "tool_choice", "tool_choice"
+    if _json(body, None):
+        yield "JSON", "json"
+
+
+def _is_forbidden(body: Json) -> bool:
+    """Tells whether the request offers tools and forbids their use."""
+    config = object_of(object_of(body.get("toolConfig")).get("functionCallingConfig"))
+    choice = body.get("tool_choice") or config
+    said = choice.get("type", choice.get("mode")) if isinstance(choice, Mapping) else choice
+    return isinstance(said, str) and said.lower() == "none" and bool(body.get("tools"))

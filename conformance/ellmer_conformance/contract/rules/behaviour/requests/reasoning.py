@@ -14,6 +14,8 @@ from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
 
+#: Signatures that Gemini's documentation gives for calls of other models.
+_PLACEHOLDERS = {"context_engineering_is_the_way_to_go", "skip_thought_signature_validator"}
 _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
 
 
@@ -27,15 +29,16 @@ _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^
     ],
 )
 def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
-    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not.
+    """Signatures and encrypted reasoning are sent back byte for byte, streamed or not, and only those that the provider sent.
 
     Why: the API refuses a changed signature, and a missing one makes the model think again.
     """
-    if not any(isinstance(p, Think) for s in run.case.script if isinstance(s, Answer) for p in s.parts):
-        return
-    received = [_pieces(e.response.body) for e in run.exchanges if e.response]
+    received: list[str] | None = None
     for index, exchange in enumerate(run.exchanges):
         for signature in _signatures(exchange.request.body):
+            if signature in _PLACEHOLDERS:
+                continue
+            received = received or [_pieces(e.response.body) for e in run.exchanges if e.response]
             known = any(_bits(signature) in text for text in received[:index])
             yield found(
                 known, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"

@@ -9,7 +9,7 @@ from ....counts import times
 from ....exchange import Item
 from ....observed_run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, book, found
+from .._rulebook import LOSS, MUST, book, found, taken
 
 
 @book.rule(
@@ -22,14 +22,19 @@ from .._rulebook import LOSS, MUST, book, found
     ],
 )
 def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
-    """Every request has the system prompt in the place that the wire format defines for it.
+    """Every request has the system prompt that holds then, in the place that the wire format defines for it.
 
-    Why: elsewhere, the model reads it as something that the user said, or that it said itself.
+    Why: elsewhere, the model reads it as something that the user said, or that it said itself. A prompt that the caller
+    replaced is not sent any more.
     """
-    for index, items in enumerate(run.said) if run.case.system else ():
+    for index, items in taken(run):
+        prompt, replaced = _prompts(run, index)
         texts = "\n".join(item.text for item in items if item.kind == "system" or item.role == "system")
-        fine = str(run.case.system) in texts
-        yield found(fine, f"/exchanges/{index}/request", "the system prompt is not in its place")
+        place = f"/exchanges/{index}/request"
+        if prompt:
+            yield found(prompt in texts, place, "the system prompt is not in its place")
+        for old in replaced:
+            yield found(old not in texts, place, f"the caller replaced the prompt {old[:60]!r}")
 
 
 @book.rule("SYS-003", MUST, LOSS, source="https://github.com/olimorris/codecompanion.nvim/issues/2522")
@@ -38,12 +43,24 @@ def system_prompts_arrive_once(run: Run) -> Iterator[Finding]:
 
     Why: a model does not follow instructions that it did not get.
     """
-    prompt = str(run.case.system)
     users = [part.text for ask in run.case.steps for part in ask.parts if isinstance(part, Text)]
-    told = any(prompt in text for text in users)  # the user may say the same
-    for index, items in enumerate(run.said) if run.case.system else ():
+    for index, items in enumerate(run.said):
+        prompt, _ = _prompts(run, index)
+        if not prompt or not run.case.system:
+            continue
+        told = any(prompt in text for text in users)  # the user may say the same
         count = sum(item.text.count(prompt) for item in items if _is_said(item, alone=told))
         yield found(count == 1, f"/exchanges/{index}/request", f"the system prompt is sent {times(count)}")
+
+
+def _prompts(run: Run, index: int) -> tuple[str, list[str]]:
+    """Returns the system prompt that holds for a request, and the ones that it replaced."""
+    step = run.step_of(index)
+    if step is None or "changed_prompt" in run.refused:
+        return run.case.system or "", []
+    set_before = [ask.instructed for ask in run.case.steps[: step + 1] if ask.instructed]
+    *replaced, prompt = [run.case.system or "", *set_before]
+    return prompt, [old for old in replaced if old and old not in prompt]
 
 
 def _is_said(item: Item, *, alone: bool) -> bool:

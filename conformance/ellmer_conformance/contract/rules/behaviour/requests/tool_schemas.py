@@ -9,8 +9,9 @@ from typing import Any
 
 from ....exchange import Json
 from ....observed_run import Run
+from ....readers.json_access import object_of
 from ....rule import Finding
-from .._rulebook import LOSS, SHOULD, book, found, objects
+from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
 
 @book.rule("SCH-006", SHOULD, LOSS, source="https://github.com/elidickinson/pi-claude-bridge/issues/44")
@@ -24,6 +25,70 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
         for name, schema in _schemas(exchange.request.body):
             lost = sorted(_words(wanted.get(name, {})) - _words(schema))
             yield found(not lost, f"/exchanges/{index}/request", f"the schema of {name} lost {lost}")
+
+
+@book.rule(
+    "SCH-026",
+    MUST,
+    LOSS,
+    source=[
+        "https://json-schema.org/understanding-json-schema/reference/object#required",
+        "https://github.com/maximhq/bifrost/issues/3362",
+    ],
+)
+def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
+    """Each place of a tool's schema arrives: its properties, which of them are required, its enums, items and descriptions.
+
+    Why: a model leaves out an argument that is not required, and makes up a value that has no enum. A dialect may write
+    them differently: with `$ref`, with null for optional properties, with types in capitals.
+    """
+    wanted = {tool.name: tool.parameters for tool in run.case.tools}
+    for index, _ in taken(run):
+        for name, schema in _schemas(run.exchanges[index].request.body):
+            lost = list(_lost(dict(wanted.get(name, {})), schema, schema, name))
+            yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
+
+
+def _lost(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
+    """Yields what a schema has and what was sent of it has not."""
+    branches = list(_branches(sent, root))
+    properties = [object_of(each.get("properties")) for each in branches]
+    for name, inner in object_of(wanted.get("properties")).items():
+        found_in = next((each[name] for each in properties if name in each), None)
+        if not isinstance(found_in, dict):
+            yield f"{place} lost its property {name}"
+        elif isinstance(inner, dict):
+            yield from _lost(inner, found_in, root, f"{place}.{name}")
+    for name in wanted.get("required") or ():
+        if not any(name in (each.get("required") or ()) for each in branches):
+            yield f"{place} does not require {name} any more"
+    if isinstance(wanted.get("items"), dict):
+        items: Json = next((each["items"] for each in branches if isinstance(each.get("items"), dict)), {})
+        yield from _lost(wanted["items"], items, root, f"{place}[]")
+    values = {value for each in branches for value in [*(each.get("enum") or ()), each.get("const")]}
+    for value in wanted.get("enum") or ():
+        if value is not None and value not in values and str(value) not in values:
+            yield f"{place} lost its value {value!r}"
+    told = wanted.get("description")
+    if told and not any(told in str(each.get("description", "")) for each in branches):
+        yield f"{place} lost its description"
+
+
+def _branches(schema: Json, root: Json, depth: int = 0) -> Iterator[Json]:
+    """Yields a schema and those that it refers to or allows, without references in a circle."""
+    yield schema
+    if depth > _DEEPEST:
+        return
+    named = str(schema.get("$ref", "")).rpartition("/")[2]
+    definitions = object_of(root.get("$defs")) | object_of(root.get("definitions"))
+    inner = [definitions[named]] if named in definitions else []
+    inner += [each for key in ("anyOf", "oneOf", "allOf") for each in schema.get(key) or ()]
+    for each in inner:
+        if isinstance(each, dict):
+            yield from _branches(each, root, depth + 1)
+
+
+_DEEPEST = 8
 
 
 @book.rule("SCH-007", SHOULD, LOSS, source="https://github.com/maximhq/bifrost/issues/3362")

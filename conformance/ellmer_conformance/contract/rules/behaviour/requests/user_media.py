@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from ....counts import counted
 from ....observed_run import Run, all_media_of
 from ....readers.json_access import kind_of
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects
+from .._rulebook import LOSS, MUST, SHOULD, at, book, found, objects, taken
 
 _KINDS = {"image": "image", "document": "document", "other": "audio"}
 
@@ -127,6 +128,45 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
             if media and media.sha256 in given and media.type and not media.type.endswith("*"):
                 fine = media.type.lower() == given[media.sha256]
                 yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
+
+
+@book.rule("IMG-031", MUST, LOSS, source="https://www.rfc-editor.org/rfc/rfc4648#section-4")
+def media_are_standard_base64(run: Run) -> Iterator[Finding]:
+    """Media are sent in the standard base64 alphabet, padded and without line breaks.
+
+    Why: APIs refuse other forms, or read other bytes from them. Fix: `base64.b64encode`, and not `encodebytes` or the URL-safe
+    alphabet.
+    """
+    for index, _ in taken(run):
+        for pointer, text in _encoded(run.exchanges[index].request.body, ""):
+            fine = _STANDARD.fullmatch(text) and len(text) % 4 == 0
+            yield found(
+                fine, f"/exchanges/{index}/request{pointer}", f"{text[:24]!r}… is not standard base64"
+            )
+
+
+_STANDARD = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+#: Keys whose strings are bytes, where an object beside them says of which type they are.
+_TYPED = ("media_type", "mimeType", "mime_type", "format")
+_BYTES = ("data", "bytes", "file_data")
+
+
+def _encoded(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
+    """Yields the base64 texts of a body with their pointers: data URLs, and data beside their media type."""
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _encoded(each, f"{pointer}/{index}")
+    if not isinstance(value, dict):
+        return
+    typed = any(name in value for name in _TYPED) and value.get("type") != "text"
+    for key, each in value.items():
+        place = f"{pointer}/{key}"
+        if isinstance(each, str) and each.startswith("data:") and ";base64," in each[:80]:
+            yield place, each.partition(";base64,")[2]
+        elif isinstance(each, str) and key in _BYTES and typed:
+            yield place, each
+        elif key not in {"arguments", "args", "input_schema", "parameters"}:
+            yield from _encoded(each, place)
 
 
 def _given(run: Run) -> list[Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....observed_run import Run
 from ....rule import Finding
-from .._rulebook import LOSS, SHOULD, book, found
+from .._rulebook import LOSS, MUST, SHOULD, book, found, last
 
 
 @book.rule(
@@ -31,6 +31,46 @@ def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
         same = _written(got) == _written(wanted)
         yield found(same, "/tool_runs", f"the tool got {got}, the model said {wanted}")
+
+
+@book.rule(
+    "UNI-004",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc8259#section-6",
+        "https://github.com/earendil-works/pi/issues/8943",
+    ],
+)
+def whole_numbers_keep_their_digits(run: Run) -> Iterator[Finding]:
+    """Every digit of a whole number reaches the tool, and every digit of the tool's result reaches the model.
+
+    Why: 9007199254740993 read as a float is 9007199254740992, and the id of another record. Fix: read JSON with integers.
+    A program in a language whose numbers end at 2^53 hands its tools what it has, of which UNI-003 tells.
+    """
+    said = [run.approved(call) for _, calls in run.calls() for call in calls]
+    wanted = {n for given in said if given is not None for n in _whole(given)}
+    got = {n for each in run.tool_runs for n in _whole(dict(each.arguments))}
+    if wanted and run.tool_runs and run.way != "command":
+        lost = sorted(wanted - got)
+        yield found(not lost, "/tool_runs", f"the tool did not get {', '.join(map(str, lost))}")
+    returned = [n for each in run.tool_runs if each.error is None for n in _whole(each.value)]
+    results = " ".join(item.text for items in run.said for item in items if item.kind == "result")
+    for number in returned if results else ():
+        yield found(str(number) in results, last(run), f"the tool returned {number}, and no result has it")
+
+
+_LARGE = 2**53
+
+
+def _whole(value: Any) -> Iterator[int]:
+    """Yields the whole numbers in a value that a float does not hold."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    for each in value if isinstance(value, list | tuple) else ():
+        yield from _whole(each)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _LARGE:
+        yield value
 
 
 def _numbers(arguments: Any) -> bool:

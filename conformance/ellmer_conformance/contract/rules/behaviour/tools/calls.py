@@ -65,6 +65,8 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     nameless = recorded and any(not call.id for _, calls in run.calls() for call in calls)
     if share_ids(run) or (nameless and run.wire != "gemini"):  # an id had to be changed, or made
         return
+    if given and run.said:  # what the first request has of them may be mapped
+        given |= {item.id for item in run.said[0]}
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
         for item in items:

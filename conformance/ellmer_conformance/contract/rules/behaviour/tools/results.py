@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ....observed_run import Run, call_key
+from ....exchange import Item
+from ....observed_run import Run, ToolRun, call_key
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, at, book, found
+from .._rulebook import LOSS, MUST, SHOULD, at, book, found, taken
 
 
 @book.rule("PAIR-030", SHOULD, LOSS, source="https://github.com/microsoft/autogen/pull/7873")
@@ -72,3 +74,72 @@ def _holds(text: str, value: Any) -> bool:
     except ValueError:
         return False
     return read == value or (isinstance(read, dict) and value in read.values())
+
+
+@book.rule(
+    "PAIR-031",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
+)
+def good_results_are_no_errors(run: Run) -> Iterator[Finding]:
+    """The result of a tool that did not fail is not marked as an error.
+
+    Why: a model that reads of a failure tries again, or tells the user that it failed.
+    """
+    for index, item, outcomes in _results_with_runs(run):
+        if all(each.error is None and _is_plain(each.value) for each in outcomes):
+            problem = f"a good result is marked as an error: {item.text[:80]!r}"
+            yield found(not _is_marked(item, outcomes), at(index, item), problem)
+
+
+@book.rule(
+    "PAIR-032",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
+        "https://developers.openai.com/api/docs/guides/function-calling",
+    ],
+)
+def failures_can_be_seen(run: Run) -> Iterator[Finding]:
+    """The result of a failed tool can be told from a good one: it has the error flag, its text says that something failed, or
+    it names the error.
+
+    Why: a model that is told nothing takes an empty or invented result for the truth. Formats without a flag have the text.
+    """
+    for index, item, outcomes in _results_with_runs(run):
+        errors = [each.error for each in outcomes if each.error is not None]
+        if errors and len(errors) == len(outcomes):
+            named = any(str(error).strip("'") in item.text for error in errors if str(error).strip("'"))
+            visible = item.error or named or _FAILED.search(item.text)
+            yield found(visible, at(index, item), f"a failed tool is answered with {item.text[:80]!r}")
+
+
+_FAILED = re.compile(
+    r"error|fail|exception|unable|invalid|could not|cannot|can't|wrong|traceback|raised", re.IGNORECASE
+)
+#: Words at the beginning of a result that say of a good one that it failed.
+_MARKED = re.compile(
+    r"""^\W*(?:"?(?:is_?)?error"?\s*:|(?:tool )?(?:error|failed|failure)\b)""", re.IGNORECASE
+)
+
+
+def _is_marked(item: Item, outcomes: Sequence[ToolRun]) -> bool:
+    """Tells whether a result says that it is an error, by its flag or in its first words."""
+    own = any(_MARKED.search(str(each.value)) for each in outcomes)
+    return item.error or bool(not own and _MARKED.search(item.text))
+
+
+def _results_with_runs(run: Run) -> Iterator[tuple[int, Item, list[ToolRun]]]:
+    """Yields each result whose call can be told by its id, with the runs of the tool for that call."""
+    runs = defaultdict[str, list[ToolRun]](list)
+    for each in run.tool_runs:
+        runs[call_key(each.name, each.arguments)].append(each)
+    for index, items in taken(run) if runs else ():
+        ids = Counter(item.id for item in items if item.kind == "call")
+        calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
+        for item in items:
+            call = calls.get(item.id) if item.kind == "result" else None
+            if call is not None and (outcomes := runs.get(call_key(call.name, call.arguments))):
+                yield index, item, outcomes

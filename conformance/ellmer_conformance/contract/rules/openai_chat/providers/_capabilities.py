@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["Cell", "cells", "recordings", "refusing_models"]
-
 
 @dataclass(frozen=True)
 class Cell:

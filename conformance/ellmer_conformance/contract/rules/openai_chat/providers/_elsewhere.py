@@ -11,10 +11,8 @@ from ..._openai.refusals import refused
 from ..._refused_features import Lack
 from ..._shape_faults import IDS as RULES_OF_SHAPES
 from ..._shape_faults import UNRECORDED
-from .._features import a_part
 from .._rulebook import ASK, IMAGE, body, book
-
-__all__ = ["blind", "compact", "elsewhere"]
+from ..features import a_part
 
 # Rules about OpenAI's own parameters and models, which do not apply to other providers.
 _OWN = (

@@ -6,8 +6,6 @@ from ....rule import Refusal
 from ..._refused_features import Lack, enter
 from .._rulebook import ASK, TOOL, body, book
 
-__all__ = ["azure"]
-
 #: Recorded by others, in public.
 _TESTS = (
     "https://github.com/agentjido/req_llm/blob/1c985d8a8ba0b3f291cae9ceff6d8369fd6342b7/test/"

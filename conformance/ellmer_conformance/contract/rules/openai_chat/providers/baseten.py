@@ -9,8 +9,8 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
 from ..._refused_features import Lack, enter
-from .._features import a_part, logprobs
 from .._rulebook import ASK, IMAGE, body
+from ..features import a_part, logprobs
 from ._capabilities import recordings, refusing_models
 from ._elsewhere import compact, elsewhere
 

@@ -13,8 +13,8 @@ from ..._pydantic import choice, mistyped, untagged
 from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
-from .._features import forced, streamed_format
 from .._rulebook import ASK, TOOL, body, call, result
+from ..features import forced, streamed_format
 from ._elsewhere import blind, compact, elsewhere
 
 #: Recorded by others, in public.

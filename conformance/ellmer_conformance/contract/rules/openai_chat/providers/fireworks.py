@@ -11,8 +11,8 @@ from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
 from ..._references import dangling
 from ..._refused_features import Lack, enter
-from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
 

@@ -12,8 +12,8 @@ from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import envelope
 from ..._refused_features import Lack, enter
-from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
+from ..features import a_part
 from ._elsewhere import blind, compact, elsewhere
 
 #: Recorded by others, in public.

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 from ....exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
-from ....readers.openai_chat import all_parts, messages
+from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal
 from ..._openai.refusals import refused
 from ..._refused_features import Lack, enter
-from .._features import a_part
-from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, body, result
+from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from ....exchange import Request
 from ....readers.json_access import object_of
-from ....readers.openai_chat import messages, tools
+from ....readers.openai_chat import calls_of, messages, tools
 from ....rule import Finding, broken, met
 from ..._openai.refusals import refused
 from ..._references import references
-from .._pairing import calls_of
 from .._rulebook import ASK, MUST, REJECT, body, call, result
 from ._elsewhere import elsewhere
 

@@ -12,13 +12,12 @@ from typing import Any
 
 from ....exchange import Request
 from ....readers.json_access import items_of
-from ....readers.openai_chat import messages
+from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
 from ...ollama.models import TOOLLESS, tagged
-from .._features import functions
-from .._pairing import calls_of
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
+from ..features import functions
 from ._elsewhere import elsewhere
 
 SERVER = "https://github.com/ollama/ollama (openai/openai.go, FromChatRequest)"

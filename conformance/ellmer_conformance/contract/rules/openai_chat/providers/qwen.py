@@ -8,8 +8,8 @@ from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
 from ..._openai.refusals import refused
 from ..._refused_features import Lack, enter
-from .._features import a_part
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
+from ..features import a_part
 from ._elsewhere import elsewhere
 
 #: Recorded by others, in public.

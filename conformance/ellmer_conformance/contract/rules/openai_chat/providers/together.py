@@ -10,8 +10,8 @@ from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ..._openai.refusals import refused
 from ..._refused_features import Lack, enter
-from .._features import a_part, functions
 from .._rulebook import ASK, IMAGE, TOOL, body
+from ..features import a_part, functions
 from ._elsewhere import blind, elsewhere
 
 #: Recorded by others, in public.

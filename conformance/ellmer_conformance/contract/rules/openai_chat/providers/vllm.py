@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
 from ....readers.json_access import object_of
-from ....readers.openai_chat import messages
+from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
-from .._pairing import calls_of
 from .._rulebook import ASK, MUST, REJECT, body, call, result
 from ._elsewhere import compact, elsewhere
 

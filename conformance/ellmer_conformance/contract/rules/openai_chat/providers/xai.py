@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ....exchange import Request
-from ....readers.openai_chat import messages
+from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
 from ..._refused_features import Lack, enter
-from .._features import option
-from .._pairing import calls_of
 from .._rulebook import ASK, MUST, REJECT, body, call, result
+from ..features import option
 from ._elsewhere import compact, elsewhere
 
 

@@ -9,8 +9,8 @@ from ....readers.json_access import object_of, text_of
 from ....readers.openai_chat import messages, parts
 from ....rule import Refusal
 from ..._refused_features import Lack, enter
-from .._features import a_part
 from .._rulebook import ASK, IMAGE, body
+from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
 #: Recorded by others, in public.

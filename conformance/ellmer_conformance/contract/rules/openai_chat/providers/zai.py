@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ....rule import Refusal
 from ..._refused_features import Lack, enter
-from .._features import a_part
 from .._rulebook import ASK, IMAGE, body
+from ..features import a_part
 from ._elsewhere import compact, elsewhere
 
 

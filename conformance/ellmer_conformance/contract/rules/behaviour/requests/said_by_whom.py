@@ -1,0 +1,323 @@
+"""Who said what: each word, call and thought of a request has the speaker who said it, in this conversation.
+
+These rules hold in every play, whatever its case: after a cancelled, cut, failed, repeated, restored or shortened turn, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .....scenarios.messages import PDF, Audio, Image, Text, ToolCall, Upload
+from .....scenarios.script import Answer, Cut, Delivery, Failure, Fills, Step, answers_of
+from ....exchange import Item
+from ....observed_run import Run, all_media_of, exact_call
+from ....rule import Finding
+from .._rulebook import LOSS, MUST, book, found, taken
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A text that somebody said. `partly` says that a beginning of it may be sent, `optional` that it may be left out."""
+
+    text: str
+    partly: bool = False
+    optional: bool = True
+
+
+@book.rule(
+    "HIS-011",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/build-with-claude/working-with-messages",
+        "https://github.com/NousResearch/hermes-agent/issues/100670",
+    ],
+)
+def models_say_what_they_said(run: Run) -> Iterator[Finding]:
+    """The model's turns in a request contain the model's own words from this conversation, in order, and no others.
+
+    Why: a model continues from what it reads as its own words. An invented, changed or repeated turn makes it continue a
+    conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. Not judged
+    after a call that cannot be sent back, of which the library has to tell in its own words.
+    Fix: send answers back as they came, and leave out what the model did not say.
+    """
+    if not _is_followed(run):
+        return
+    for index, items in taken(run):
+        sent = _joined(items, "assistant", "text")
+        if sent and not _has_unreadable_calls(run, index):
+            rest = _beyond(sent, [*_past(run, "assistant"), *_answers(run, index)])
+            problem = f"the model did not say {rest[:80]!r} here"
+            yield found(not rest, f"/exchanges/{index}/request", problem)
+
+
+@book.rule(
+    "HIS-012",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
+)
+def models_called_what_they_called(run: Run) -> Iterator[Finding]:
+    """The tool calls in a request were made by the model in this conversation, in this order, with these arguments and
+    digits.
+
+    Why: a call that the model did not make, or made with other arguments, tells it of something that never happened. A
+    JSON number keeps its digits: 9007199254740993 is not 9007199254740992.
+    """
+    if not _is_followed(run):
+        return
+    earlier = [part for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)]
+    for index, items in taken(run):
+        sent = [item for item in items if item.kind == "call"]
+        made = [exact_call(call.name, call.arguments) for call in earlier]
+        for _, step in _used(run, index):
+            made += [exact_call(c.name, c.arguments) for a in _possible(step) for c in a.calls]
+        open_ended = _has_unreadable_calls(run, index)
+        strange = None if open_ended else _first_out_of_order(sent, made)
+        if sent:
+            told = exact_call(strange.name, strange.arguments) if strange else ""
+            yield found(
+                not strange, f"/exchanges/{index}/request", f"the model did not call {told[:120]} here"
+            )
+
+
+@book.rule(
+    "THK-028",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/build-with-claude/extended-thinking: preserve thinking blocks",
+)
+def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
+    """The thoughts in a request were thought by the model in this conversation, unchanged and in order.
+
+    Why: an API that signs thoughts refuses a changed one, and the others let the model go on from it. A placeholder
+    without a word, such as the dot where Moonshot requires a thought, is none.
+    """
+    if not _is_followed(run):
+        return
+    for index, items in taken(run):
+        sent = _joined(items, "assistant", "thinking")
+        if not sent:
+            continue
+        thought = [
+            _Said(_words(a.thinking), partly=_is_partial(step))
+            for _, step in _used(run, index)
+            for a in _possible(step)
+        ]
+        rest = _beyond(sent, thought)
+        problem = f"the model did not think {rest[:80]!r} here"
+        yield found(not any(map(str.isalnum, rest)), f"/exchanges/{index}/request", problem)
+
+
+@book.rule("HIS-013", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/conversation-state")
+def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
+    """Every request contains what the user said and what the model answered before, except for turns that failed.
+
+    Why: a model that does not see what was said before contradicts it. A turn that ended in an error, was cancelled or
+    was cut may be left out or kept, and the turns before it stay.
+    """
+    if (
+        not _is_followed(run)
+        or run.refused
+        or _is_rewritten(run)
+        or any(ask.schema for ask in run.case.steps)
+    ):
+        return
+    for index, items in taken(run):
+        step = run.step_of(index)
+        if step is None:
+            continue
+        for role, said in (
+            ("user", _asked(run, step)),
+            ("assistant", [*_past(run, "assistant"), *_told(run, step)]),
+        ):
+            lost = _first_missing(_joined(items, role, "text"), said)
+            problem = (
+                f"what the {'model' if role == 'assistant' else role} said is not sent: {(lost or '')[:80]!r}"
+            )
+            yield found(lost is None, f"/exchanges/{index}/request", problem)
+
+
+@book.rule(
+    "HIS-014",
+    MUST,
+    LOSS,
+    source="https://github.com/NousResearch/hermes-agent/issues/100670",
+)
+def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
+    """The user's turns contain the user's own words, in order, and no others, in a conversation with tools or after an
+    error, too.
+
+    Why: the model answers words that the user did not say. Not judged where a library must explain media or ask for a value.
+    """
+    needs_words = (
+        any(ask.schema for ask in run.case.steps) or run.refused or _has_media(run) or _is_rewritten(run)
+    )
+    if not _is_followed(run) or needs_words:
+        return
+    for index, items in taken(run):
+        step = run.step_of(index)
+        sent = _joined(items, "user", "text")
+        if step is None or not sent or _has_unreadable_calls(run, index):
+            continue
+        prompt = _Said(_words(run.case.system or ""))  # in the wrong place, which is SYS-001's finding
+        rest = _beyond(sent, [prompt, *_asked(run, step)])
+        problem = f"the user did not say {rest[:80]!r} here"
+        yield found(not rest, f"/exchanges/{index}/request", problem)
+
+
+# --- Texts in order --------------------------------------------------------------------------------------
+
+
+def _beyond(sent: str, said: Sequence[_Said]) -> str:
+    """Returns what was sent and not said. White space is not compared here.
+
+    Texts are taken in order. A text that was said in part (a cut answer) may be sent in part.
+    """
+    rest = sent
+    for one in said:
+        if one.text and rest.startswith(one.text):
+            rest = rest[len(one.text) :]
+        elif one.partly:
+            rest = rest[_shared(rest, one.text) :]
+    return rest
+
+
+def _first_missing(sent: str, said: Sequence[_Said]) -> str | None:
+    """Returns the first text that has to be sent and is not, or `None`. Texts are looked for in order."""
+    place = 0
+    for one in said:
+        at = sent.find(one.text, place)
+        if at >= 0:
+            place = at + len(one.text)
+        elif not one.optional:
+            return one.text
+    return None
+
+
+def _shared(one: str, other: str) -> int:
+    """Returns how many characters two texts begin with alike."""
+    length = min(len(one), len(other))
+    return next((at for at in range(length) if one[at] != other[at]), length)
+
+
+def _words(text: str) -> str:
+    """Returns the text without white space, which libraries may put between blocks. UNI-001 and HIS-006 compare it."""
+    return "".join(text.split())
+
+
+def _joined(items: Sequence[Item], role: str, kind: str) -> str:
+    """Returns everything that one speaker says in a request, without the parts of tool results."""
+    return _words("".join(i.text for i in items if (i.role, i.kind) == (role, kind) and i.within is None))
+
+
+# --- What was said ---------------------------------------------------------------------------------------
+
+
+def _is_followed(run: Run) -> bool:
+    """Tells whether the conversation can be followed: one speaker, a known script, and no summary in place of turns."""
+    known = run.way not in {"observe", "proxy", "probe"} and len(run.case.speakers) == 1
+    return known and not any(ask.compacted for ask in run.case.steps)
+
+
+def _used(run: Run, before: int) -> list[tuple[int, Step]]:
+    """Returns the steps of the script that were played before an exchange."""
+    return [(index, step) for index, step in run.answered() if index < before]
+
+
+def _possible(step: Step) -> list[Answer]:
+    """Returns the answers that a step may have given, whole or in part."""
+    inner = step.step if isinstance(step, Delivery) else step
+    if isinstance(inner, Cut):
+        return [inner.answer]
+    if isinstance(inner, Failure):
+        return [inner.after] if inner.after else []
+    return answers_of(inner)
+
+
+def _is_partial(step: Step) -> bool:
+    """Tells whether the answer of a step does not arrive whole."""
+    broken = isinstance(step, Delivery) and (step.after is not None or step.ending != "end")
+    inner = step.step if isinstance(step, Delivery) else step
+    return broken or isinstance(inner, Cut | Failure)
+
+
+def _answers(run: Run, before: int) -> Iterator[_Said]:
+    """Yields the model's texts before an exchange. Cohere's models say their plan beside their calls."""
+    for _, step in _used(run, before):
+        partly = _is_partial(step)
+        inner = step.step if isinstance(step, Delivery) else step
+        if isinstance(inner, Fills):
+            yield _Said(_words(json.dumps(inner.value, ensure_ascii=False)))
+        for answer in _possible(step):
+            planned = answer.thinking if run.wire == "cohere" else ""
+            yield _Said(_words(planned))
+            yield _Said(_words(answer.text), partly=partly or answer.reason in {"length", "filter"})
+
+
+def _past(run: Run, role: str) -> list[_Said]:
+    """Returns the texts of a speaker in the history that the conversation starts from."""
+    turns = [turn for turn in run.case.history if turn.role == role]
+    texts = [part.text for turn in turns for part in turn.parts if isinstance(part, Text)]
+    return [_Said(_words(text), optional=False) for text in texts]
+
+
+def _asked(run: Run, step: int) -> list[_Said]:
+    """Returns the user's texts up to a step."""
+    asked = _past(run, "user")
+    for index, ask in enumerate(run.case.steps[: step + 1]):
+        optional = index < step and _may_be_left_out(run, index)
+        asked += [_Said(_words(part.text), optional=optional) for part in ask.parts if isinstance(part, Text)]
+    return asked
+
+
+def _told(run: Run, step: int) -> list[_Said]:
+    """Returns the model's answers that the caller got before a step."""
+    told = []
+    for index, (ask, reply) in enumerate(zip(run.case.steps[:step], run.replies, strict=False)):
+        whole = reply.text == ask.text and not _may_be_left_out(run, index)
+        told.append(_Said(_words(ask.text), optional=not whole))
+    return told
+
+
+def _may_be_left_out(run: Run, step: int) -> bool:
+    """Tells whether a turn ended in an error, or before its end."""
+    reply = run.replies[step] if step < len(run.replies) else None
+    ask = run.case.steps[step]
+    failed = reply is None or reply.error is not None or not reply.complete
+    return failed or ask.cancelled or ask.outcome != "answered"
+
+
+def _has_media(run: Run) -> bool:
+    parts = [part for ask in run.case.steps for part in ask.parts]
+    returned = any(all_media_of(each.value) for each in run.tool_runs)
+    return returned or any(isinstance(p, Audio | Image | PDF | Upload) for p in parts)
+
+
+def _is_rewritten(run: Run) -> bool:
+    """Tells whether a text of the user is in no request: changed, which is UNI-001's finding, or half a character."""
+    asks = run.case.steps[: len(run.replies)]
+    texts = [_words(part.text) for ask in asks for part in ask.parts if isinstance(part, Text)]
+    sent = [_joined(items, "user", "text") for items in run.said]
+    return any(not any(text in request for request in sent) for text in texts)
+
+
+def _has_unreadable_calls(run: Run, before: int) -> bool:
+    """Tells whether the model made a call that cannot be sent back: its arguments are not JSON, or were cut.
+
+    A library has to tell the model of it in words of its own.
+    """
+    return any(
+        call.text is not None or _is_partial(step)
+        for _, step in _used(run, before)
+        for answer in _possible(step)
+        for call in answer.calls
+    )
+
+
+def _first_out_of_order(sent: Sequence[Item], made: Sequence[str]) -> Item | None:
+    """Returns the first call that does not follow the calls that the model made."""
+    rest = iter(made)
+    return next((item for item in sent if exact_call(item.name, item.arguments) not in rest), None)
