@@ -14,8 +14,6 @@ from .chat_apis.base import ChatApi, Ticket
 from .chat_apis.openai_chat import OpenAIChat
 from .chat_apis.providers.base import Compatible
 
-__all__ = ["CHAT_APIS", "chat_api_of"]
-
 
 def _found() -> Iterator[type[ChatApi]]:
     for package in (chat_apis, providers):

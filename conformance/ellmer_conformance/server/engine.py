@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from difflib import get_close_matches
 from functools import partial
 from ipaddress import ip_address
@@ -30,11 +31,10 @@ from .journal import Entry, Journal, without_secrets
 from .judging.request_check import ANY, CheckedRequest, check_request
 from .replies import refuse, render
 from .services import Services
+from .translated import translation_of
 
 if TYPE_CHECKING:
     from .script_player import ScriptPlayer
-
-__all__ = ["Engine", "Mode"]
 
 Mode = Literal["reject", "observe", "proxy"]
 
@@ -46,6 +46,12 @@ _ENDLESS = Refusal(
     "The script of this case ended a hundred requests ago. The client may be in an endless loop.", 400
 )
 _CONVERSATIONS = 65_536  # whose place in the script is remembered
+_REFERENCES = {
+    "previous_response_id",
+    "conversation",
+    "cachedContent",
+    "cached_content",
+}  # to what the server keeps
 _SESSION = 200  # characters of a session's name
 
 
@@ -58,6 +64,7 @@ class Engine:
     journal: Journal = field(default_factory=Journal)
     watch: Callable[[Entry], None] | None = None  # is called for every chat request
     names: frozenset[str] = frozenset()  # that the server is called by, besides addresses and localhost
+    today: date | None = None  # the day as of which requests are judged
     player: ScriptPlayer | None = None  # of the script for requests that name no case
     _answered: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -73,10 +80,30 @@ class Engine:
         """Returns the reply to any request."""
         route = route_of(request.target, request.host)
         if route.page == "chat":
-            return (None if route.wire else self._serve(request, route)) or self._chat(request, route)
+            if (not route.wire or route.path.endswith("Predict")) and (
+                found := self._translated(request, route)
+            ):
+                return found
+            asks = route.wire and request.method == "POST"
+            return (None if asks else self._serve(request, route)) or self._chat(request, route)
         if request.method not in {"GET", "HEAD"}:
             return plain(405, [("content-type", "text/plain"), ("allow", "GET, HEAD")], b"Only GET.\n")
         return self._page(request, route)
+
+    def _translated(self, http: HttpRequest, route: Route) -> Reply | None:
+        """Returns the reply to a request that repeats another format, or `None`. The journal has it in that format."""
+        found = (
+            translation_of(http, route, self._services.stored_for(route, "gemini"))
+            if route.case in self.scripts
+            else None
+        )
+        if not found:
+            return None
+        reply = found.refused or found.back(self.answer(found.request or http))
+        if found.refused:
+            request = Request("", route.provider, {}, route.url, http.method, without_secrets(http.headers))
+            self.enter(Entry(route.case, route.nonce or "", request, reply), len(http.body))
+        return reply
 
     def _called_by_name(self, request: HttpRequest) -> bool:
         """Tells whether the client addresses this server by its name. Otherwise, a web page could point its own host
@@ -129,11 +156,11 @@ class Engine:
 
     def _serve(self, http: HttpRequest, route: Route) -> Reply | None:
         """Returns the reply of a service besides chat, if the path is one's."""
-        reply = (
-            self._services.answer(http, route, locks=self.mode == "reject")
-            if route.case in self.scripts
-            else None
-        )
+        if route.case not in self.scripts:
+            return None
+        reply = self._services.answer(http, route, locks=self.mode == "reject")
+        if not reply and not route.wire:
+            reply = self._services.missing(http, route)
         if reply:
             request = Request("", route.provider, {}, route.url, http.method, without_secrets(http.headers))
             self.enter(Entry(route.case, route.nonce or "", request, reply), len(http.body))
@@ -142,20 +169,23 @@ class Engine:
     # one chat request -------------------------------------------------------------------------------------
 
     def _chat(self, http: HttpRequest, route: Route) -> Reply:
-        found = self._no_case(http, route) or check_request(http, observe=self.mode == "observe")
+        found = self._no_case(http, route) or self._checked(http)
         full = self._continued(found, route)
         reply, matched = (full.reply, "") if self._is_open(route) else self._next(full, route, http.headers)
-        if found.request.wire == "openai-responses" and reply.status == 200:
+        if reply.status == 200 and _is_stored(found.request):
             reply = self._services.stored(full.request, reply, route, len(http.body))
         reply = reply.noting(found.noted) if found.noted else reply
         entry = Entry(route.case, route.nonce or "", found.request, reply, found.verdicts, matched=matched)
         self.enter(entry, len(http.body))
         return reply if is_short(reply) else replace(reply, left=partial(setattr, entry, "left"))
 
+    def _checked(self, http: HttpRequest) -> CheckedRequest:
+        return check_request(http, observe=self.mode == "observe", today=self.today)
+
     def _continued(self, found: CheckedRequest, route: Route) -> CheckedRequest:
         """Returns a request with the stored items that it refers to. An unknown id is refused."""
         request = found.request
-        if found.refusal or not {"previous_response_id", "conversation"} & request.body.keys():
+        if found.refusal or _REFERENCES.isdisjoint(request.body):
             return found
         full = self._services.continued(request, route)
         if isinstance(full, Request):
@@ -198,3 +228,10 @@ class Engine:
     def _api(self, route: Route, request: Request, session: str | None = None) -> ChatApi:
         number = self._answered.get((route.case, route.nonce or "" if session is None else session), 0)
         return chat_api_of(Ticket(request, route.case, number))
+
+
+def _is_stored(request: Request) -> bool:
+    """Tells whether the API keeps the answer to a request."""
+    return request.wire == "openai-responses" or (
+        request.wire == "openai-chat" and request.body.get("store") is True
+    )

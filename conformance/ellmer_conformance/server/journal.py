@@ -13,12 +13,10 @@ from threading import Lock
 from typing import Any
 
 from ..contract.exchange import Exchange, Request, Response
-from ..contract.rule import Refusal
-from ..contract.verdict import Verdict, Violation
+from ..contract.rule import Refusal, Verdict, Violation
+from ..contract.scope import api_version, named_betas
 from ..scenarios.canary_keys import is_canary
 from .http.messages import Reply
-
-__all__ = ["Entry", "Journal", "without_secrets"]
 
 #: Headers whose value is stored: those that clients, servers and rules need and that contain no key.
 _PUBLIC = re.compile(
@@ -88,6 +86,8 @@ class Entry:
                 "stream": request.stream,
                 "method": request.method,
                 "url": request.url,
+                "api_version": api_version(request),
+                "betas": named_betas(request),
                 "headers": dict(request.headers),
                 "body": request.body,
             },

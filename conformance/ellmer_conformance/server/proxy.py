@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ..contract.exchange import Request, Response
-from ..contract.verdict import Verdict
+from ..contract.rule import Verdict
 from .chat_apis.base import compact, utf8
 from .engine import Engine
 from .http.connection import MAX_BODY
@@ -22,11 +22,10 @@ from .http.routes import Route, parse_route
 from .journal import Entry, without_secrets
 from .judging.request_check import examined, notes
 
-__all__ = ["Proxy"]
-
 #: Between two neighbours only (RFC 9110, 7.6.1); `host` is the upstream's.
 _HOPS = {"connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "host", "expect"}
 _HOPS |= {"proxy-connection", "proxy-authorization", "proxy-authenticate"}
+_PIECE = 256  # bytes that are unpacked at once
 _CONNECT = 30.0  # seconds; how long an answer takes is between the client and the API
 
 
@@ -139,8 +138,20 @@ def end_to_end_headers(headers: Iterable[tuple[str, str]], named: Mapping[str, s
 def recorded(response: httpx.Response, body: bytes, *, ended: bool) -> Response:
     """Returns the answer as a value, with its received part decoded."""
     headers = without_secrets(response.headers)
+    return Response(response.status_code, headers, _unpacked(response.headers, body), ended=ended)
+
+
+def _unpacked(headers: httpx.Headers, body: bytes) -> bytes:
+    """Returns the first `MAX_BODY` bytes of a body without its encoding, because a bomb is passed on, but not unpacked. A damaged
+    body stays as it is.
+    """
+    pieces = (body[at : at + _PIECE] for at in range(0, len(body), _PIECE))
+    plain = bytearray()
     try:
-        decoded = httpx.Response(200, headers=response.headers, content=body).content
+        for piece in httpx.Response(200, headers=headers, content=pieces).iter_bytes():
+            plain += piece
+            if len(plain) > MAX_BODY:
+                break
     except httpx.DecodingError:
-        decoded = body
-    return Response(response.status_code, headers, decoded, ended=ended)
+        return body
+    return bytes(plain[:MAX_BODY])

@@ -18,9 +18,6 @@ from .chat_apis.base import ChatApi, Frame, arguments_text, compact
 from .http.messages import Headers, Reply, deliver, plain
 from .model import answer_of
 
-__all__ = ["chosen", "refuse", "render", "visible"]
-
-
 # --- the answer, if it depends on the request ------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..scenarios.answer_script import (
     RawReply,
     ScriptError,
     TextCondition,
+    TextMatch,
     load,
 )
 from ..scenarios.script import AskModel, Delivery
@@ -28,8 +29,6 @@ from .http.messages import Reply, deliver, plain
 from .model.behaviour import question_of, results_of
 from .model.request_options import options_of
 from .replies import refuse, render
-
-__all__ = ["ScriptPlayer"]
 
 _GARBAGE = b"\x00\xff{]garbage"
 
@@ -47,7 +46,7 @@ class ScriptPlayer:
         self._strict = strict
         self._stamp = self._stamp_now()
         self._script = load(script) if isinstance(script, Path) else script
-        self._entries = _entries(self._script)
+        self._entries = _Entries(self._script)
         self._uses: Counter[int] = Counter()
         self._chances: Counter[int] = Counter()
 
@@ -55,7 +54,8 @@ class ScriptPlayer:
         """Returns the reply to the `number`-th request of a session, and the name of the entry, such as `answers.0`."""
         self._reload()
         facts = _Facts(api.ticket.request, number, session, headers)
-        for index, (entry, tests) in enumerate(self._entries):
+        for index in self._entries.candidates(facts):
+            entry, tests = self._entries.each[index]
             for fits in tests:
                 if not fits(facts):
                     break
@@ -68,9 +68,9 @@ class ScriptPlayer:
 
     def _played(self, api: ChatApi, index: int, entry: AnswerEntry) -> Reply:
         self._uses[index] += 1
-        return _reply(
-            api, entry.steps[min(self._uses[index], len(entry.steps)) - 1] if entry.steps else entry
-        )
+        step = entry.steps[min(self._uses[index], len(entry.steps)) - 1] if entry.steps else entry
+        missing = api.missing(step.answer())
+        return refuse(api, _inexpressible(api, index, missing)) if missing else _reply(api, step)
 
     def _spent(self, index: int, entry: AnswerEntry) -> bool:
         return entry.times is not None and self._uses[index] >= entry.times
@@ -92,7 +92,7 @@ class ScriptPlayer:
         except ScriptError as error:
             sys.stderr.write(f"{error}; the earlier script stays\n")
             return
-        self._entries = _entries(self._script)
+        self._entries = _Entries(self._script)
         self._uses.clear()
         self._chances.clear()
 
@@ -106,9 +106,33 @@ class ScriptPlayer:
         return found.st_mtime_ns, found.st_size
 
 
-def _entries(script: AnswerScript) -> list[tuple[AnswerEntry, list[_Test]]]:
-    """Returns the entries with the tests of their conditions."""
-    return [(entry, _tests(entry.when)) for entry in script.answers]
+class _Entries:
+    """The entries with the tests of their conditions. A long script is not searched entry by entry: equal texts are looked
+    up, and the texts that the user's must contain are searched at once.
+    """
+
+    def __init__(self, script: AnswerScript) -> None:
+        self.each = [(entry, _tests(entry.when)) for entry in script.answers]
+        self._equal: dict[str, list[int]] = {}
+        self._within: list[tuple[str, int]] = []
+        self._other: list[int] = []
+        for index, entry in enumerate(script.answers):
+            user = entry.when.user
+            exact = user if user is None or isinstance(user, str) else user.exact
+            if exact is not None:
+                self._equal.setdefault(exact, []).append(index)
+            elif isinstance(user, TextMatch) and user.contains is not None:
+                self._within.append((user.contains.lower(), index))
+            else:
+                self._other.append(index)
+
+    def candidates(self, facts: _Facts) -> Iterable[int]:
+        """Returns the numbers of the entries that may fit, in order."""
+        if not self._equal and not self._within:
+            return self._other
+        text = facts.lower_user
+        within = [index for part, index in self._within if part in text]
+        return sorted([*self._equal.get(facts.user, ()), *within, *self._other])
 
 
 class _Facts:
@@ -120,6 +144,10 @@ class _Facts:
     @cached_property
     def user(self) -> str:
         return question_of(self.request)
+
+    @cached_property
+    def lower_user(self) -> str:
+        return self.user.lower()
 
     @cached_property
     def tools(self) -> frozenset[str]:
@@ -186,6 +214,14 @@ def _unmatched(facts: _Facts, count: int) -> Refusal:
         f"{sorted(facts.tools)}, results of {facts.results}. Add an entry, or start without --strict-script."
     )
     return Refusal(sentence, 404, "invalid_request_error")
+
+
+def _inexpressible(api: ChatApi, index: int, missing: list[str]) -> Refusal:
+    sentence = (
+        f"The entry answers.{index} of the script has {' and '.join(missing)}, and the wire format {api.wire} of "
+        f"{api.provider} has no place for it. Restrict the entry with `when: {{wire: …}}`, or write a raw reply."
+    )
+    return Refusal(sentence, 400, "invalid_request_error")
 
 
 # replies ------------------------------------------------------------------------------------------------

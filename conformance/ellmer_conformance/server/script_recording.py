@@ -16,8 +16,6 @@ from ..contract.provider_answers.whole_answers import read
 from .journal import Entry
 from .model.behaviour import question_of, results_of
 
-__all__ = ["write_script"]
-
 _HEAD = "# The answers of a real API, as `conformance serve --record` saw them.\n"
 
 

@@ -23,27 +23,6 @@ from ..contract.exchange import Json
 from ..contract.readers.anthropic import BINDING_BETA, PRESERVES_THINKING
 from ..contract.readers.json_access import object_of, text_of
 
-__all__ = [
-    "LONG",
-    "Block",
-    "Conversation",
-    "Mismatch",
-    "anthropic_blocks",
-    "as_blocks",
-    "bedrock_blocks",
-    "binds",
-    "decoded",
-    "digest",
-    "is_ours",
-    "objection",
-    "opened",
-    "sealed",
-    "sign",
-    "thought_shown",
-    "unsealed",
-]
-
-
 # --- signed blobs ----------------------------------------------------------------------------------------
 
 

@@ -11,9 +11,8 @@ from importlib.resources import files
 from .chat_apis.base import WRONG_KEY, WRONG_MODEL
 from .http.messages import Reply, plain
 
-__all__ = ["greeting", "named", "page"]
-
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'"
+_POLICY += "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 _MESSAGES = {"messages": [{"role": "user", "content": "Hello"}]}
 _CONTENTS = {"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import date
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import quote
 
 from ..contract.exchange import Exchange
-from ..contract.verdict import Verdict
+from ..contract.rule import Verdict
 from ..garbage_collection import collected_rarely
 from ..scenarios.script import Script
 from .engine import Engine, Mode
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ..scenarios.answer_script import AnswerScript
     from .proxy import Proxy
     from .script_player import ScriptPlayer
-
-__all__ = ["PortInUse", "StrictServer"]
 
 
 class PortInUse(OSError):
@@ -50,6 +49,7 @@ class StrictServer:
         script: The answers to requests that name no case: the entries of a script, an `AnswerScript`, or the path of a file of
             YAML or JSON, which is read again when it changes. Default: the server's own model answers.
         strict_script: Whether a request that no entry of the script fits is an error.
+        today: The day as of which requests are judged: rules that came later do not hold yet. Default: today.
 
     Examples:
         >>> with StrictServer({"hello": Script((Answer((Say("Hi"),)),))}) as server:
@@ -69,11 +69,12 @@ class StrictServer:
         handler: Handler | None = None,
         script: AnswerScript | Path | str | Mapping[str, Any] | Sequence[Any] | None = None,
         strict_script: bool = False,
+        today: date | None = None,
     ) -> None:
         if (mode == "proxy") != bool(upstream):
             raise ValueError("the mode proxy needs an upstream URL to forward to, and no other mode has one")
         player = None if script is None else _player(script, strict=strict_script)
-        self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}), player=player)
+        self.engine = Engine(scripts or {}, mode, names=frozenset({host, *names}), today=today, player=player)
         self._proxy = _proxy(self.engine, upstream) if upstream else None
         self._handler: Handler = handler or self._proxy or self.engine
         self.host, self.port = host, port
@@ -110,6 +111,15 @@ class StrictServer:
             nonce: Any text; it separates conversations with the same case.
         """
         return f"{self.origin}/c/{quote(case, safe='')}/{quote(nonce, safe='')}"
+
+    def knows(self, case: str, script: Script) -> None:
+        """Adds the script of a case, unless the server has one of that name.
+
+        Args:
+            case: Name of the case.
+            script: What the model says.
+        """
+        cast("MutableMapping[str, Script]", self.engine.scripts).setdefault(case, script)
 
     @property
     def requests(self) -> list[Entry]:

@@ -14,7 +14,7 @@ from typing_extensions import is_typeddict
 
 from ellmer_conformance.contract.rules.anthropic.fields import BLOCKS, MESSAGE, TOOL_FIELDS
 from ellmer_conformance.contract.rules.anthropic.fields import KEYS as ANTHROPIC
-from ellmer_conformance.contract.rules.gemini.fields import (
+from ellmer_conformance.contract.rules.gemini.body_structure import (
     CALL,
     CONFIG,
     CONTENT,
@@ -23,9 +23,9 @@ from ellmer_conformance.contract.rules.gemini.fields import (
     RESPONSE,
     TOP,
 )
-from ellmer_conformance.contract.rules.gemini.schemas import SCHEMA
+from ellmer_conformance.contract.rules.gemini.tools import SCHEMA
 from ellmer_conformance.contract.rules.openai_chat.messages import KEYS as CHAT
-from ellmer_conformance.contract.rules.openai_responses.body_structure import KEYS as RESPONSES
+from ellmer_conformance.contract.rules.openai_responses.body_and_items import KEYS as RESPONSES
 
 #: The SDK's own affairs, which it does not send, and what it sends under another name (`outputConfig`).
 OF_THE_SDK = {

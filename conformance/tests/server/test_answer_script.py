@@ -8,6 +8,7 @@ import httpx
 import jsonschema
 import pytest
 import yaml
+from requests_of_each_format import EACH, HI, STREAMED, post
 
 import ellmer_core as ec
 from ellmer_conformance.scenarios import answer_script
@@ -17,38 +18,7 @@ from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.script_recording import write_script
 
 SCHEMA = Path(answer_script.__file__).with_suffix(".schema.json")
-KEYS = {"authorization": "Bearer any-key", "x-api-key": "k", "anthropic-version": "2023-06-01"}
-GOOGLE = {"x-goog-api-key": "k"}
 WEATHER = {"type": "object", "properties": {"city": {"type": "string"}}}
-HI = [{"role": "user", "content": "Hi"}]
-TURN = {"role": "user", "parts": [{"text": "Hi"}]}
-BLOCKS = [{"role": "user", "content": [{"text": "Hi"}]}]
-
-#: A request of each wire format, streamed and not: path, body.
-ASKED = {
-    "openai-chat": ("/v1/chat/completions", {"model": "gpt-4.1", "messages": HI}),
-    "openai-responses": ("/v1/responses", {"model": "gpt-4.1", "input": "Hi"}),
-    "anthropic": ("/v1/messages", {"model": "claude-sonnet-5", "max_tokens": 99, "messages": HI}),
-    "gemini": ("/v1beta/models/gemini-3.5-flash:generateContent", {"contents": [TURN]}),
-    "bedrock": ("/model/us.anthropic.claude-sonnet-5/converse", {"messages": BLOCKS}),
-    "ollama": ("/api/chat", {"model": "qwen3-vl:4b", "messages": HI}),
-    "mistral": ("/c/any/-@mistral/v1/chat/completions", {"model": "mistral-small-latest", "messages": HI}),
-    "cohere": ("/v2/chat", {"model": "command-a-03-2025", "messages": HI}),
-}
-EACH = pytest.mark.parametrize("wire", ASKED)
-STREAMED = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-
-
-def post(server, wire, *, stream=False, headers=(), **more):
-    path, body = ASKED[wire]
-    if wire == "gemini":
-        path = path.replace(":generateContent", ":streamGenerateContent?alt=sse") if stream else path
-    elif wire == "bedrock":
-        path += "-stream" if stream else ""
-    else:
-        body = body | {"stream": stream}
-    keys = GOOGLE if wire == "gemini" else KEYS
-    return httpx.post(server.origin + path, json=body | more, headers={**keys, **dict(headers)})
 
 
 def chat(server):

@@ -109,11 +109,10 @@ def test_no_request_is_a_defect_of_ours(server, data):
 
 @pytest.mark.parametrize(
     ("path", "status"),
-    [("/v1/chat", 501), ("/model/m/invoke", 501), ("/ai/run/@cf/m", 404), ("/v1beta/interactions", 501)],
+    [("/v1/generate", 501), ("/async-invoke", 501), ("/ai/run/@cf/m", 404), ("/v1/realtime", 501)],
 )
 @pytest.mark.parametrize("mode", ["reject", "observe"])
-def test_a_format_that_has_no_rules_is_not_served(path, status, mode):
-    """Recordings of these formats are recognised, but the server does not support them."""
+def test_an_endpoint_without_a_service_is_not_served(path, status, mode):
     headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
     body = b'{"model": "m", "message": "Hi", "messages": []}'
     assert Engine({}, mode).answer(HttpRequest("POST", path, headers, body)).status == status

@@ -3,6 +3,7 @@
 import gzip
 import json
 import socket
+import tracemalloc
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -12,6 +13,8 @@ import pytest
 from ellmer_conformance.scenarios.script import Answer, Delivery, Failure, Say, Script
 from ellmer_conformance.server import StrictServer
 from ellmer_conformance.server.chat_apis.base import WRONG_KEY
+from ellmer_conformance.server.http.connection import MAX_BODY
+from ellmer_conformance.server.proxy import recorded
 
 LONG = Answer((Say("one two three four five six seven eight nine ten"),))
 SCRIPTS = {
@@ -180,3 +183,17 @@ def test_other_paths_and_encodings_come_through(client, proxy):
 def test_proxy_and_upstream_need_each_other(given):
     with pytest.raises(ValueError, match="upstream"):
         StrictServer(**given)
+
+
+def test_a_bomb_is_not_unpacked_for_the_report():
+    body = gzip.compress(b"{" + b" " * 200_000_000, mtime=0)
+    response = httpx.Response(200, headers={"content-encoding": "gzip"}, stream=httpx.ByteStream(body))
+    tracemalloc.start()
+    try:
+        kept = recorded(response, body, ended=True)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert len(kept.body) == MAX_BODY
+    assert peak < 4 * MAX_BODY

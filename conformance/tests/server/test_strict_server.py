@@ -1,7 +1,9 @@
 """Requests that the strict server accepts and refuses, and its state, through HTTP."""
 
 import re
+from datetime import date
 
+import httpx
 import pytest
 from questions_to_the_server import (
     CHAT,
@@ -72,7 +74,7 @@ def test_an_unknown_path(server, client):
 
 @pytest.mark.parametrize("provider", PROVIDERS.values(), ids=PROVIDERS)
 def test_a_wrong_method_is_refused_as_the_provider_does(server, client, provider):
-    reply = client.get(server.origin + provider.path, headers=provider.headers)
+    reply = client.put(server.origin + provider.path, headers=provider.headers)
     assert reply.status_code == 404
     assert reply.json()["error"]["message"]
 
@@ -128,9 +130,12 @@ def test_a_misordered_request_gets_the_providers_400(post):
     assert (error["type"], error["param"]) == ("invalid_request_error", "messages.[2].role")
 
 
+HELLO = {"type": "text", "text": "Hello", "bogus": 1}
+
+
 def test_what_nothing_backs_and_what_is_only_lost_is_noted_and_answered(server, post):
     nonce = next(NONCES)
-    asked = chat(USER, {**assistant("a"), "bogus": 1}, {**result("a"), "content": ""})
+    asked = chat({"role": "user", "content": [HELLO]}, assistant("a"), {**result("a"), "content": ""})
     assert post(CHAT, "two", asked, nonce=nonce).status_code == 200
     broken = {v.rule.id for verdict in server.verdicts("two", nonce) for v in verdict.violations}
     assert broken == {"REQ-107", "EMP-005"}  # a preview, and a loss
@@ -198,3 +203,33 @@ def test_the_report_keeps_no_key(server, client, post):
     post(CHAT, "two", nonce=nonce)
     report = client.get(f"{server.url('two', nonce)}/report").json()
     assert report["exchanges"][0]["request"]["headers"]["authorization"] == "Bearer ***"
+
+
+# --- the day, the version and the betas of a request -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("today", "version", "status"),
+    [
+        (None, "2023-06-01", 200),
+        (None, "2026-10-21", 400),
+        (None, "bogus", 400),
+        (date(2026, 10, 1), "2026-10-21", 400),
+        (date(2026, 10, 1), "2023-06-01", 200),
+    ],
+)
+def test_a_request_is_judged_by_its_version_as_of_the_servers_day(today, version, status):
+    body = {"model": "claude-sonnet-4-6", "max_tokens": 9, "temperature": 1}
+    body["messages"] = [{"role": "user", "content": "Hi"}]
+    with StrictServer(today=today) as server:
+        headers = {"x-api-key": "k", "anthropic-version": version, "anthropic-beta": "context-1m-2025-08-07"}
+        reply = httpx.post(f"{server.origin}/v1/messages", json=body, headers=headers)
+        assert reply.status_code == status
+        if status == 400:
+            valid = version == "2026-10-21" and today is None
+            words = "temperature: Extra inputs are not permitted" if valid else "is not a valid version"
+            assert words in reply.json()["error"]["message"]
+        if version != "bogus":
+            (entry,) = server.requests
+            told = entry.report()["request"]
+            assert (told["api_version"], list(told["betas"])) == (version, ["context-1m-2025-08-07"])

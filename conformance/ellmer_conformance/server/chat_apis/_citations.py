@@ -9,16 +9,6 @@ from ...scenarios.messages import Source
 from ...scenarios.script import Answer, Say, Search
 from ..signatures import encoded, sign
 
-__all__ = [
-    "document_citations",
-    "grounding",
-    "page_citations",
-    "page_found",
-    "sources_of",
-    "url_citations",
-    "web_citations",
-]
-
 
 def sources_of(answer: Answer) -> list[tuple[Say, Source]]:
     """Returns every source of an answer with its text."""
@@ -98,14 +88,17 @@ def document_citations(answer: Answer, called: str = "") -> list[Json]:
 
 
 def grounding(answer: Answer) -> Json:
-    """Returns Google's grounding: https://ai.google.dev/gemini-api/docs/google-search. It is empty without sources."""
+    """Returns Google's grounding: https://ai.google.dev/gemini-api/docs/google-search. It is empty without
+    sources and searches."""
     found = sources_of(answer)
-    if not found:
+    searches = [part for part in answer.parts if isinstance(part, Search)]
+    if not found and not searches:
         return {}
+    pages = [source for _, source in found] or [page for search in searches for page in search.found]
     metadata = {
-        "webSearchQueries": [part.query for part in answer.parts if isinstance(part, Search)],
+        "webSearchQueries": [search.query for search in searches],
         "searchEntryPoint": {"renderedContent": '<div class="container"></div>'},
-        "groundingChunks": [{"web": {"uri": source.url, "title": source.title}} for _, source in found],
+        "groundingChunks": [{"web": {"uri": page.url, "title": page.title}} for page in pages],
         "groundingSupports": list(supports(found)),
     }
     return {"groundingMetadata": metadata}

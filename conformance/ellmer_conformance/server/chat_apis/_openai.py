@@ -14,8 +14,6 @@ from ...scenarios.script import Call
 from ..http.messages import Headers
 from .base import HEX, WRONG_KEY, ChatApi, FailureKind
 
-__all__ = ["FAILURES", "OpenAI", "fields", "object_at"]
-
 _KEYS = "https://platform.openai.com/account/api-keys"
 _DATED = re.compile(r"\d{4}-\d{2}-\d{2}$|-\d{4}$")
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import ClassVar
 
+from ...contract.api_versions import versions
 from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Stop, Think, Usage
 from ..http.messages import Headers
 from ..signatures import Conversation, anthropic_blocks, as_blocks, binds, objection, sealed, thought_shown
 from ._citations import page_citations, page_found
@@ -32,9 +33,6 @@ from .base import (
     words,
 )
 
-__all__ = ["KINDS", "Anthropic", "deltas", "event", "input_usage", "output_usage", "searches"]
-
-
 # ruff: noqa: ARG002 - a api does not use every argument
 
 
@@ -52,6 +50,7 @@ class Anthropic(ChatApi):
     """The host api.anthropic.com."""
 
     wire: ClassVar[str] = "anthropic"
+    carries: ClassVar[frozenset[str]] = frozenset({"citations", "search", "code", "refusal"})
     provider: ClassVar[str] = "anthropic"
     arguments_key: ClassVar[bytes] = b'"input":'
     stops: ClassVar[Mapping[Stop, str]] = {
@@ -91,9 +90,18 @@ class Anthropic(ChatApi):
     def body(self, answer: Answer) -> bytes:
         message = self.message(answer.usage, output_usage(answer.usage) | searches(answer))
         message["content"] = [whole for _, _, whole in self.blocks(answer)]
-        message["stop_reason"] = self.stops[answer.reason]
-        message["stop_sequence"] = answer.stop_sequence or None
-        return utf8(compact(message))
+        return utf8(compact(message | self.stop(answer)))
+
+    def stop(self, answer: Answer) -> Json:
+        """Returns the stop reason with its details. A refusal has no content, but an explanation:
+        https://platform.claude.com/docs/en/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals
+        """
+        refused = {"type": "refusal", "category": None, "explanation": answer.refusal}
+        return {
+            "stop_reason": self.stops["filter" if answer.refusal else answer.reason],
+            "stop_sequence": answer.stop_sequence or None,
+            "stop_details": refused if answer.refusal else None,
+        }
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -153,6 +161,8 @@ class Anthropic(ChatApi):
                     yield part, {**empty, "type": "text", "text": ""}, {**cited, "type": "text", "text": text}
                 case Search():
                     yield from self.search(part, number)
+                case Run():
+                    yield from self.ran(part, number)
                 case Think() if (shown := self.shown(part)) is not None:
                     signature = sealed(shown, prefix)
                     prefix = prefix and prefix.after(signature)
@@ -180,6 +190,19 @@ class Anthropic(ChatApi):
             whole = {**found, "content": [page_found(source) for source in part.found], **by}
             yield part, whole, whole
 
+    def ran(self, part: Run, number: int) -> Iterator[tuple[Said, Json, Json]]:
+        """Yields a program that the server runs, and its result:
+        https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
+        """
+        id = f"srvtoolu_01{self.ticket.token(f'code {number}', 22, _BASE58)}"
+        start = {"type": "server_tool_use", "id": id, "name": "code_execution", "input": {}}
+        start["caller"] = {"type": "direct"}
+        yield part, start, start | {"input": {"code": part.code}}
+        told = {"stdout": part.output, "stderr": "", "return_code": 0, "content": []}
+        content = {"type": "code_execution_result", **told}
+        found = {"type": "code_execution_tool_result", "tool_use_id": id, "content": content}
+        yield part, found, found
+
     def pending(self) -> str:
         """Returns the id of the search at the end of the conversation."""
         last = self.asked["messages"][-1]["content"]
@@ -198,7 +221,7 @@ class Anthropic(ChatApi):
         start = self.message(answer.usage, {"output_tokens": min(answer.usage.output, 1)})
         yield Frame("open", event({"type": "message_start", "message": start}))
         empty = {"type": "text", "text": ""}
-        blocks = list(self.blocks(answer)) or [(Say(""), empty, empty)]
+        blocks = list(self.blocks(answer)) or ([] if answer.refusal else [(Say(""), empty, empty)])
         for index, (part, block, whole) in enumerate(blocks):
             kind: Kind = "call" if isinstance(part, Call) else "open"
             head = {"type": "content_block_start", "index": index, "content_block": block}
@@ -213,8 +236,7 @@ class Anthropic(ChatApi):
 
     def ending(self, answer: Answer) -> Iterator[Frame]:
         """Yields the stop reason, the token counts of the whole answer, and the end marker."""
-        stop = {"stop_reason": self.stops[answer.reason], "stop_sequence": answer.stop_sequence or None}
-        stop |= {"stop_details": None}
+        stop = self.stop(answer)
         usage = input_usage(answer.usage) | output_usage(answer.usage) | searches(answer)
         yield Frame("end", event({"type": "message_delta", "delta": stop, "usage": usage}))
         yield Frame("end", event({"type": "message_stop"}))
@@ -257,8 +279,13 @@ class Anthropic(ChatApi):
             return Refusal("x-api-key header is required", 401, "authentication_error")
         if key == WRONG_KEY:
             return Refusal("invalid x-api-key", 401, "authentication_error")
-        if "anthropic-version" not in headers:
+        version = headers.get("anthropic-version")
+        if version is None:
             return Refusal("anthropic-version: header is required", 400, "invalid_request_error")
+        if version not in versions("anthropic", self.ticket.request.when):
+            return Refusal(
+                f'anthropic-version: "{version}" is not a valid version', 400, "invalid_request_error"
+            )
         return None
 
     def no_json(self, detail: str) -> Refusal:
@@ -305,7 +332,7 @@ def deltas(part: Said, whole: Json) -> Iterator[Json]:
             yield {"type": "input_json_delta", "partial_json": ""}
             text = arguments_text(part) if part.arguments or part.text else ""
             yield from ({"type": "input_json_delta", "partial_json": piece} for piece in slices(text))
-        case Search() if whole["type"] == "server_tool_use":
+        case Search() | Run() if whole["type"] == "server_tool_use":
             yield {"type": "input_json_delta", "partial_json": ""}
             for piece in slices(compact(whole["input"])):
                 yield {"type": "input_json_delta", "partial_json": piece}

@@ -21,11 +21,12 @@ import orjson
 
 from ...contract.exchange import Json, Request
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, FailureKind, Say, Stop, Think
+from ...scenarios.script import Answer, Call, FailureKind, Refuse, Run, Said, Say, Search, Stop, Think
 from ..http.messages import Headers
 
 __all__ = [
     "ALNUM",
+    "EXTRAS",
     "HEX",
     "NOISE",
     "WRONG_KEY",
@@ -49,6 +50,9 @@ __all__ = [
     "words",
 ]
 
+
+#: The contents besides texts, reasoning and calls, which only some formats have.
+EXTRAS = ("citations", "search", "code", "image", "audio", "refusal", "choices")
 
 Kind = Literal["open", "text", "thinking", "call", "arguments", "close", "end"]
 
@@ -132,6 +136,7 @@ class ChatApi(ABC):
     failures: ClassVar[Mapping[FailureKind, Refusal]]  # the provider's own troubles: status and words
     retry: ClassVar[Mapping[FailureKind, Headers]] = {}  # what their headers say of when to come back
     unknown_model: ClassVar[Refusal]  # the error for an unknown model
+    carries: ClassVar[frozenset[str]] = frozenset()  # the `EXTRAS` that its answers have a place for
 
     def __init__(self, ticket: Ticket) -> None:
         self.ticket = ticket
@@ -147,6 +152,14 @@ class ChatApi(ABC):
         return self.ticket.request.model
 
     # answers ----------------------------------------------------------------------------------------------
+
+    def missing(self, answer: Answer) -> list[str]:
+        """Returns the contents of an answer that the format has no place for."""
+        if not answer.others and all(
+            isinstance(part, Call | Think) or _is_plain(part) for part in answer.parts
+        ):
+            return []
+        return [extra for extra in EXTRAS if extra in extras_of(answer) - self.carries]
 
     @abstractmethod
     def body(self, answer: Answer) -> bytes:
@@ -203,6 +216,23 @@ class ChatApi(ABC):
         return None
 
 
+# what an answer holds ------------------------------------------------------------------------------------
+
+
+def _is_plain(part: Said) -> bool:
+    return isinstance(part, Say) and not part.sources
+
+
+def extras_of(answer: Answer) -> frozenset[str]:
+    """Returns which `EXTRAS` an answer has."""
+    kinds = {"search": Search, "code": Run}
+    found = {name for name, kind in kinds.items() if any(isinstance(part, kind) for part in answer.parts)}
+    found |= {"image" if each.type.startswith("image/") else "audio" for each in answer.shown}
+    found |= {"citations" for part in answer.parts if isinstance(part, Say) and part.sources}
+    found |= {name for name, has in (("refusal", answer.refusal), ("choices", answer.others)) if has}
+    return frozenset(found).union(*map(extras_of, answer.others))
+
+
 # what a call holds --------------------------------------------------------------------------------------
 
 
@@ -225,7 +255,7 @@ def arguments(call: Call) -> Mapping[str, Any]:
 _WORD = re.compile(r"\s*\S+(?:\s+$)?|\s+")
 
 
-def words(part: Say | Think) -> Sequence[str]:
+def words(part: Say | Think | Refuse) -> Sequence[str]:
     """Returns the pieces in which a stream sends text: those of the script, or two words at a time."""
     if isinstance(part, Say) and part.pieces:
         return part.pieces

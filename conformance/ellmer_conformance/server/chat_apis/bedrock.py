@@ -18,7 +18,7 @@ from ...contract.exchange import Json
 from ...contract.readers.anthropic import BINDING_BETA, drops_stale_thoughts
 from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Said, Say, Stop, Think, Usage
 from ..http.messages import Headers
 from ..signatures import Conversation, as_blocks, bedrock_blocks, binds, objection, sealed, thought_shown
 from ._citations import web_citations
@@ -36,9 +36,6 @@ from .base import (
     utf8,
     words,
 )
-
-__all__ = ["Bedrock", "message", "token_counts", "trace", "unauthorized"]
-
 
 # ruff: noqa: ARG002 - a api does not use every argument
 
@@ -58,6 +55,7 @@ class Bedrock(ChatApi):
     """The hosts bedrock-runtime.<region>.amazonaws.com."""
 
     wire: ClassVar[str] = "bedrock"
+    carries: ClassVar[frozenset[str]] = frozenset({"citations"})
     provider: ClassVar[str] = "bedrock"
     arguments_key: ClassVar[bytes] = b'"input":'
     stops: ClassVar[Mapping[Stop, str]] = {
@@ -141,7 +139,7 @@ class Bedrock(ChatApi):
         shown: list[Said] = [
             part
             for part in parts
-            if part and not isinstance(part, Search) and not (isinstance(part, Say) and not part.text)
+            if isinstance(part, Say | Think | Call) and not (isinstance(part, Say) and not part.text)
         ]
         return list(self.signed(shown)) if self.signs else shown
 
@@ -283,7 +281,8 @@ class Bedrock(ChatApi):
 # --- token counts, and the trace of a guardrail ----------------------------------------------------------
 
 
-_GUARD_UNITS = (
+#: The names of the units that a guardrail counts.
+GUARD_UNITS = (
     "contentPolicyUnits",
     "contextualGroundingPolicyUnits",
     "sensitiveInformationPolicyFreeUnits",
@@ -315,7 +314,7 @@ def trace(asked: Json) -> Json:
     guard = object_of(asked.get("guardrailConfig"))
     if text_of(guard.get("trace")) not in {"enabled", "enabled_full"}:
         return {}
-    metrics = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(_GUARD_UNITS, 0)}
+    metrics = {"guardrailProcessingLatency": 231, "usage": dict.fromkeys(GUARD_UNITS, 0)}
     assessment = {str(guard.get("guardrailIdentifier")): {"invocationMetrics": metrics}}
     return {"trace": {"guardrail": {"actionReason": "No action.", "inputAssessment": assessment}}}
 

@@ -31,8 +31,6 @@ from .base import (
     words,
 )
 
-__all__ = ["Cohere"]
-
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -40,6 +38,7 @@ class Cohere(ChatApi):
     """The host api.cohere.com."""
 
     wire: ClassVar[str] = "cohere"
+    carries: ClassVar[frozenset[str]] = frozenset({"citations"})
     provider: ClassVar[str] = "cohere"
     arguments_key: ClassVar[bytes] = b'"arguments":'
     stops: ClassVar[Mapping[Stop, str]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, ClassVar
@@ -15,11 +16,12 @@ from typing import Any, ClassVar
 from ...contract.exchange import Json
 from ...contract.readers.json_access import text_of
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Run, Said, Say, Show, Stop, Think, Usage
 from ..http.messages import Headers
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._citations import grounding
 from .base import (
+    EXTRAS,
     WRONG_KEY,
     ChatApi,
     FailureKind,
@@ -31,9 +33,6 @@ from .base import (
     utf8,
     words,
 )
-
-__all__ = ["Gemini", "either", "elements", "objection"]
-
 
 # --- fields in either case, and signatures ---------------------------------------------------------------
 
@@ -83,6 +82,7 @@ class Gemini(ChatApi):
     """The Gemini API: generativelanguage.googleapis.com."""
 
     wire: ClassVar[str] = "gemini"
+    carries: ClassVar[frozenset[str]] = frozenset(EXTRAS)
     provider: ClassVar[str] = "google"
     arguments_key: ClassVar[bytes] = b'"args":'
     stops: ClassVar[Mapping[Stop, str]] = {
@@ -190,6 +190,8 @@ class Gemini(ChatApi):
         for part in answer.parts:
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
                 texts += [[text(part, piece)] for piece in words(part)]
+            else:
+                texts += [[made] for made in self.made(part)]
         call_parts = self.call_parts(answer)
         return texts + (
             [[call] for call in call_parts] if self.modern else [call_parts] if call_parts else []
@@ -197,15 +199,28 @@ class Gemini(ChatApi):
 
     def parts(self, answer: Answer) -> list[Json]:
         """Returns the parts of the whole reply."""
-        texts = [
-            text(part, part.text)
-            for part in answer.parts
-            if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts)
-        ]
+        texts: list[Json] = []
+        for part in answer.parts:
+            if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
+                texts.append(text(part, part.text))
+            else:
+                texts += self.made(part)
         call_parts = self.call_parts(answer)
         if texts and not call_parts:
             texts[-1] |= self.signed(answer)
         return texts + call_parts
+
+    def made(self, part: Said) -> list[Json]:
+        """Returns the parts of an image, a sound, or a program with its output, or none for other contents."""
+        match part:
+            case Show():
+                return [{"inlineData": {"mimeType": part.type, "data": b64encode(part.data).decode()}}]
+            case Run():
+                id = {"id": f"call_{self.ticket.token('code', 6, '0123456789')}"} if self.modern else {}
+                result = {"outcome": "OUTCOME_OK", "output": part.output, **id}
+                code = {"language": "PYTHON", "code": part.code, **id}
+                return [{"executableCode": code}, {"codeExecutionResult": result}]
+        return []
 
     def call_parts(self, answer: Answer) -> list[Json]:
         """Returns the parts with calls. Calls arrive whole, so a truncated call leaves nothing."""
@@ -240,12 +255,20 @@ class Gemini(ChatApi):
         if self.measured and shown:
             candidate["logprobsResult"] = chosen_candidates(shown, either(self.config, "logprobs") or 0)
         candidate |= grounding(answer) if answer else {}
+        others = answer.others if answer else ()
+        candidates = [candidate | ({"index": index} if index else {}) for index in range(self.count)]
+        if others:
+            candidates = [candidate, *(self.other(each, index) for index, each in enumerate(others, 1))]
         return {
-            "candidates": [candidate | ({"index": index} if index else {}) for index in range(self.count)],
+            "candidates": candidates,
             "usageMetadata": usage,
             "modelVersion": self.model,
             "responseId": self.response_id,
         }
+
+    def other(self, answer: Answer, index: int) -> Json:
+        """Returns another candidate of a script, which is whole in the last chunk of a stream."""
+        return {"content": self.content(self.parts(answer)), **self.finish(answer), "index": index}
 
     @property
     def response_id(self) -> str:
@@ -258,6 +281,8 @@ class Gemini(ChatApi):
 
     def finish(self, answer: Answer) -> Json:
         """Returns the finish reason. Without a limit, a call that is not JSON is the model's fault."""
+        if answer.refusal:
+            return {"finishReason": "SAFETY", "finishMessage": answer.refusal}
         lost = any(arguments(call) is None for call in answer.calls)
         if lost and answer.reason == "tool":
             return {"finishReason": "MALFORMED_FUNCTION_CALL"}

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
+from ...scenarios.script import Answer, Say, Stop, Think, Usage
 from ..http.messages import Headers
 from .base import (
     HEX,
@@ -29,8 +30,6 @@ from .base import (
     words,
 )
 
-__all__ = ["Mistral"]
-
 _PAD = "abcdefghijklmnopqrstuvwxyz0123456789"
 _TYPES_CALLS = re.compile(r"mistral-small")  # the others were recorded to leave the type of a call out
 
@@ -39,6 +38,8 @@ class Mistral(ChatApi):
     """The host api.mistral.ai."""
 
     wire: ClassVar[str] = "mistral"
+    carries: ClassVar[frozenset[str]] = frozenset({"choices"})
+    only: int | None = None  # the choice that a chunk is for, if it is not for all
     provider: ClassVar[str] = "mistral"
     arguments_key: ClassVar[bytes] = b'"arguments":'
     stops: ClassVar[Mapping[Stop, str]] = {
@@ -65,20 +66,25 @@ class Mistral(ChatApi):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        calls = self.calls(answer)
-        message: Json = {"role": "assistant", "tool_calls": calls or None, "content": self.content(answer)}
         reply = {
             "id": self.id,
             "created": self.ticket.created,
             "model": self.model,
             "usage": self.usage(answer.usage),
             "object": "chat.completion",
-            "choices": [
-                {"index": index, "finish_reason": self.stops[answer.reason], "message": message}
-                for index in range(self.count)
-            ],
+            "choices": [self.choice(each, index) for index, each in enumerate(self.choices(answer))],
         }
         return utf8(compact(reply))
+
+    def choices(self, answer: Answer) -> list[Answer]:
+        """Returns the choices of a script, or the requested number of the same one."""
+        return [answer, *answer.others] if answer.others else [answer] * self.count
+
+    def choice(self, answer: Answer, index: int) -> Json:
+        """Returns one choice of a whole reply."""
+        calls, content = self.calls(answer), self.content(answer)
+        message: Json = {"role": "assistant", "tool_calls": calls or None, "content": content}
+        return {"index": index, "finish_reason": self.stops[answer.reason], "message": message}
 
     def content(self, answer: Answer) -> str | list[Json]:
         """Returns the text. If the model thinks, it is a list of a thought and the text."""
@@ -100,11 +106,18 @@ class Mistral(ChatApi):
         ]
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
+        for index, choice in enumerate((answer, *answer.others)):
+            one = copy(self)
+            one.only = index if answer.others else None
+            yield from one.of_one(choice)
+        yield Frame("end", sse("[DONE]"))
+
+    def of_one(self, answer: Answer) -> Iterator[Frame]:
+        """Yields the chunks of one choice."""
         yield from self.pieces(answer)
         calls, stop, usage = self.calls(answer), self.stops[answer.reason], self.usage(answer.usage)
         delta = {"tool_calls": calls} if calls else {"content": ""}
         yield Frame("call" if calls else "end", self.chunk(delta, stop, usage=usage))
-        yield Frame("end", sse("[DONE]"))
 
     def unended(self, answer: Answer) -> list[Frame]:
         """Returns the stream without its stop reason and the calls, which arrive together."""
@@ -118,7 +131,7 @@ class Mistral(ChatApi):
         if self.thinks:
             yield Frame("open", self.chunk({"content": ""}))
         for part in answer.parts:
-            if isinstance(part, Call | Search) or (isinstance(part, Think) and not self.thinks):
+            if not isinstance(part, Say | Think) or (isinstance(part, Think) and not self.thinks):
                 continue
             for piece in words(part):
                 thinks = isinstance(part, Think)
@@ -127,14 +140,13 @@ class Mistral(ChatApi):
 
     def chunk(self, delta: Json, finish: str | None = None, *, padded: bool = True, **rest: Any) -> bytes:
         """Returns a chunk with one choice; `p` has a random-looking length."""
+        places = range(self.count) if self.only is None else (self.only,)
         value = {
             "id": self.id,
             "object": "chat.completion.chunk",
             "created": self.ticket.created,
             "model": self.model,
-            "choices": [
-                {"index": index, "delta": delta, "finish_reason": finish} for index in range(self.count)
-            ],
+            "choices": [{"index": index, "delta": delta, "finish_reason": finish} for index in places],
             **rest,
         }
         pad = {"p": padding(compact(value), _PAD)} if padded else {}

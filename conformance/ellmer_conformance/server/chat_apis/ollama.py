@@ -12,11 +12,9 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Search, Stop, Think, Usage
+from ...scenarios.script import Answer, Call, Say, Stop, Think, Usage
 from ..http.messages import Headers
 from .base import WRONG_KEY, ChatApi, FailureKind, Frame, arguments, compact, log_probabilities, utf8, words
-
-__all__ = ["Ollama"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -55,7 +53,7 @@ class Ollama(ChatApi):
     def frames(self, answer: Answer) -> Iterator[Frame]:
         count = 0
         for part in answer.parts:
-            if isinstance(part, Call | Search) or (isinstance(part, Think) and not self.shows_thoughts):
+            if not isinstance(part, Say | Think) or (isinstance(part, Think) and not self.shows_thoughts):
                 continue
             for piece in words(part):
                 thinks = isinstance(part, Think)

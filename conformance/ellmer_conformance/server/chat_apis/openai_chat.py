@@ -7,6 +7,7 @@ Reasoning is not shown here, only counted. https://developers.openai.com/api/ref
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, lru_cache
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Say, Stop, Usage
+from ...scenarios.script import Answer, Call, Refuse, Say, Show, Stop, Usage
 from ._citations import url_citations
 from ._openai import OpenAI, fields, object_at
 from .base import (
@@ -32,8 +33,7 @@ from .base import (
     words,
 )
 
-__all__ = ["OpenAIChat"]
-
+_AUDIO_PIECE = 4096  # characters of base64 in a chunk
 _REASONS = re.compile(r"^(o\d|gpt-[5-9])")
 
 
@@ -48,6 +48,7 @@ class OpenAIChat(OpenAI):
 
     wire: ClassVar[str] = "openai-chat"
     index: int = 0  # of the choice
+    carries: ClassVar[frozenset[str]] = frozenset({"citations", "audio", "refusal", "choices"})
     stops: ClassVar[Mapping[Stop, str]] = {
         "stop": "stop",
         "tool": "tool_calls",
@@ -69,18 +70,25 @@ class OpenAIChat(OpenAI):
 
     def completion(self, answer: Answer) -> Json:
         """Returns the whole reply as JSON."""
-        finish = {"finish_reason": self.stops[answer.reason]}
-        choice = {"message": self.message(answer), **self.probabilities(answer.text), **finish}
         return {
             "id": self.id,
             "object": "chat.completion",
             "created": self.ticket.created,
             "model": self.model,
-            "choices": [{"index": index, **choice} for index in range(self.count)],
+            "choices": [self.choice(each, index) for index, each in enumerate(self.choices(answer))],
             "usage": self.usage(answer.usage),
             "service_tier": self.tier,
             "system_fingerprint": self.fingerprint,
         }
+
+    def choices(self, answer: Answer) -> list[Answer]:
+        """Returns the choices of a script, or the requested number of the same one."""
+        return [answer, *answer.others] if answer.others else [answer] * self.count
+
+    def choice(self, answer: Answer, index: int) -> Json:
+        """Returns one choice of a whole reply."""
+        finish = {"finish_reason": self.stops[answer.reason]}
+        return {"index": index, "message": self.message(answer), **self.probabilities(answer.text), **finish}
 
     def message(self, answer: Answer) -> Json:
         """Returns the assistant message."""
@@ -92,23 +100,32 @@ class OpenAIChat(OpenAI):
             }
             for index, call in enumerate(answer.calls)
         ]
-        text = answer.text
-        content = None if calls and not text else text
-        more = {"tool_calls": calls} if calls else {}
+        text, sounds = answer.text, [self.audio(each) for each in answer.shown]
+        content = None if not text and (calls or sounds or answer.refusal) else text
         return {
             "role": "assistant",
             "content": content,
-            **more,
-            "refusal": None,
+            **({"tool_calls": calls} if calls else {}),
+            "refusal": answer.refusal or None,
             "annotations": nested(answer),
+            **({"audio": sounds[0]} if sounds else {}),
         }
 
+    def audio(self, sound: Show) -> Json:
+        """Returns a sound: https://developers.openai.com/api/docs/guides/audio"""
+        kept = {"id": self.audio_id, "expires_at": self.ticket.created + 3600}
+        return {**kept, "data": b64encode(sound.data).decode(), "transcript": sound.words}
+
+    @property
+    def audio_id(self) -> str:
+        """The id of the sound of an answer."""
+        return f"audio_{self.ticket.token('audio', 32, HEX)}"
+
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        yield from self.of_one(answer)
-        for index in range(1, self.count):
-            other = copy(self)
-            other.index = index
-            yield from other.of_one(answer)
+        for index, choice in enumerate(self.choices(answer)):
+            one = copy(self)
+            one.index = index
+            yield from one.of_one(choice)
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))
@@ -117,16 +134,31 @@ class OpenAIChat(OpenAI):
         """Yields the chunks of one requested choice."""
         yield Frame("open", self.chunk(self.opening(answer)))
         for part in answer.parts:
-            for piece in words(part) if isinstance(part, Say) else ():
-                yield Frame("text", self.chunk({"content": piece}))
+            for piece in words(part) if isinstance(part, Say | Refuse) else ():
+                field = "refusal" if isinstance(part, Refuse) else "content"
+                yield Frame("text", self.chunk({field: piece}))
+            if isinstance(part, Show):
+                yield from self.audio_chunks(part)
         for index, call in enumerate(answer.calls):
             yield from self.call(call, index)
         if cited := nested(answer):
             yield Frame("open", self.chunk({"annotations": cited}))
         yield Frame("end", self.chunk({}, finish=self.stops[answer.reason]))
 
+    def audio_chunks(self, sound: Show) -> Iterator[Frame]:
+        """Yields a sound: its id, its words and its data in pieces, and when it expires."""
+        for number, piece in enumerate(words(Say(sound.words))):
+            first: Json = {} if number else {"id": self.audio_id}
+            yield Frame("text", self.chunk({"audio": {**first, "transcript": piece}}))
+        data = b64encode(sound.data).decode()
+        for start in range(0, len(data), _AUDIO_PIECE):
+            yield Frame("text", self.chunk({"audio": {"data": data[start : start + _AUDIO_PIECE]}}))
+        yield Frame("text", self.chunk({"audio": {"expires_at": self.ticket.created + 3600}}))
+
     def opening(self, answer: Answer) -> Json:
         """Returns the first delta. Before calls without text, it has no content."""
+        if answer.shown:
+            return {"role": "assistant", "refusal": None}
         if answer.calls and not answer.text:
             return {"role": "assistant", "content": None}
         return {"role": "assistant", "content": "", "refusal": None}

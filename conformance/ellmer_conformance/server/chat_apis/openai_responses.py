@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
-from ...scenarios.script import Answer, Call, Said, Say, Search, Stop, Think, Usage
+from ...contract.rules.openai_responses.order import with_reasoning
+from ...scenarios.script import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
 from ..signatures import decoded, encoded, is_ours, opened, sign
 from ._citations import url_citations
 from ._openai import FAILURES, OpenAI, object_at
@@ -32,19 +34,6 @@ from .base import (
     words,
 )
 
-__all__ = [
-    "NO_TOOL_USAGE",
-    "OpenAIResponses",
-    "added",
-    "event",
-    "in_recorded_order",
-    "response_settings",
-    "started",
-    "tool_usage",
-    "usage",
-]
-
-
 _ALWAYS_SEALED = re.compile(r"gpt-(5\.[6-9]|[6-9])")  # models that send encrypted reasoning unasked
 _PHASED = re.compile(r"gpt-(5\.[4-9]|5\.3-codex|[6-9])")  # models that say what a message is for
 _SEALED = "gAAAAAB"  # how every encrypted blob of theirs begins
@@ -56,6 +45,7 @@ class OpenAIResponses(OpenAI):
     """The host api.openai.com."""
 
     wire: ClassVar[str] = "openai-responses"
+    carries: ClassVar[frozenset[str]] = frozenset({"citations", "search", "code", "image", "refusal"})
     stops: ClassVar[Mapping[Stop, str]] = {
         "stop": "completed",
         "tool": "completed",
@@ -128,9 +118,14 @@ class OpenAIResponses(OpenAI):
                     yield "arguments", "response.function_call_arguments.delta", delta
                 done = {"arguments": item["arguments"]}
                 yield "close", "response.function_call_arguments.done", done
-            case Search():
-                for state in ("in_progress", "searching", "completed"):
-                    yield "open", f"response.web_search_call.{state}", {}
+            case Refuse():
+                yield from self.refusal(part, item)
+            case Run():
+                yield from self.code(item["code"])
+            case Search() | Show():
+                verb = "searching" if isinstance(part, Search) else "generating"
+                for state in ("in_progress", verb, "completed"):
+                    yield "open", f"response.{item['type']}.{state}", {}
 
     def text(self, part: Say, item: Json) -> Iterator[_Step]:
         """Yields the events of a message's only content part."""
@@ -153,6 +148,25 @@ class OpenAIResponses(OpenAI):
         )
         yield "close", "response.content_part.done", {**place, "part": whole}
 
+    def refusal(self, part: Refuse, item: Json) -> Iterator[_Step]:
+        """Yields the events of a refusal."""
+        place, whole = {"content_index": 0}, item["content"][0]
+        yield "open", "response.content_part.added", {**place, "part": whole | {"refusal": ""}}
+        for piece in words(part):
+            yield "text", "response.refusal.delta", {**place, "delta": piece, **self.padding(piece)}
+        yield "close", "response.refusal.done", {**place, "refusal": part.text}
+        yield "close", "response.content_part.done", {**place, "part": whole}
+
+    def code(self, code: str) -> Iterator[_Step]:
+        """Yields the events of a program that the provider runs."""
+        yield "open", "response.code_interpreter_call.in_progress", {}
+        for piece in slices(code):
+            delta = {"delta": piece, **self.padding(piece)}
+            yield "open", "response.code_interpreter_call_code.delta", delta
+        yield "open", "response.code_interpreter_call_code.done", {"code": code}
+        for state in ("interpreting", "completed"):
+            yield "open", f"response.code_interpreter_call.{state}", {}
+
     def summary(self, summary: Json, index: int) -> Iterator[_Step]:
         """Yields the events of one part of a reasoning summary."""
         place, text = {"summary_index": index}, summary["text"]
@@ -166,6 +180,7 @@ class OpenAIResponses(OpenAI):
     def items(self, answer: Answer) -> list[Json]:
         """Returns the output items, one for each part. The last item of a truncated answer is incomplete."""
         items = [self.item(part, number, answer) for number, part in enumerate(answer.parts)]
+        with_reasoning(items)
         if items and self.status(answer) == "incomplete" and "status" in items[-1]:
             items[-1]["status"] = "incomplete"
         return items
@@ -175,16 +190,9 @@ class OpenAIResponses(OpenAI):
         match part:
             case Say(text):
                 cited = {"annotations": url_citations(part), "logprobs": self.probabilities(text)}
-                content = {"type": "output_text", **cited, "text": text}
-                phase = "commentary" if answer.reason == "tool" else "final_answer"
-                return {
-                    "id": self.id("msg", number),
-                    "type": "message",
-                    "status": "completed",
-                    "content": [content],
-                    **({"phase": phase} if _PHASED.match(self.model) else {}),
-                    "role": "assistant",
-                }
+                return self.message({"type": "output_text", **cited, "text": text}, number, answer)
+            case Refuse(text):
+                return self.message({"type": "refusal", "refusal": text}, number, answer)
             case Think(text):
                 sealed = {"encrypted_content": encoded(sign(text), _SEALED)} if self.seals else {}
                 summary = [{"type": "summary_text", "text": text}] if self.summarises else []
@@ -199,13 +207,50 @@ class OpenAIResponses(OpenAI):
                     "call_id": self.call_id(part, number),
                     "name": part.name,
                 }
+        return self.of_provider(part, number)
 
+    def of_provider(self, part: Search | Run | Show, number: int) -> Json:
+        """Returns the item of a tool that the provider runs itself."""
+        match part:
             case Search(query):
                 action: Json = {"type": "search", "queries": [query], "query": query}
                 if "web_search_call.action.sources" in self.included:
                     action["sources"] = [{"type": "url", "url": page.url} for page in part.found]
                 kind = {"type": "web_search_call", "status": "completed"}
                 return {"id": self.id("ws", number), **kind, "action": action}
+            case Run(code, output):
+                logs = [{"type": "logs", "logs": output}]
+                asked = "code_interpreter_call.outputs" in self.included
+                ran = {"code": code, "container_id": self.id("cntr"), "outputs": logs if asked else None}
+                kind = {"type": "code_interpreter_call", "status": "completed"}
+                return {"id": self.id("ci", number), **kind, **ran}
+            case Show():
+                return self.image(part, number)
+
+    def message(self, content: Json, number: int, answer: Answer) -> Json:
+        """Returns a message with one content part."""
+        phase = "commentary" if answer.reason == "tool" else "final_answer"
+        return {
+            "id": self.id("msg", number),
+            "type": "message",
+            "status": "completed",
+            "content": [content],
+            **({"phase": phase} if _PHASED.match(self.model) else {}),
+            "role": "assistant",
+        }
+
+    def image(self, part: Show, number: int) -> Json:
+        """Returns a generated image: https://developers.openai.com/api/docs/guides/tools-image-generation"""
+        settings = {"action": "generate", "background": "opaque", "quality": "low", "size": "1024x1024"}
+        return {
+            "id": self.id("ig", number),
+            "type": "image_generation_call",
+            "status": "completed",
+            **settings,
+            "output_format": part.type.partition("/")[2],
+            "result": b64encode(part.data).decode(),
+            "revised_prompt": part.words,
+        }
 
     def probabilities(self, text: str) -> list[Json]:
         """Returns the log probabilities of a text, if they are requested."""
@@ -319,10 +364,13 @@ def tool_usage(answer: Answer | None) -> Json:
     return NO_TOOL_USAGE | {"web_search": {"num_requests": searches}} if searches else NO_TOOL_USAGE
 
 
+_UNMADE: Json = {"outputs": None, "result": None}  # what a tool of the provider has not made yet
+
+
 def started(item: Json) -> Json:
     """Returns an item in its first event, without content."""
-    empty = {"status": "in_progress", "content": [], "arguments": "", "summary": []}
-    begun = item | {key: value for key, value in empty.items() if key in item}
+    empty = {"status": "in_progress", "content": [], "arguments": "", "summary": [], "code": ""}
+    begun = item | {key: value for key, value in (empty | _UNMADE).items() if key in item}
     begun.pop("action", None)
     return begun
 

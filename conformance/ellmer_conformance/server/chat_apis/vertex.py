@@ -12,8 +12,6 @@ from ...scenarios.script import Answer, Usage
 from .base import WRONG_KEY, FailureKind
 from .gemini import Gemini
 
-__all__ = ["Vertex"]
-
 _USAGE = (
     "promptTokenCount",
     "candidatesTokenCount",

@@ -20,9 +20,6 @@ import httptools
 
 from .messages import LENGTH, Broken, HttpRequest, KnownRequests, Relayed, Reply, is_short, plain
 
-__all__ = ["MAX_BODY", "MAX_HEAD", "PATIENCE", "Connection", "Handler", "Reader", "Receiver"]
-
-
 # --- requests, from bytes in any pieces ------------------------------------------------------------------
 
 

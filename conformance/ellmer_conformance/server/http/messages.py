@@ -14,20 +14,6 @@ from typing import NamedTuple
 from ...contract.exchange import Response
 from ...scenarios.script import Delivery, Ending
 
-__all__ = [
-    "LENGTH",
-    "Broken",
-    "Headers",
-    "HttpRequest",
-    "KnownRequests",
-    "Relayed",
-    "Reply",
-    "deliver",
-    "is_short",
-    "plain",
-]
-
-
 # --- requests --------------------------------------------------------------------------------------------
 
 

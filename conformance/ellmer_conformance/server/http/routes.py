@@ -13,8 +13,6 @@ from ...contract import readers
 from ...contract.rules import WIRES
 from ...scenarios.canary_keys import is_canary
 
-__all__ = ["OPEN_CASE", "Route", "parse_route", "route_of"]
-
 #: The case that answers whatever is legal; the one of a path that names none.
 OPEN_CASE = "any"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -18,9 +19,8 @@ import orjson
 
 from ...contract import readers
 from ...contract.exchange import Request
-from ...contract.rule import Kind, Level, Refusal, Rule
+from ...contract.rule import Kind, Level, Refusal, Rule, Verdict, Violation, objection, verdict
 from ...contract.rules import book
-from ...contract.verdict import Verdict, Violation, objection, verdict
 from ...scenarios.script import AskModel
 from ..chat_api_lookup import chat_api_of
 from ..chat_apis.base import Ticket
@@ -44,19 +44,6 @@ from .verdict_cache import (
     place_of,
     without_ids,
 )
-
-__all__ = [
-    "ANY",
-    "CheckedRequest",
-    "ConversationCheck",
-    "Examined",
-    "RequestHead",
-    "check_request",
-    "examined",
-    "notes",
-    "request_head",
-]
-
 
 # --- the head of a request -------------------------------------------------------------------------------
 
@@ -134,12 +121,19 @@ class ConversationCheck:
         self._verdicts = VerdictCache()
         self._conversations: KnownConversations[_History] = KnownConversations()
 
-    def examined(self, route: Route, method: str, headers: Mapping[str, str], body: bytes) -> Examined:
+    def examined(
+        self,
+        route: Route,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        today: date | None = None,
+    ) -> Examined:
         """Reads and judges a request. Raises ValueError or RecursionError if it is not a JSON object."""
-        kind = route.url, route.provider, headers.get("anthropic-beta", "")
+        kind = (route.url, route.provider, *map(headers.get, ("anthropic-beta", "anthropic-version")), today)
         found = self._conversations.find(kind, body)
         value = found.value if found else readers.parsed(body)
-        request = readers.request_of(method, route.url, headers, value, route.provider)
+        request = readers.request_of(method, route.url, headers, value, route.provider, when=today)
         new = _new(found, request) if found else None
         history = _with(found.facts, new, found.place.name, found.text) if found and new else None
         result = self._of_window(request, found) if found and history else None
@@ -243,15 +237,15 @@ class CheckedRequest:
         return refuse(api, self.refusal) if self.refusal else render(api, ANY)
 
 
-def check_request(http: HttpRequest, *, observe: bool) -> CheckedRequest:
-    """Parses and judges a request. An observing server refuses nothing for its content or a missing key."""
+def check_request(http: HttpRequest, *, observe: bool, today: date | None = None) -> CheckedRequest:
+    """Parses and judges a request, as of a day. An observing server refuses nothing for its content or a missing key."""
     short = len(http.body) + len(http.target) + sum(map(len, http.headers.values())) < _REMEMBERED
     find = _check_request if short else _check_request.__wrapped__
-    return find(http, observe)
+    return find(http, observe, today)
 
 
 @lru_cache(1024)
-def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
+def _check_request(http: HttpRequest, observe: bool, today: date | None) -> CheckedRequest:
     head = request_head(http)
     headers = head.headers | {name: http.headers[name] for name in (LENGTH,) if name in http.headers}
     route, locked = head.route, head.locked
@@ -259,7 +253,7 @@ def _check_request(http: HttpRequest, observe: bool) -> CheckedRequest:
         return CheckedRequest(head.bare(headers), refusal=head.missing or locked)
     unlocked = (keyless(route.wire, locked),) if locked else ()
     try:
-        request, judged, forged = _CONVERSATIONS.examined(route, http.method, headers, http.body)
+        request, judged, forged = _CONVERSATIONS.examined(route, http.method, headers, http.body, today)
     except (ValueError, RecursionError) as error:
         bare = head.bare(headers)
         return CheckedRequest(bare, unlocked, chat_api_of(Ticket(bare, route.case, 0)).no_json(str(error)))
@@ -304,13 +298,11 @@ def examined(
 
 
 def _judge(request: Request) -> tuple[Verdict, ...]:
-    return tuple([verdict(rule, request) for rule in _rules(request.wire, request.provider, request.model)])
+    rules = _book(request.wire, request.provider).in_force(request)
+    return tuple([verdict(rule, request) for rule in rules])
 
 
-@lru_cache(256)
-def _rules(wire: str, provider: str, model: str) -> list[Rule]:
-    """Returns the rules that are in force for a model today."""
-    return book(wire, provider).in_force(Request(wire, provider, {}, model=model))
+_book = lru_cache(256)(book)
 
 
 _CONVERSATIONS = ConversationCheck(_judge, _forged)

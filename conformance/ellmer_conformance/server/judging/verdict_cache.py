@@ -14,27 +14,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from ...contract import readers
 from ...contract.exchange import Item, Json, Request
-from ...contract.readers.read_cache import reading_once
-from ...contract.verdict import Verdict
-
-__all__ = [
-    "Continued",
-    "DeferredVerdicts",
-    "Judge",
-    "Judged",
-    "KnownConversations",
-    "Marks",
-    "Place",
-    "Units",
-    "VerdictCache",
-    "by_message",
-    "judged",
-    "marks",
-    "place_of",
-    "without_ids",
-    "without_words",
-]
-
+from ...contract.readers.json_access import reading_once
+from ...contract.rule import Verdict
+from ...contract.scope import api_version
 
 # --- requests that differ in nothing but plain words -----------------------------------------------------
 
@@ -149,8 +131,8 @@ class VerdictCache:
         """Returns the verdicts of the rules, or the stored ones of a request with an equal `bare` body."""
         if len(body) > _LONGEST:
             return judged(request, judge)
-        beta = request.headers.get("anthropic-beta", "")
-        key = (request.wire, request.provider, request.model, request.stream, beta, bare(body))
+        scope = request.wire, request.provider, request.model, request.when, api_version(request)
+        key = (*scope, request.stream, request.headers.get("anthropic-beta", ""), bare(body))
         found = self._found.get(key)
         if found is None:
             found = judged(request, judge)

@@ -22,13 +22,13 @@ from typing import Any
 
 from ...contract import readers
 from ...contract.exchange import Item, Request
-from ...scenarios.script import Answer, Call, Said, Say, Think, Usage
+from ...scenarios.messages import Source
+from ...scenarios.script import Answer, Call, Run, Said, Say, Search, Show, Think, Usage
 from .media_description import colour_of, described
+from .media_made import picture, sound
 from .request_options import Options, Tool, options_of
 from .schema_values import filled, takes_names
 from .user_words import UserWords, content_words
-
-__all__ = ["answer_of", "input_tokens", "question_of", "results_of"]
 
 _MOST_CALLS = 8
 _MEDIA_TOKENS = 85  # of an image or a document; https://developers.openai.com/api/docs/guides/images-vision
@@ -54,7 +54,7 @@ def answer_of(request: Request) -> Answer:
     """
     options, items = options_of(request), readers.read(request)
     talk = _Talk(items)
-    parts = _calls(talk, options) or (Say(_text(talk, options)),)
+    parts = _calls(talk, options) or _own_tools(talk, options) or (Say(_text(talk, options)),)
     if options.thinks:
         parts = (Think(_thought(talk, parts)), *parts)
     return _counted(_limited(parts, options), _input_tokens(items, options))
@@ -79,13 +79,17 @@ def results_of(request: Request) -> list[Item]:
 
 
 class _Talk:
-    """A conversation: its items before the model's last message, the new items after it, and the question."""
+    """A conversation: its items before the model's last message, the new items after it, and the question. `earlier` is
+    what was said before the question, also if the model has not answered yet.
+    """
 
     def __init__(self, items: Sequence[Item]) -> None:
         new = list(takewhile(lambda item: item.role != "assistant", reversed(items)))[::-1]
         self.items = items
         self.new = [item for item in new if item.role != "system"]
         self.before = items[: len(items) - len(new)]
+        last = max((item.turn for item in self.new), default=0)
+        self.earlier = self.before or [item for item in self.new if item.turn < last]
         self.results = [item for item in self.new if item.kind == "result"]
         self.media = [item.media for item in self.new if item.media]
         asked = _said(self.before) if self.results else _said(self.new) or _said(self.before)
@@ -154,6 +158,39 @@ def _calls_of(tool: Tool, question: str) -> list[Call]:
         if made not in arguments:
             arguments.append(made if isinstance(made, dict) else {})
     return [Call(tool.name, made) for made in arguments]
+
+
+# media, and tools of the provider -----------------------------------------------------------------------
+
+_DRAWS = re.compile(
+    r"\b(?:draw|paint|image|picture|logo|photo|illustration|generate|sketch)\b", re.IGNORECASE
+)
+_SEARCHES = re.compile(
+    r"\b(?:search|look up|web|news|latest|today|current|find out|source|cite)", re.IGNORECASE
+)
+_COMPUTES = re.compile(r"\b(?:code|python|compute|calculate|program|run)\b", re.IGNORECASE)
+
+
+def _own_tools(talk: _Talk, options: Options) -> tuple[Said, ...]:
+    """Returns an image, a sound, a search or a program with its text, if the request asks for one."""
+    if not options.shows or options.schema is not None:
+        return ()
+    question = talk.question
+    if "audio" in options.shows:
+        words = _text(talk, options)
+        return (Show(sound(words), "audio/wav", words),)
+    if "image" in options.shows and _DRAWS.search(question):
+        return (Show(picture(question), "image/png", _quoted(question)),)
+    if "search" in options.shows and _SEARCHES.search(question):
+        page = Source("https://example.com/", "Example Domain", "This domain is for use in examples.")
+        said = f"I searched for “{_quoted(question)}” and found one page: Example Domain."
+        return Search(_quoted(question), (page,)), Say(said, (), (replace(page, cited="Example Domain"),))
+    if "code" in options.shows and (_COMPUTES.search(question) or _SUM.search(question)):
+        found = _SUM.search(question)
+        output = _sum(found) if found else _quoted(question)
+        code = f"print({found[0]})" if found else f"print({question[:80]!r})"
+        return Run(code, f"{output}\n"), Say(f"The program printed {output}.")
+    return ()
 
 
 # texts --------------------------------------------------------------------------------------------------
@@ -234,9 +271,9 @@ def _about_media(talk: _Talk) -> str:
 
 def _from_history(talk: _Talk) -> str:
     """Returns the answer to a question about the conversation, or an empty text."""
-    if not talk.before or not _QUESTION.search(talk.question):
+    if not talk.earlier or not _QUESTION.search(talk.question):
         return ""
-    images = [item.media for item in talk.before if item.kind == "image" and item.media]
+    images = [item.media for item in talk.earlier if item.kind == "image" and item.media]
     if images and re.search(r"\bcolou?rs?\b", talk.question, re.IGNORECASE):
         return f"It was {colour_of(images[-1]) or 'a colour that I cannot read'}."
     if images and re.search(r"\b(size|large|big|wide|pixels)\b", talk.question, re.IGNORECASE):
@@ -249,7 +286,7 @@ def _recalled(talk: _Talk) -> str:
     asked = content_words(talk.question)
     items = [
         item
-        for item in reversed(talk.before)
+        for item in reversed(talk.earlier)
         if item.kind in {"text", "result"} and not _TAG.fullmatch(item.text)
     ]
     for speakers in ({"user", "tool"}, {"assistant"}):
@@ -380,6 +417,10 @@ def _tokens(text: str) -> int:
 
 def _counted(answer: Answer, asked: int) -> Answer:
     """Returns an answer with its token counts."""
+    if len(answer.parts) == 1 and isinstance(said := answer.parts[0], Say):  # the usual one, without detours
+        return Answer(
+            answer.parts, answer.stop, Usage(asked, max(1, _tokens(said.text))), answer.stop_sequence
+        )
     reasoning = _tokens(answer.thinking)
     written = sum(_tokens(_written(part)) for part in answer.parts if not isinstance(part, Think))
     names = sum(_tokens(call.name) for call in answer.calls) if answer.reason == "tool" else 0
@@ -398,7 +439,7 @@ def input_tokens(request: Request) -> int:
 
 def _input_tokens(items: Sequence[Item], options: Options) -> int:
     tools = [_tokens(tool.name + tool.description + json.dumps(tool.schema)) for tool in options.tools]
-    return max(1, sum(tools) + sum(map(_item_tokens, items)))
+    return max(1, sum(tools) + sum([_item_tokens(item) for item in items]))
 
 
 def _item_tokens(item: Item) -> int:

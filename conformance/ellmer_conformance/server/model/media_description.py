@@ -10,9 +10,8 @@ from io import BytesIO
 
 from ...contract.exchange import Media
 
-__all__ = ["colour_of", "described", "document_words"]
-
-_COLOURS = {
+#: The colours that have a name, as red, green and blue.
+COLOURS = {
     "black": (0, 0, 0),
     "white": (255, 255, 255),
     "grey": (128, 128, 128),
@@ -76,7 +75,7 @@ def _size_and_colour(data: bytes) -> tuple[tuple[int, int] | None, str]:
 @lru_cache(4096)
 def _nearest(colour: tuple[int, int, int]) -> str:
     return min(
-        _COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(_COLOURS[name], colour, strict=True))
+        COLOURS, key=lambda name: sum((a - b) ** 2 for a, b in zip(COLOURS[name], colour, strict=True))
     )
 
 

@@ -6,15 +6,14 @@ value of another type counts as missing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...contract.exchange import Json, Request
 from ...contract.readers.gemini import declarations, get
 from ...contract.readers.json_access import items_of, object_of, parsed, text_of
-
-__all__ = ["Options", "Tool", "options_of"]
 
 _ANY_OBJECT: Json = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
@@ -33,7 +32,8 @@ class Options:
     """The demands of a request.
 
     `forced` says that a tool must be called, and `schema` is the schema of the answer, or `None` for text. `limit` is the
-    maximum number of tokens. `parallel` says whether several calls at once are allowed.
+    maximum number of tokens. `parallel` says whether several calls at once are allowed. `shows` has what else the answer may
+    have: `image`, `audio`, `search`, `code`.
     """
 
     tools: Sequence[Tool] = ()
@@ -43,10 +43,16 @@ class Options:
     stops: Sequence[str] = ()
     thinks: bool = False
     parallel: bool = True
+    shows: frozenset[str] = frozenset()
 
 
 def options_of(request: Request) -> Options:
     """Returns the demands of a request in any wire format."""
+    options, shows = _options_of(request), _shows(request)
+    return replace(options, shows=shows) if shows else options
+
+
+def _options_of(request: Request) -> Options:
     body = request.body
     match request.wire:
         case "anthropic":
@@ -61,6 +67,40 @@ def options_of(request: Request) -> Options:
             return _ollama(body)
         case _:
             return _chat_completions(body, request.wire)
+
+
+_OWN_TOOLS = {
+    "image_generation": "image",
+    "web_search": "search",
+    "web_search_preview": "search",
+    "google_search": "search",
+    "googleSearch": "search",
+    "code_interpreter": "code",
+    "code_execution": "code",
+    "codeExecution": "code",
+}
+
+
+_MODALITIES = {"modalities", "generationConfig", "generation_config"}
+
+
+def _shows(request: Request) -> frozenset[str]:
+    """Returns what an answer may have besides text and calls: by its modalities, and by the tools of the provider."""
+    body = request.body
+    if not body.get("tools") and _MODALITIES.isdisjoint(body):
+        return frozenset()
+    modalities = body.get("modalities") or get(get(body, "generationConfig"), "responseModalities")
+    found = {text_of(each).lower() for each in items_of(modalities)} & {"image", "audio"}
+    if request.wire in {"openai-responses", "anthropic", "gemini"}:
+        for tool in map(object_of, items_of(body.get("tools"))):
+            names = (
+                [text_of(tool.get("type")), *tool]
+                if request.wire == "gemini"
+                else [text_of(tool.get("type"))]
+            )
+            plain = [re.sub(r"_20\d{6}$|_preview_.*$", "", name) for name in names]
+            found |= {_OWN_TOOLS[name] for name in plain if name in _OWN_TOOLS}
+    return frozenset(found)
 
 
 # chat completions, and the formats that resemble them ---------------------------------------------------

@@ -6,8 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["UserWords", "content_words"]
-
 _TOKEN = re.compile(r"\w[\w'’-]*")
 _STATE = re.compile(r", (?=[A-Z]{2}\b)")  # Duluth, MN
 _QUOTED = re.compile(r"[\"“«]([^\"”»]{1,400})[\"”»]|(?<!\w)'([^']{1,400})'(?!\w)")

@@ -22,7 +22,18 @@ from ..chat_apis.base import ChatApi, Ticket
 from ..http.messages import HttpRequest, Reply
 from ..http.routes import Route
 from ..replies import refuse
-from . import anthropic, bedrock, cohere, gemini, mistral, ollama, openai, stored_responses
+from . import (
+    anthropic,
+    bedrock,
+    cohere,
+    gemini,
+    mistral,
+    ollama,
+    openai,
+    stored_completions,
+    stored_responses,
+)
+from .cached_contents import with_cache
 from .service_request import ServiceRequest, StoredObjects
 
 __all__ = ["Services", "endpoints"]
@@ -45,7 +56,7 @@ class Services:
 
     def __init__(self, chat: Callable[[HttpRequest], Reply]) -> None:
         self._chat = chat
-        self._shelves: dict[tuple[str, str], StoredObjects] = {}
+        self._shelves: dict[tuple[str, str, str], StoredObjects] = {}
 
     def answer(self, http: HttpRequest, route: Route, *, locks: bool = True) -> Reply | None:
         """Returns the reply of a service, or `None` if there is none. Without `locks`, no key is needed."""
@@ -57,25 +68,39 @@ class Services:
                 invited = "upload_id" in dict(route.query)  # the URL of a started upload is its key
                 if locks and not invited and (refusal := api.locked(http.headers, dict(route.query))):
                     return refuse(api, refusal)
-                service = ServiceRequest(http, route, api, match.groupdict(), self._shelf(route), self._chat)
+                service = ServiceRequest(
+                    http, route, api, match.groupdict(), self.stored_for(route, wire), self._chat
+                )
                 reply: Reply = serve(service)
                 return reply
         if _is_not_served(wire, route.path):
             return ServiceRequest(
-                http, route, api_at(http, route, wire), {}, self._shelf(route), self._chat
+                http, route, api_at(http, route, wire), {}, self.stored_for(route, wire), self._chat
             ).not_served()
         return None
 
+    def missing(self, http: HttpRequest, route: Route) -> Reply:
+        """Returns the provider's error for an unknown path."""
+        api = api_at(http, route, provider_of(http, route))
+        return refuse(api, api.no_such(http.method, route.path))
+
     def continued(self, request: Request, route: Route) -> Request | Refusal:
-        """Returns a request to Responses with the items that it refers to, or the error for an unknown id."""
-        return stored_responses.continued(request, self._shelf(route))
+        """Returns a request with the items or the cache that it refers to, or the error for an unknown id."""
+        if request.wire == "gemini":
+            return with_cache(request, self.stored_for(route, request.wire))
+        return stored_responses.continued(request, self.stored_for(route, request.wire))
 
     def stored(self, request: Request, reply: Reply, route: Route, size: int) -> Reply:
-        """Stores an answer of Responses, and returns it in its first state."""
-        return stored_responses.stored(request, reply, self._shelf(route), size)
+        """Stores an answer, if the API does so, and returns it in its first state."""
+        if request.wire == "openai-chat":
+            stored_completions.keep(request, reply, self.stored_for(route, request.wire))
+            return reply
+        return stored_responses.stored(request, reply, self.stored_for(route, request.wire), size)
 
-    def _shelf(self, route: Route) -> StoredObjects:
-        stored = self._shelves.setdefault((route.case, route.nonce or ""), StoredObjects())
+    def stored_for(self, route: Route, wire: str) -> StoredObjects:
+        """Returns what a provider stores for a conversation. Both formats of OpenAI have the same."""
+        place = route.case, route.nonce or "", wire.replace("openai-responses", "openai-chat")
+        stored = self._shelves.setdefault(place, StoredObjects())
         if len(self._shelves) > _SHELVES:
             del self._shelves[next(iter(self._shelves))]
         return stored
@@ -92,7 +117,7 @@ def endpoints() -> Iterator[tuple[str, str, str, bool]]:
 
 def _shown(pattern: str) -> str:
     """Returns a path as documentation writes it: `/models/{id}`."""
-    path = re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", pattern)
+    path = re.sub(r"\(\?:(?:-|beta1)[^)]*\)\?", "", re.sub(r"\(\?P<(\w+)>[^)]*\)", r"{\1}", pattern))
     path = path.replace("(^|/v1)", "/v1").replace("/v1(?:alpha|beta)?", "/v1beta").replace("/v[12]", "/v2")
     return re.sub(r"[$^]|/\?$|\\", "", path.replace("/?$", ""))
 
@@ -122,12 +147,14 @@ def provider_of(http: HttpRequest, route: Route) -> str:
     named = named_provider(http, route)
     if named in {"mistral", "cohere"}:
         return named
-    if re.search(r"/v[12]/(embed|tokenize)$", route.path) or _is_not_served("cohere", route.path):
+    if re.search(
+        r"/v[12]/(embed|tokenize|detokenize|rerank|check-api-key)$|/v2/audio/", route.path
+    ) or _is_not_served("cohere", route.path):
         return "cohere"
     if "/v1beta/" in route.path or "x-goog-api-key" in http.headers:
         return "gemini"
     keys = {"anthropic-version", "x-api-key"} & http.headers.keys()
-    return "anthropic" if keys or "/messages" in route.path else "openai-chat"
+    return "anthropic" if keys or re.match(r"(/v1)?/messages", route.path) else "openai-chat"
 
 
 def named_provider(http: HttpRequest, route: Route) -> str:

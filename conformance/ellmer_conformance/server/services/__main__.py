@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..translated import PATHS
 from . import endpoints
 
 _HEAD = """\
@@ -14,21 +15,32 @@ The strict server answers requests to chat endpoints in eight wire formats. It a
 provider's own words. This page is made from the code.
 
 Files, batches, stored answers and conversations live as long as the server, and each case and nonce has its own. A batch is
-done after two looks at it, and a background answer too. Vectors depend on the words of a text, and their length is 1.
+done after two looks at it, and a background answer too. A request of a batch expires if its custom id begins with `expired`.
+Vectors depend on the words of a text, and their length is 1. Images have one colour, the one that the prompt names. Sounds are
+silent and carry their words, so that a transcription of them returns these words.
+
+Claude on Vertex, Bedrock InvokeModel, Cohere v1 and Gemini Interactions are judged in the format that they repeat, and the
+journal shows them in it. Of InvokeModel, the forms of Claude, Nova, Llama, Mistral, Titan, Command, and of models with Chat
+Completions are served.
 
 | format | method | path | served |
 |---|---|---|---|
 """
 
 
-def main() -> None:
-    """Prints the page."""
+def _by_format(row: tuple[str, str, str, bool]) -> tuple[str, bool]:
+    return row[0], not row[3]
+
+
+def page() -> str:
+    """Returns the page."""
+    found = sorted(dict.fromkeys([*endpoints(), *((*path, True) for path in PATHS)]), key=_by_format)
     rows = (
         f"| {wire} | {method or 'any'} | `{path}` | {'yes' if served else '501'} |\n"
-        for wire, method, path, served in endpoints()
+        for wire, method, path, served in found
     )
-    sys.stdout.write(_HEAD + "".join(rows))
+    return _HEAD + "".join(rows)
 
 
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(page())

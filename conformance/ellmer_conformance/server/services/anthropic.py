@@ -13,9 +13,6 @@ from ..chat_apis.base import ALNUM
 from ..http.messages import Reply
 from .service_request import Asked, Batch, File, ServiceRequest
 
-__all__ = ["NOT_SERVED", "ROUTES"]
-
-
 _MODELS = {
     "claude-opus-5": "Claude Opus 5",
     "claude-sonnet-5": "Claude Sonnet 5",
@@ -170,16 +167,20 @@ def results(service: ServiceRequest) -> Reply:
 
 
 def _result(request: Asked) -> Json:
+    if request.expired:
+        return {"type": "expired"}
     if request.status >= 400:
         return {"type": "errored", "error": request.body}
     return {"type": "succeeded", "message": request.body}
 
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
-    errored = sum(requests.status >= 400 for requests in batch.requests)
+    expired = sum(request.expired for request in batch.requests)
+    errored = sum(request.status >= 400 and not request.expired for request in batch.requests)
     counts = {"processing": len(batch.requests), "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}
     if batch.done:
-        counts |= {"processing": 0, "succeeded": len(batch.requests) - errored, "errored": errored}
+        succeeded = len(batch.requests) - errored - expired
+        counts |= {"processing": 0, "succeeded": succeeded, "errored": errored, "expired": expired}
     host = service.http.headers.get("host", "")
     place = service.route.url.partition("/v1/")[0].partition("127.0.0.1")[2]
     return {

@@ -12,10 +12,9 @@ from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ..http.messages import Reply
+from ..model.media_made import words_of_sound
 from .service_request import ServiceRequest
 from .vectors import as_base64, texts_of, token_count, vector
-
-__all__ = ["NOT_SERVED", "ROUTES"]
 
 _MODELS = {
     "command-a-03-2025": ["chat", "generate"],
@@ -95,13 +94,71 @@ def tokenize(service: ServiceRequest) -> Reply:
     )
 
 
+def detokenize(service: ServiceRequest) -> Reply:
+    """Returns a text for tokens. The server knows no words for numbers, so it writes the numbers."""
+    tokens = items_of(service.body.get("tokens"))
+    if not tokens:
+        return service.refuse(Refusal("tokens is required", 400))
+    return service.reply({"text": " ".join(map(str, tokens)), "meta": {"api_version": {"version": "1"}}})
+
+
+def rerank(service: ServiceRequest) -> Reply:
+    """Returns the documents in the order of the words that they share with a query.
+
+    https://docs.cohere.com/reference/rerank
+    """
+    body = service.body
+    documents = [text_of(object_of(each).get("text") or each) for each in items_of(body.get("documents"))]
+    query, name = text_of(body.get("query")), text_of(body.get("model"))
+    if not query or not documents:
+        return service.refuse(Refusal("query and documents are required", 400))
+    if missing := service.api.no_model(name):
+        return service.refuse(missing)
+    of_query = vector(query, _RERANKED)
+    scores = [
+        round(max(0.0, sum(a * b for a, b in zip(of_query, vector(text, _RERANKED), strict=True))), 7)
+        for text in documents
+    ]
+    order = sorted(range(len(scores)), key=lambda index: -scores[index])
+    most = body.get("top_n")
+    results = [{"index": index, "relevance_score": scores[index]} for index in order]
+    meta = {"api_version": {"version": "2"}, "billed_units": {"search_units": 1}}
+    return service.reply(
+        {
+            "id": service.api.ticket.uuid("rerank"),
+            "results": results[: most if isinstance(most, int) else None],
+            "meta": meta,
+        }
+    )
+
+
+def transcription(service: ServiceRequest) -> Reply:
+    """Returns the words of a sound that this server made, or a sentence about another one."""
+    _, file = service.form()
+    if file is None:
+        return service.refuse(Refusal("file is required", 400))
+    return service.reply(
+        {"text": words_of_sound(file.data) or f"I hear a sound of {len(file.data):,} bytes."}
+    )
+
+
+def check_key(service: ServiceRequest) -> Reply:
+    """Says that the key is valid. A wrong one has been refused."""
+    return service.reply({"valid": True, "organization_id": None, "owner_id": None})
+
+
+_RERANKED = 256  # numbers of the vectors that are compared
 ROUTES = (
+    ("POST", re.compile(r"/v1/check-api-key$"), check_key),
+    ("POST", re.compile(r"/v1/detokenize$"), detokenize),
+    ("POST", re.compile(r"/v[12]/rerank$"), rerank),
+    ("POST", re.compile(r"/v2/audio/transcriptions$"), transcription),
     ("GET", re.compile(r"/v1/models/?$"), models),
     ("GET", re.compile(r"/v1/models/(?P<id>[^/]+)$"), model),
     ("POST", re.compile(r"/v[12]/embed$"), embed),
     ("POST", re.compile(r"/v1/tokenize$"), tokenize),
 )
 NOT_SERVED = (
-    "/v1/chat$", "/v1/classify", "/v1/connectors", "/v1/datasets", "/v1/detokenize", "/v1/embed-jobs", "/v1/finetuning",
-    "/v1/generate", "/v1/rerank", "/v1/summarize", "/v2/audio", "/v2/batches", "/v2/rerank",
+    "/v1/classify", "/v1/connectors", "/v1/datasets", "/v1/embed-jobs", "/v1/finetuning",
+    "/v1/generate", "/v1/summarize", "/v2/batches", "/v2/parse",
 )  # fmt: skip

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from zlib import crc32
 
 from ...contract.exchange import Json
 from ...contract.readers.gemini import get
@@ -17,11 +19,9 @@ from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import HEX, compact, pretty
 from ..http.messages import Reply, plain
+from . import cached_contents, stored_interactions
 from .service_request import Asked, Batch, File, ServiceRequest
 from .vectors import vector
-
-__all__ = ["NOT_SERVED", "ROUTES"]
-
 
 _MODELS = {
     "gemini-3.5-flash": "Gemini 3.5 Flash",
@@ -45,6 +45,12 @@ def model(service: ServiceRequest) -> Reply:
     return reply(service, _model(name, _MODELS.get(name, name)))
 
 
+def own_model(service: ServiceRequest) -> Reply:
+    """Says that a model cannot be changed or deleted, because it is not one of the client's."""
+    sentence = f"models/{service.names['id']} is not a tuned model of this project."
+    return service.refuse(Refusal(sentence, 403, "PERMISSION_DENIED"))
+
+
 def _model(id: str, name: str) -> Json:
     facts = {"name": f"models/{id}", "version": "001", "displayName": name}
     limits = {"inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536}
@@ -65,6 +71,20 @@ def count(service: ServiceRequest) -> Reply:
     return reply(
         service, {"totalTokens": total, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": total}]}
     )
+
+
+def compute(service: ServiceRequest) -> Reply:
+    """Returns the tokens of each content: its words, as numbers and as base64."""
+    found = []
+    for content in items_of(service.body.get("contents")):
+        parts = [object_of(part) for part in items_of(get(content, "parts"))]
+        text = " ".join(str(part.get("text", "")) for part in parts)
+        words = [word.encode("utf-8", "replace") for word in re.findall(r"\s*\S+", text)]
+        ids = [str(crc32(word) % 200_000) for word in words]
+        found.append(
+            {"role": "user", "tokenIds": ids, "tokens": [b64encode(word).decode() for word in words]}
+        )
+    return reply(service, {"tokensInfo": found})
 
 
 def reply(service: ServiceRequest, value: Json) -> Reply:
@@ -239,6 +259,28 @@ def poll(service: ServiceRequest) -> Reply:
     return reply(service, _batch(service, batch))
 
 
+def batches(service: ServiceRequest) -> Reply:
+    """Returns the list of batches, the latest first."""
+    found = [_batch(service, batch) for batch in reversed(service.stored.batches.values())]
+    return reply(service, {"operations": found} if found else {})
+
+
+def cancel(service: ServiceRequest) -> Reply:
+    """Cancels a batch that is not done."""
+    batch = service.stored.batches.get(service.names["id"])
+    if batch is None:
+        return service.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))
+    batch.cancelled = not batch.done
+    return reply(service, {})
+
+
+def delete_batch(service: ServiceRequest) -> Reply:
+    """Deletes a batch."""
+    if service.stored.batches.pop(service.names["id"], None) is None:
+        return service.refuse(Refusal("Requested entity was not found.", 404, "NOT_FOUND"))
+    return reply(service, {})
+
+
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
     name, total = f"batches/{batch.id}", str(len(batch.requests))
     shown = {"displayName": batch.settings["displayName"]} if batch.settings["displayName"] else {}
@@ -251,6 +293,7 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
     }
     if not batch.done:
         state = "BATCH_STATE_RUNNING" if batch.looks else "BATCH_STATE_PENDING"
+        state = "BATCH_STATE_CANCELLED" if batch.cancelled else state
         stats = {"requestCount": total, "pendingRequestCount": total}
         return {"name": name, "metadata": {**facts, "batchStats": stats, "state": state, "name": name}}
     output = {"inlinedResponses": {"inlinedResponses": [_inlined(requests) for requests in batch.requests]}}
@@ -273,16 +316,21 @@ def _inlined(request: Asked) -> Json:
     return result | ({"metadata": metadata} if (metadata := json.loads(request.name)) else {})
 
 
-ROUTES = tuple(
+_OWN = tuple(
     (method, re.compile(rf"/v1(?:alpha|beta)?{path}$"), serve)
     for method, path, serve in (
         ("GET", "/models", models),
         ("GET", "/models/(?P<id>[^/:]+)", model),
+        ("PATCH", "/models/(?P<id>[^/:]+)", own_model),
+        ("DELETE", "/models/(?P<id>[^/:]+)", own_model),
         ("POST", "/models/(?P<id>[^/:]+):countTokens", count),
         ("POST", "/models/(?P<id>[^/:]+):batchGenerateContent", submit),
         ("POST", "/models/(?P<id>[^/:]+):embedContent", embed),
         ("POST", "/models/(?P<id>[^/:]+):batchEmbedContents", embed_batch),
-        ("GET", "/batches/(?P<id>[^/]+)", poll),
+        ("GET", "/batches", batches),
+        ("GET", "/batches/(?P<id>[^/:]+)", poll),
+        ("POST", "/batches/(?P<id>[^/:]+):cancel", cancel),
+        ("DELETE", "/batches/(?P<id>[^/:]+)", delete_batch),
         ("POST", "/files", upload),
         ("PUT", "/files", upload),
         ("GET", "/files", files),
@@ -290,7 +338,16 @@ ROUTES = tuple(
         ("DELETE", "/files/(?P<id>[^/:]+)", delete),
     )
 )
+_PUBLISHED = r"/v1(?:beta1)?/projects/(?P<project>[^/]+)/locations/(?P<location>[^/]+)/publishers/google/models/(?P<id>[^/:]+)"
+ROUTES: tuple[tuple[str, re.Pattern[str], Callable[[ServiceRequest], Reply]], ...] = (
+    *_OWN,
+    ("POST", re.compile(rf"{_PUBLISHED}:countTokens$"), count),
+    ("POST", re.compile(rf"{_PUBLISHED}:computeTokens$"), compute),
+    *cached_contents.ROUTES,
+    *stored_interactions.ROUTES,
+)
 NOT_SERVED = (
-    "/cachedContents", "/corpora", "/dynamic", "/fileSearchStores", "/interactions", "/tunedModels",
+    "/auth_tokens", "/agents", "/batchPredictionJobs", "/corpora", "/dynamic", "/environments", "/files:register",
+    "/operations", "/triggers", "/tuningJobs", "/webhooks", "/fileSearchStores", "/tunedModels",
     "/models/{id}:asyncBatchEmbedContent", "/models/{id}:predict", "/models/{id}:predictLongRunning",
 )  # fmt: skip

@@ -6,18 +6,16 @@ https://github.com/ollama/ollama/blob/main/docs/api.md
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from typing import Any
 
 from ...contract.exchange import Json
 from ...contract.rule import Refusal
 from ...scenarios.script import Say
 from ..chat_apis.base import compact, utf8, words
-from ..http.messages import Reply
+from ..http.messages import Reply, plain
 from .service_request import ServiceRequest
 from .vectors import texts_of, token_count, vector
-
-__all__ = ["NOT_SERVED", "ROUTES"]
-
 
 _MODELS = ("qwen3-vl:4b", "gpt-oss:20b", "llama3.2:latest")
 _DETAILS = {
@@ -114,6 +112,41 @@ def generate(service: ServiceRequest) -> Reply:
     return Reply(200, (("content-type", "application/x-ndjson"),), lines)
 
 
+def changed(service: ServiceRequest) -> Reply:
+    """Says that a model was copied or deleted. The list of models stays the same."""
+    name = str(service.body.get("source") or service.body.get("model") or service.body.get("name") or "")
+    if not name or service.api.no_model(name):
+        return service.refuse(Refusal(f"model '{name}' not found", 404))
+    return plain(200, (("content-type", "text/plain"),), b"")
+
+
+def loaded(service: ServiceRequest) -> Reply:
+    """Says that a model was pulled, pushed or created, in one object or in lines."""
+    name = str(service.body.get("model") or service.body.get("name") or "")
+    if not name or service.api.no_model(name):
+        return service.refuse(Refusal("pull model manifest: file does not exist", 500))
+    if service.body.get("stream") is False:
+        return service.reply({"status": "success"})
+    digest = f"sha256:1343d82ebee3{'0' * 52}"
+    steps: list[Json] = [
+        {"status": "pulling manifest"},
+        {"status": "verifying sha256 digest", "digest": digest},
+    ]
+    lines = [utf8(f"{compact(step)}\n") for step in [*steps, {"status": "success"}]]
+    return Reply(200, (("content-type", "application/x-ndjson"),), lines)
+
+
+def blob(service: ServiceRequest) -> Reply:
+    """Takes a blob, or tells whether it is there."""
+    digest, kept = service.names["id"], service.stored.kept.setdefault("blob", {})
+    if service.http.method == "HEAD":
+        return plain(200 if digest in kept else 404, (("content-type", "text/plain"),), b"")
+    if digest.removeprefix("sha256:") != sha256(service.http.body).hexdigest():
+        return service.refuse(Refusal("digest mismatch", 400))
+    kept[digest] = {}
+    return plain(201, (("content-type", "text/plain"),), b"")
+
+
 def _model(name: str, service: ServiceRequest) -> Json:
     there = {"modified_at": service.moment(), "size": 3_295_648_256, "digest": "1343d82ebee3" + "0" * 52}
     return {"name": name, "model": name, **there, "details": _DETAILS}
@@ -127,5 +160,9 @@ ROUTES = (
     ("POST", re.compile(r"/api/embed$"), embed),
     ("POST", re.compile(r"/api/embeddings$"), embedding),
     ("POST", re.compile(r"/api/generate$"), generate),
+    ("POST", re.compile(r"/api/copy$"), changed),
+    ("DELETE", re.compile(r"/api/delete$"), changed),
+    *(("POST", re.compile(rf"/api/{verb}$"), loaded) for verb in ("create", "pull", "push")),
+    *((method, re.compile(r"/api/blobs/(?P<id>[^/]+)$"), blob) for method in ("HEAD", "POST")),
 )
-NOT_SERVED = ("/api/blobs", "/api/copy", "/api/create", "/api/delete", "/api/pull", "/api/push")
+NOT_SERVED = ("/v1/systemone",)

@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from ...contract.exchange import Json
 from ...contract.readers.json_access import object_of, text_of
 from ...contract.rule import Refusal
-from ..chat_apis.base import ALNUM, HEX, compact, utf8
-from ..http.messages import Reply
-from . import stored_responses
+from ...scenarios.script import Say
+from ..chat_apis.base import ALNUM, HEX, compact, pretty, sse, utf8, words
+from ..http.messages import Reply, plain
+from . import openai_media, stored_completions, stored_responses, uploads
+from .kept_objects import KINDS, routes_of
 from .service_request import Asked, Batch, File, ServiceRequest
 from .vectors import as_base64, texts_of, token_count, vector
-
-__all__ = ["NOT_SERVED", "ROUTES", "lifetime"]
-
 
 _BAD = "invalid_request_error"
 #: The models of each provider with these paths; OpenAI's for any other one.
@@ -56,6 +55,12 @@ def model(service: ServiceRequest) -> Reply:
     return service.reply(_model(name, service.provider))
 
 
+def delete_model(service: ServiceRequest) -> Reply:
+    """Says that there is no such fine-tuned model, because the server has none."""
+    sentence = f"The model '{service.names['id']}' does not exist"
+    return service.refuse(Refusal(sentence, 404, _BAD, "model_not_found", "model"))
+
+
 def _model(name: str, provider: str) -> Json:
     owner = _OWNERS.get(provider, provider or "system")
     return {"id": name, "object": "model", "created": 1_744_316_542, "owned_by": owner}
@@ -69,6 +74,57 @@ def count(service: ServiceRequest) -> Reply:
     return service.reply(
         {"object": "response.input_tokens", "input_tokens": service.tokens("/v1/responses", service.body)}
     )
+
+
+def completion(service: ServiceRequest) -> Reply:
+    """Answers a prompt as a chat with one message: https://developers.openai.com/api/reference/resources/completions"""
+    body, prompts = service.body, texts_of(service.body.get("prompt"))
+    if not body.get("model"):
+        return service.refuse(Refusal("you must provide a model parameter", 400, _BAD))
+    settings = {
+        name: body[name]
+        for name in ("temperature", "top_p", "seed", "stop", "max_tokens", "n")
+        if name in body
+    }
+    chats = [
+        {"messages": [{"role": "user", "content": text}], "model": body["model"], **settings}
+        for text in prompts or [" "]
+    ]
+    found = [service.ask("completion", "/v1/chat/completions", {"max_tokens": 16, **chat}) for chat in chats]
+    failed = next((each for each in found if each.status >= 400), None)
+    if failed:
+        return plain(failed.status, service.api.headers(stream=False), pretty(failed.body))
+    said = [choice for each in found for choice in each.body["choices"]]
+    choices = [
+        {
+            "text": choice["message"]["content"] or "",
+            "index": index,
+            "logprobs": None,
+            "finish_reason": choice["finish_reason"],
+        }
+        for index, choice in enumerate(said)
+    ]
+    counts = [each.body["usage"] for each in found]
+    usage = {
+        name: sum(count[name] for count in counts)
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens")
+    }
+    id = f"cmpl-{service.fresh('completion', 29, ALNUM)}"
+    head = {
+        "id": id,
+        "object": "text_completion",
+        "created": service.api.ticket.created,
+        "model": body["model"],
+    }
+    if body.get("stream") is not True:
+        return service.reply({**head, "choices": choices, "usage": usage})
+    events = [
+        sse(compact({**head, "choices": [{**choice, "text": piece, "finish_reason": None}]}))
+        for choice in choices
+        for piece in words(Say(choice["text"]))
+    ]
+    ends = [sse(compact({**head, "choices": [{**choice, "text": ""}]})) for choice in choices]
+    return Reply(200, service.api.headers(stream=True), [*events, *ends, sse("[DONE]")])
 
 
 # embeddings and moderations ---------------------------------------------------------------------------------
@@ -124,9 +180,15 @@ def moderations(service: ServiceRequest) -> Reply:
     return service.reply({"id": id, "model": name, "results": [_moderated(text) for text in texts]})
 
 
-def _moderated(text: str) -> Json:
+def flagged(text: str) -> frozenset[str]:
+    """Returns the categories for which a text is flagged."""
     words = set(re.findall(r"[a-z]+", text.lower()))
-    found = {category: not words.isdisjoint(flags) for category, flags in _FLAGGED.items()}
+    return frozenset(category for category, flags in _FLAGGED.items() if not words.isdisjoint(flags))
+
+
+def _moderated(text: str) -> Json:
+    categories = flagged(text)
+    found = {category: category in categories for category in _FLAGGED}
     return {
         "flagged": any(found.values()),
         "categories": found,
@@ -244,12 +306,21 @@ def cancel(service: ServiceRequest) -> Reply:
 
 def _keep_answers(service: ServiceRequest, batch: Batch) -> None:
     for failed in (False, True):
-        if lines := [_line(a) for a in batch.requests if (a.status >= 400) is failed]:
+        if lines := [_line(a) for a in batch.requests if (a.status >= 400 or a.expired) is failed]:
             text = "".join(f"{compact(line)}\n" for line in lines)
             service.keep(File(_output(batch, failed=failed), "output.jsonl", "", utf8(text), "batch_output"))
 
 
 def _line(request: Asked) -> Json:
+    if request.expired:
+        sentence = "This request could not be executed before the completion window expired."
+        error = {"code": "batch_expired", "message": sentence}
+        return {
+            "id": f"batch_req_{request.name}",
+            "custom_id": request.name,
+            "response": None,
+            "error": error,
+        }
     response = {"status_code": request.status, "request_id": f"req_{request.name}", "body": request.body}
     return {"id": f"batch_req_{request.name}", "custom_id": request.name, "response": response, "error": None}
 
@@ -260,9 +331,11 @@ def _output(batch: Batch, *, failed: bool) -> str:
 
 def _batch(service: ServiceRequest, batch: Batch) -> Json:
     created, done = service.api.ticket.created, batch.done and not batch.cancelled
-    status = "completed" if done else "in_progress" if batch.looks else "validating"
-    failed = sum(requests.status >= 400 for requests in batch.requests)
-    succeeded = len(batch.requests) - failed
+    expired = sum(request.expired for request in batch.requests)
+    ended = "expired" if expired else "completed"
+    status = ended if done else "in_progress" if batch.looks else "validating"
+    failed = sum(request.status >= 400 and not request.expired for request in batch.requests)
+    succeeded = len(batch.requests) - failed - expired
     return {
         "id": batch.id,
         "object": "batch",
@@ -273,14 +346,14 @@ def _batch(service: ServiceRequest, batch: Batch) -> Json:
         "completion_window": batch.settings.get("completion_window"),
         "status": "cancelled" if batch.cancelled else status,
         "output_file_id": _output(batch, failed=False) if done and succeeded else None,
-        "error_file_id": _output(batch, failed=True) if done and failed else None,
+        "error_file_id": _output(batch, failed=True) if done and (failed or expired) else None,
         "created_at": created,
         "in_progress_at": created + 60 if batch.looks else None,
         "expires_at": created + 86_400,
         "finalizing_at": created + 120 if done else None,
-        "completed_at": created + 121 if done else None,
+        "completed_at": created + 121 if done and not expired else None,
         "failed_at": None,
-        "expired_at": None,
+        "expired_at": created + 86_400 if done and expired else None,
         "cancelling_at": created + 60 if batch.cancelled else None,
         "cancelled_at": created + 61 if batch.cancelled else None,
         "request_counts": {
@@ -297,6 +370,7 @@ ROUTES = tuple(
     for method, path, serve in (
         ("GET", "/models", models),
         ("GET", "/models/(?P<id>[^/]+)", model),
+        ("DELETE", "/models/(?P<id>[^/]+)", delete_model),
         ("POST", "/responses/input_tokens", count),
         ("POST", "/embeddings", embeddings),
         ("POST", "/moderations", moderations),
@@ -309,7 +383,12 @@ ROUTES = tuple(
         ("GET", "/batches", batches),
         ("POST", "/batches/(?P<id>[^/]+)/cancel", cancel),
         ("GET", "/batches/(?P<id>[^/]+)", poll),
+        ("POST", "/completions", completion),
+        *uploads.ROUTES,
+        *openai_media.ROUTES,
+        *stored_completions.ROUTES,
         *stored_responses.ROUTES,
+        *routes_of(KINDS),
     )
 )
 
@@ -356,7 +435,8 @@ def _refusal(message: str, code: str, param: str) -> Refusal:
 
 
 NOT_SERVED = (
-    "/assistants", "/audio", "/chat/completions/{id}", "/chatkit", "/v1/completions", "/containers", "/conversations/{id}/items/{id}", "/evals", "/fine_tuning",
-    "/images", "/organization", "/realtime", "/responses/compact", "/skills", "/threads", "/uploads", "/vector_stores",
-    "/videos",
+    "/agents", "/assistants", "/audio/voice_consents", "/audio/voices", "/chatkit", "/containers/{id}/files/{id}/content",
+    "/content_provenance_checks", "/decisions", "/evals", "/fine_tuning", "/live", "/organization", "/projects", "/realtime",
+    "/safety", "/skills", "/threads", "/vaults", "/vector_stores/{id}", "/videos/{id}", "/webhook_endpoints",
+    "/webhook_event_types",
 )  # fmt: skip

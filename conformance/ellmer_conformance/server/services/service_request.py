@@ -13,17 +13,13 @@ from urllib.parse import quote
 from ...contract import readers
 from ...contract.exchange import Json
 from ...contract.readers.json_access import items_of, object_of
-from ...contract.rule import Refusal
+from ...contract.rule import Refusal, objection
 from ...contract.rules import book
-from ...contract.verdict import objection
 from ..chat_apis.base import ChatApi, compact, utf8
 from ..http.messages import LENGTH, HttpRequest, Reply, plain
 from ..http.routes import Route
 from ..model.behaviour import input_tokens
 from ..replies import refuse
-
-__all__ = ["Asked", "Batch", "Conversation", "File", "ServiceRequest", "StoredObjects", "StoredResponse"]
-
 
 _BOUNDARY = re.compile(r'boundary="?([^";]+)')
 _FIELD = re.compile(rb'\bname="(?P<name>[^"]*)"(?:.*?\bfilename="(?P<filename>[^"]*)")?', re.DOTALL)
@@ -43,11 +39,16 @@ class File(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A request of a batch and its answer."""
+    """A request of a batch and its answer. A request whose name begins with `expired` is not answered in time."""
 
     name: str
     status: int
     body: Any
+
+    @property
+    def expired(self) -> bool:
+        """Whether the batch expired before the request was answered."""
+        return self.name.startswith("expired")
 
 
 @dataclass
@@ -141,13 +142,47 @@ class Conversation:
 
 
 @dataclass
+class Interaction:
+    """A stored interaction of Gemini. A background one is in progress until it was looked at twice.
+
+    Args:
+        value: The whole interaction.
+        steps: The steps of the conversation up to it.
+        background: Whether the request asked for it in the background.
+        looks: Number of times that it was retrieved.
+        cancelled: Whether it was cancelled.
+    """
+
+    value: Json
+    steps: list[Json]
+    background: bool = False
+    looks: int = 0
+    cancelled: bool = False
+
+    @property
+    def shown(self) -> Json:
+        """The interaction in its present state."""
+        if not self.background or (self.looks >= _PROMISED and not self.cancelled):
+            return self.value
+        status = "cancelled" if self.cancelled else "in_progress"
+        return {name: each for name, each in self.value.items() if name not in {"steps", "usage"}} | {
+            "status": status
+        }
+
+
+@dataclass
 class StoredObjects:
-    """The files, batches and answers of a conversation."""
+    """The files, batches and answers of a conversation.
+
+    `kept` has the other objects by their kind and id, such as `cachedContents`.
+    """
 
     files: dict[str, File] = field(default_factory=dict)
     batches: dict[str, Batch] = field(default_factory=dict)
     responses: dict[str, StoredResponse] = field(default_factory=dict)
     conversations: dict[str, Conversation] = field(default_factory=dict)
+    interactions: dict[str, Interaction] = field(default_factory=dict)
+    kept: dict[str, dict[str, Json]] = field(default_factory=dict)
     count: int = 0
 
 

@@ -11,8 +11,11 @@ from dataclasses import replace
 from ...contract.exchange import Json, Request
 from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
+from ...scenarios.script import Usage
 from ..chat_apis.base import HEX, pretty
+from ..chat_apis.openai_responses import usage
 from ..http.messages import Reply
+from ..signatures import encoded, sign
 from .service_request import Conversation, ServiceRequest, StoredObjects, StoredResponse
 
 __all__ = ["ROUTES", "Conversation", "StoredResponse", "continued", "stored"]
@@ -145,6 +148,51 @@ def input_items(service: ServiceRequest) -> Reply:
     return service.reply(_listed(service, found.input)) if found else _missing(service)
 
 
+def compact(service: ServiceRequest) -> Reply:
+    """Returns a conversation in a shorter form: the user's messages, and one item in place of the rest.
+
+    https://developers.openai.com/api/docs/guides/compaction
+    """
+    body = service.body
+    missing = "model" if not body.get("model") else "input" if not _compacted(service) else ""
+    if missing:
+        sentence = f"Missing required parameter: '{missing}'."
+        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing))
+    asked = {"model": body["model"], "input": _compacted(service)}
+    if refusal := service.api.no_model(str(body["model"])) or service.objection("/v1/responses", asked):
+        return service.refuse(refusal)
+    items = _compacted(service)
+    said = [
+        {**item, "content": _contents(item.get("content"))} for item in items if item.get("role") == "user"
+    ]
+    texts = [
+        text_of(part.get("text")) for item in items for part in map(object_of, _contents(item.get("content")))
+    ]
+    sealed = {"type": "compaction", "encrypted_content": encoded(sign(" ".join(texts)), "gAAAAAB")}
+    item = {"id": f"cmp_{service.fresh('compaction', 48, HEX)}", **sealed, "created_by": None}
+    counts = Usage(service.tokens("/v1/responses", asked), sum(map(len, texts)) // 16 + 1)
+    return service.reply(
+        {
+            "id": f"resp_{service.fresh('compacted', 48, HEX)}",
+            "object": "response.compaction",
+            "created_at": service.api.ticket.created,
+            "output": [*_numbered(said), item],
+            "usage": usage(counts),
+        }
+    )
+
+
+def _contents(value: object) -> list[object]:
+    """Returns the content of a message as parts."""
+    return [{"type": "input_text", "text": value}] if isinstance(value, str) else items_of(value)
+
+
+def _compacted(service: ServiceRequest) -> list[Json]:
+    """Returns the items that a request to compact names, with those of its previous answer."""
+    previous = service.stored.responses.get(text_of(service.body.get("previous_response_id")))
+    return [*(previous.items if previous else ()), *_items(service.body.get("input"))]
+
+
 def _listed(service: ServiceRequest, items: Iterable[Json]) -> Json:
     data = _numbered(items)
     if dict(service.route.query).get("order") != "asc":
@@ -194,6 +242,21 @@ def items(service: ServiceRequest) -> Reply:
     return service.reply(_listed(service, found.items[len(found.items) - len(added) :]))
 
 
+def item(service: ServiceRequest) -> Reply:
+    """Returns an item of a conversation; with DELETE, the conversation without it."""
+    found = service.stored.conversations.get(service.names["conversation"])
+    if found is None:
+        sentence = f"Conversation with id '{service.names['conversation']}' not found."
+        return service.refuse(Refusal(sentence, 404, _BAD))
+    same = [each for each in found.items if each.get("id") == service.names["id"]]
+    if not same:
+        return service.refuse(Refusal(f"Item with id '{service.names['id']}' not found.", 404, _BAD))
+    if service.http.method == "GET":
+        return service.reply(same[0])
+    found.items.remove(same[0])
+    return service.reply(_shown(service, found))
+
+
 def _shown(service: ServiceRequest, found: Conversation) -> Mapping[str, object]:
     created = service.api.ticket.created
     return {"id": found.id, "object": "conversation", "created_at": created, "metadata": found.metadata}
@@ -203,7 +266,11 @@ def _no_conversation(service: ServiceRequest) -> Reply:
     return service.refuse(Refusal(f"Conversation with id '{service.names['id']}' not found.", 404, _BAD))
 
 
+_ITEM = "/conversations/(?P<conversation>[^/]+)/items/(?P<id>[^/]+)"
 ROUTES = (
+    ("POST", "/responses/compact", compact),
+    ("GET", _ITEM, item),
+    ("DELETE", _ITEM, item),
     ("GET", "/responses/(?P<id>[^/]+)", retrieve),
     ("DELETE", "/responses/(?P<id>[^/]+)", delete),
     ("POST", "/responses/(?P<id>[^/]+)/cancel", cancel),

@@ -12,8 +12,6 @@ from typing import Any
 
 from ...contract.readers.json_access import items_of
 
-__all__ = ["as_base64", "texts_of", "token_count", "vector"]
-
 _WORD = re.compile(r"\w+")
 _MOST_WORDS, _LONGEST = 64, 8192  # words of a text, and numbers of a vector
 

@@ -6,7 +6,7 @@ import pytest
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.verdict import Verdict
+from ellmer_conformance.contract.rule import Verdict
 from ellmer_conformance.server.judging.verdict_cache import VerdictCache, without_ids, without_words
 
 

@@ -17,8 +17,6 @@ from ...http.messages import Headers
 from ..base import FailureKind, Frame, compact, sse, utf8
 from ..openai_chat import OpenAIChat
 
-__all__ = ["Azure"]
-
 _HARMS = ("hate", "self_harm", "sexual", "violence")
 _SAFE = {harm: {"filtered": False, "severity": "safe"} for harm in _HARMS}
 _PROMPT = [{"prompt_index": 0, "content_filter_results": _SAFE}]

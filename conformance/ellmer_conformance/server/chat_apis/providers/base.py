@@ -14,13 +14,12 @@ from ...http.messages import Headers
 from ..base import WRONG_KEY, FailureKind, Frame, arguments_text, compact, sse, utf8, words
 from ..openai_chat import OpenAIChat
 
-__all__ = ["Compatible"]
-
 
 class Compatible(OpenAIChat):
     """A server with the format and without extensions. It sends whole calls, as most of them do."""
 
     provider: ClassVar[str] = "openai_compatible"
+    carries: ClassVar[frozenset[str]] = frozenset({"choices"})
     thoughts: ClassVar[str] = "reasoning_content"  # the field in which it shows reasoning
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal("The server is overloaded. Please try again later.", 503, "server_error"),
@@ -40,10 +39,8 @@ class Compatible(OpenAIChat):
         return utf8(compact(self.completion(answer)))
 
     def completion(self, answer: Answer) -> Json:
-        choice = {"message": self.message(answer), **self.probabilities(answer.text)}
-        choice["finish_reason"] = self.stops[answer.reason]
         head = self.chunk_head | {"object": "chat.completion"}
-        choices = [{"index": index, **choice} for index in range(self.count)]
+        choices = [self.choice(each, index) for index, each in enumerate(self.choices(answer))]
         return head | {"choices": choices, "usage": self.usage(answer.usage)}
 
     def message(self, answer: Answer) -> Json:
@@ -59,19 +56,18 @@ class Compatible(OpenAIChat):
         return {"id": self.call_id(call, index), "type": "function", "function": function}
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        others = list(self.others())
-        for choice in (self, *others):
-            yield from choice.of_one(answer)
-        for choice in others:
-            yield Frame("end", choice.chunk({}, finish=self.stops[answer.reason]))
+        choices = [(self.at(index), each) for index, each in enumerate(self.choices(answer))]
+        for one, choice in choices:
+            yield from one.of_one(choice)
+        for one, choice in choices[1:]:
+            yield Frame("end", one.chunk({}, finish=self.stops[choice.reason]))
         yield from self.closing(answer)
 
-    def others(self) -> Iterator[Self]:
-        """Yields the other choices that are asked for."""
-        for index in range(1, self.count):
-            other = copy(self)
-            other.index = index
-            yield other
+    def at(self, index: int) -> Self:
+        """Returns the writer of the choice at a place."""
+        other = copy(self)
+        other.index = index
+        return other
 
     def of_one(self, answer: Answer) -> Iterator[Frame]:
         yield Frame("open", self.chunk(self.opening(answer)))

@@ -14,13 +14,12 @@ from ....scenarios.script import Answer, Call, Say, Think
 from ..base import HEX, WRONG_KEY, FailureKind, Frame, sse, words
 from .base import Compatible
 
-__all__ = ["Cerebras"]
-
 
 class Cerebras(Compatible):
     """The host api.cerebras.ai."""
 
     provider: ClassVar[str] = "cerebras"
+    carries: ClassVar[frozenset[str]] = frozenset()
     thoughts: ClassVar[str] = "reasoning"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         **Compatible.failures,

@@ -13,8 +13,6 @@ from ....scenarios.script import Answer
 from ..base import Frame, compact, sse
 from .base import Compatible
 
-__all__ = ["Databricks"]
-
 
 class Databricks(Compatible):
     """A workspace."""

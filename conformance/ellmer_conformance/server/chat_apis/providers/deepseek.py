@@ -14,13 +14,12 @@ from .._openai import fields
 from ..base import HEX, WRONG_KEY, FailureKind, Frame, compact, log_probabilities, sse, utf8, words
 from ..openai_chat import OpenAIChat
 
-__all__ = ["DeepSeek"]
-
 
 class DeepSeek(OpenAIChat):
     """The host api.deepseek.com."""
 
     provider: ClassVar[str] = "deepseek"
+    carries: ClassVar[frozenset[str]] = frozenset()
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         "overloaded": Refusal(
             "Service is too busy. We advise users to temporarily switch to alternative LLM API service providers.",

@@ -15,13 +15,12 @@ from ...http.messages import Headers
 from ..base import HEX, FailureKind, Frame, compact, sse
 from .base import Compatible
 
-__all__ = ["Groq"]
-
 
 class Groq(Compatible):
     """The host api.groq.com."""
 
     provider: ClassVar[str] = "groq"
+    carries: ClassVar[frozenset[str]] = frozenset()
     thoughts: ClassVar[str] = "reasoning"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         **Compatible.failures,
@@ -70,13 +69,13 @@ class Groq(Compatible):
         yield Frame("call", self.chunk({"tool_calls": [self.whole(call, index) | {"index": index}]}))
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
-        opening = self.choice({"role": "assistant", "content": None if answer.thinking else ""})
+        opening = self.chunk_choice({"role": "assistant", "content": None if answer.thinking else ""})
         yield Frame("open", self.event(opening | {"x_groq": {"id": self.request_id, "seed": 7}}))
         yield from list(super().frames(answer))[1:]
 
     def closing(self, answer: Answer) -> Iterator[Frame]:
         usage = self.usage(answer.usage)
-        last = self.choice({}, self.stops[answer.reason]) | {
+        last = self.chunk_choice({}, self.stops[answer.reason]) | {
             "x_groq": {"id": self.request_id, "usage": usage}
         }
         asked = self.options.get("include_usage")
@@ -86,9 +85,9 @@ class Groq(Compatible):
         yield Frame("end", sse("[DONE]"))
 
     def chunk(self, delta: Json, finish: str | None = None) -> bytes:
-        return self.event(self.choice(delta, finish))
+        return self.event(self.chunk_choice(delta, finish))
 
-    def choice(self, delta: Json, finish: str | None = None) -> Json:
+    def chunk_choice(self, delta: Json, finish: str | None = None) -> Json:
         """Returns the one choice of a chunk."""
         if self.thoughts in delta:
             delta = delta | {"channel": "analysis"}

@@ -12,13 +12,12 @@ from ....scenarios.script import Answer, Call
 from ..base import Frame, sse
 from .base import Compatible
 
-__all__ = ["Moonshot"]
-
 
 class Moonshot(Compatible):
     """The host api.moonshot.ai."""
 
     provider: ClassVar[str] = "moonshot"
+    carries: ClassVar[frozenset[str]] = frozenset()
 
     def call_id(self, call: Call, index: int) -> str:
         """Returns an id such as `functions.get_weather:0` (farion1231/cc-switch#1181: Anthropic refuses them)."""

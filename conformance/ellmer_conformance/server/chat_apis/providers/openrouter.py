@@ -14,8 +14,6 @@ from ....scenarios.script import Answer, Call, Said, Stop, Think, Usage
 from ..base import FailureKind, Frame, sse
 from .base import Compatible
 
-__all__ = ["OpenRouter"]
-
 _WAITING = b": OPENROUTER PROCESSING\n\n"
 _NATIVE: Mapping[Stop, str] = {"stop": "completed", "tool": "completed", "length": "max_output_tokens"}
 
@@ -24,6 +22,7 @@ class OpenRouter(Compatible):
     """The host openrouter.ai."""
 
     provider: ClassVar[str] = "openrouter"
+    carries: ClassVar[frozenset[str]] = frozenset()
     thoughts: ClassVar[str] = "reasoning"
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         **Compatible.failures,

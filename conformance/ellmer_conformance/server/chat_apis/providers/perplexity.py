@@ -17,13 +17,12 @@ from .._openai import fields
 from ..base import FailureKind, Frame, compact, utf8, words
 from .base import Compatible
 
-__all__ = ["Perplexity"]
-
 
 class Perplexity(Compatible):
     """The host api.perplexity.ai."""
 
     provider: ClassVar[str] = "perplexity"
+    carries: ClassVar[frozenset[str]] = frozenset()
     failures: ClassVar[Mapping[FailureKind, Refusal]] = {
         **Compatible.failures,
         "rate-limit": Refusal("Request rate limit exceeded.", 429, "requests_rate_limit_exceeded"),

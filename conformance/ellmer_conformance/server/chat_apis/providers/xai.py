@@ -14,8 +14,6 @@ from ....scenarios.script import Answer, Call, Usage
 from ..base import FailureKind, Frame
 from .base import Compatible
 
-__all__ = ["XAI"]
-
 
 class XAI(Compatible):
     """The host api.x.ai."""

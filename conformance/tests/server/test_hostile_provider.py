@@ -1,0 +1,163 @@
+"""The hostile provider: each attack does what it says, in every wire format, and our client withstands it."""
+
+import json
+import os
+import time
+from typing import ClassVar
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from click.testing import CliRunner
+
+from ellmer_conformance.adapters import Capabilities
+from ellmer_conformance.adapters.ellmer_core import EllmerCore
+from ellmer_conformance.adapters.endpoints import WHERE
+from ellmer_conformance.cli.hostile import command
+from ellmer_conformance.hostile import trials
+from ellmer_conformance.hostile.attacks import ATTACKS
+from ellmer_conformance.hostile.provider import HostileProvider
+from ellmer_conformance.scenarios.messages import Reply
+from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.http.routes import route_of
+
+CHAT = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(handler=HostileProvider(7)) as server:
+        yield server
+
+
+def posted(url, key="sk-a-key-of-mine"):
+    headers = {"content-type": "application/json", "authorization": f"Bearer {key}"}
+    return urlopen(Request(url, json.dumps(CHAT).encode(), headers), timeout=10)
+
+
+def test_the_url_names_the_attack(server):
+    with pytest.raises(HTTPError, match="401") as refused:
+        posted(f"{server.origin}/c/quoted-key-401/one/v1/chat/completions")
+
+    assert b"sk-a-key-of-mine" in refused.value.read()
+
+
+def test_only_the_first_request_of_a_conversation_is_attacked(server):
+    url = f"{server.origin}/c/quoted-key-500/two/v1/chat/completions"
+    with pytest.raises(HTTPError, match="500"):
+        posted(url)
+
+    assert b"forty-two" in posted(url).read()
+
+
+def test_the_journal_says_who_followed_a_redirect_with_the_key(server):
+    with pytest.raises(HTTPError, match="307"):
+        posted(f"{server.origin}/c/redirect/three/v1/chat/completions")
+    with pytest.raises(HTTPError, match="404"):
+        posted(f"{server.origin}/stolen/v1")
+    with urlopen(f"{server.origin}/journal", timeout=10) as answer:
+        [visit] = [each for each in json.load(answer) if each["nonce"] == "three"]
+
+    assert (visit["attack"], visit["stolen"]) == ("redirect", True)
+
+
+def test_the_same_seed_chooses_the_same_attacks():
+    def chosen(seed):
+        provider, route = HostileProvider(seed), route_of("/v1/chat/completions", "api.openai.com")
+        return [provider._chosen(route, streamed=True)[0].name for _ in range(20)]
+
+    assert chosen(1) == chosen(1) != chosen(2)
+
+
+FAST = [name for name in ATTACKS if not name.startswith(("bomb", "endless", "slow", "silence", "half"))]
+ADAPTER = EllmerCore()
+ALL = bool(os.environ.get("INVARIANTS"))  # `nox -s invariants`: each wire format and each attack
+WIRES = sorted({wire for wire, _ in WHERE}) if ALL else ["anthropic", "openai-chat"]
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_our_client_withstands_the_attacks(server, wire):
+    played = [
+        trials.tried(ADAPTER, wire, attack, mode, origin=server.origin, nonce=f"{wire}-{number}")
+        for number, (attack, mode) in enumerate(trials.kinds(ADAPTER, wire, ATTACKS if ALL else FAST))
+    ]
+
+    assert [(trial.attack, trial.mode, trial.broken, trial.said) for trial in played if trial.broken] == []
+    assert len(played) > 20
+
+
+class Careless:
+    """A client that keeps no duty."""
+
+    name = "careless"
+    wires: ClassVar = {"openai-chat": ["openai"]}
+
+    def capabilities(self, _wire, _provider):
+        return Capabilities(modes=("stream",))
+
+    def session(self, endpoint, *, system=None, tools=(), history=()):
+        del system, history
+        self.endpoint, self.tools = endpoint, tools
+        return self
+
+    def send(self, _parts, *, stream=False):
+        del stream
+        try:
+            with posted(f"{self.endpoint.base_url}/chat/completions", self.endpoint.api_key) as answer:
+                text = answer.read().decode("utf-8", "replace")
+        except HTTPError as error:
+            raise RuntimeError(error.read().decode()) from None
+        if "tool_calls" in text:
+            self.tools[0].run(city="Par")
+        return Reply("")
+
+
+@pytest.mark.parametrize(
+    ("attack", "broken"),
+    [
+        ("nothing", ["keeps"]),
+        ("quoted-key-401", ["key"]),
+        ("call-after-end", ["no-call", "keeps"]),
+        ("cut-call", ["no-call", "reports"]),
+    ],
+)
+def test_a_careless_client_is_found_out(server, attack, broken, monkeypatch):
+    monkeypatch.setitem(CHAT, "stream", True)
+    monkeypatch.setitem(
+        CHAT, "tools", [{"type": "function", "function": {"name": "get_weather", "parameters": {}}}]
+    )
+    trial = trials.tried(
+        Careless(), "openai-chat", ATTACKS[attack], "stream", origin=server.origin, nonce=f"careless-{attack}"
+    )
+
+    assert trial.broken == broken
+
+
+@pytest.mark.parametrize(
+    ("work", "ended"),
+    [
+        (lambda: {"said": "x"}, "ended"),
+        (os.abort, "crashed"),
+        (lambda: bytearray(2**40), "out of memory"),
+        (lambda: time.sleep(60), "hangs"),
+    ],
+    ids=["ended", "crashed", "out of memory", "hangs"],
+)
+def test_how_a_client_ended_is_seen(work, ended, monkeypatch):
+    monkeypatch.setattr(trials, "LIMIT", 1.0)
+
+    assert trials._in_a_process(work)["ended"] == ended
+
+
+def test_the_command_lists_and_plays_the_attacks(tmp_path):
+    listed = CliRunner().invoke(command, ["--list"])
+    one = ["--wire", "openai-chat", "--attack", "cut-call", "--json", str(tmp_path / "found.json")]
+    played = CliRunner().invoke(command, one)
+
+    assert "cut-call-limit" in listed.output
+    assert (played.exit_code, played.output.splitlines()[-1]) == (0, "2 attacks, 0 not withstood")
+    assert {trial["mode"] for trial in json.loads((tmp_path / "found.json").read_text())} == {
+        "sync",
+        "stream",
+    }
+    assert CliRunner().invoke(command, ["--attack", "nonsense"]).exit_code == 2
