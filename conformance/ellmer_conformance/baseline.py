@@ -18,21 +18,6 @@ from tomlkit.items import AoT, Table
 
 from .report.results import Report, Row
 
-__all__ = [
-    "FAILS",
-    "FILE",
-    "NAMES",
-    "NEW",
-    "Baseline",
-    "BaselineError",
-    "Change",
-    "Entry",
-    "load",
-    "stale_parts",
-    "updated",
-]
-
-
 # --- Entries ---------------------------------------------------------------------------------------------
 
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ellmer_harness.console_script import needing
 
-__all__ = ["demo", "main"]
-
 
 def main() -> None:
     """Runs `conformance`."""

@@ -6,8 +6,6 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["collected_rarely"]
-
 _THRESHOLDS = 50_000, 20, 100  # Python's own: 700 or 2,000, 10, 10
 
 

@@ -3,7 +3,7 @@
     python conformance/shapes/build_shapes.py [--schemas DIR] [WIRE …]
 
 Without `--schemas`, it uses only the installed packages (`nox -s shapes` installs them). A shape is what the types say.
-What an API does with a request that does not fit is a fact with evidence, beside the shape: `<shape>.facts.toml`.
+What an API does with a request that does not fit is a fact with evidence, beside the shape: `known_faults/<shape>.toml`.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from nodes import Json
 
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import Violation, objection
 from ellmer_conformance.contract.rules._shape_faults import IDS
-from ellmer_conformance.contract.verdict import Violation, objection
 
 
 class Variation(NamedTuple):

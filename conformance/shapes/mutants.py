@@ -26,11 +26,11 @@ from sources import SOURCES
 
 from ellmer_conformance.contract import rules, shapes
 from ellmer_conformance.contract.exchange import Request
+from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules._shape_faults import UNRECORDED
 from ellmer_conformance.contract.shapes import Fault, FaultKind
 from ellmer_conformance.contract.shapes.checker import Checker
 from ellmer_conformance.contract.shapes.facts import Fact, deciding
-from ellmer_conformance.contract.verdict import objection
 from ellmer_conformance.recordings.recorded_requests import Skip, refusal, request_of, status_of
 from ellmer_conformance.recordings.recording_files import Unreadable, find, read
 

@@ -57,6 +57,7 @@ class Endpoint:
         api_key: The key.
         model: Name of the model.
         max_retries: How often the library may retry a request. The cases count requests. Default: 0.
+        timeout: The seconds that the library is to wait for an answer; `None` (default) for its own default.
 
     Examples:
         >>> Endpoint("openai-chat", "openai", "http://127.0.0.1:8080/v1", "any-key", "gpt-4.1").max_retries
@@ -69,6 +70,12 @@ class Endpoint:
     api_key: str
     model: str
     max_retries: int = 0
+    timeout: float | None = None
+
+    @property
+    def timeout_option(self) -> Mapping[str, Any]:
+        """The timeout as a keyword argument of a client: `{"timeout": 3.0}`, or nothing."""
+        return {} if self.timeout is None else {"timeout": self.timeout}
 
 
 Ability = Literal["native", "refused"]

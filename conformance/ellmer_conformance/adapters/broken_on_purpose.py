@@ -13,8 +13,6 @@ from ..scenarios.messages import Part, Reply, Tool, Turn
 from . import Capabilities, Endpoint
 from .ellmer_core import EllmerCore, Session, requests
 
-__all__ = ["ForgetsAnswers"]
-
 
 class ForgetsAnswers(EllmerCore):
     """An adapter that keeps the user's messages in its history, but not the model's answers."""

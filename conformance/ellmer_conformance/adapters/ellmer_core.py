@@ -45,18 +45,6 @@ from ..scenarios.messages import (
 from . import Capabilities, Endpoint, Place
 from .endpoints import WHERE
 
-__all__ = [
-    "EllmerCore",
-    "Options",
-    "Provider",
-    "Session",
-    "adapter",
-    "providers",
-    "providers_by_key",
-    "requests",
-]
-
-
 # --- Pauses between retries ------------------------------------------------------------------------------
 
 
@@ -418,6 +406,7 @@ class EllmerCore:
             base_url=endpoint.base_url,
             echo="none",
             max_tries=endpoint.max_retries + 1,
+            **_timeout(endpoint),
             **key,
             **self.options(),
         )
@@ -433,6 +422,11 @@ class EllmerCore:
     def options(self) -> Mapping[str, Any]:
         """Returns further options of the constructor."""
         return {}
+
+
+def _timeout(endpoint: Endpoint) -> dict[str, Any]:
+    seconds = endpoint.timeout
+    return {} if seconds is None else {"timeout": ec.Timeouts(idle=seconds, total=seconds)}
 
 
 class Session:

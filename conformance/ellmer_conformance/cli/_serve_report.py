@@ -15,9 +15,6 @@ from ..scenarios.case import Case, Mode
 from ..scenarios.cases import all_cases
 from ..server import Entry
 
-__all__ = ["CLIENT", "observed"]
-
-
 CLIENT = "client"  # its name is not known
 _WHY = "a base URL shows only requests, not what the client does with the answers"
 

@@ -18,19 +18,6 @@ from ..recordings.corpus.pins import Pin, PinError
 from ..recordings.recording_files import Source, Unreadable, find, sources
 from ..report import Report, UnreadableReport, read
 
-__all__ = [
-    "DEFAULT",
-    "books_of",
-    "files_argument",
-    "located",
-    "opened",
-    "pinned",
-    "progress",
-    "report_option",
-    "traffic",
-]
-
-
 # --- Books of rules --------------------------------------------------------------------------------------
 
 

@@ -12,8 +12,6 @@ from ..baseline import FILE, Baseline, BaselineError, load, updated
 from ..report import Report
 from ._shared import opened, report_option
 
-__all__ = ["command"]
-
 _file = click.option(
     "--baseline",
     "file",

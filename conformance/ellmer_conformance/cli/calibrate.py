@@ -12,8 +12,6 @@ from ..recordings.calibrate import Calibration, Case, Tally, as_json, calibrate
 from ..report.formats.terminal_escaping import printable
 from ._shared import files_argument, progress, traffic
 
-__all__ = ["command"]
-
 _COLUMNS = {
     "accepted": "accepted",
     "accepted_flagged": "flagged",
@@ -73,9 +71,13 @@ def _text(found: Calibration) -> str:
             f"Caught: {total.caught} of {total.rejected_modelled} refusals that a request can show ({recall:.1%}).",
             f"Not placed: the cause of {found.unplaced} of {total.rejected} refusals, by their texts.",
         ]
+    if "middle" in found.age:
+        age = found.age
+        since = f"from {age['oldest']} to {age['newest']}, half of the requests since {age['middle']}"
+        lines += ["", f"Recorded {since}; {age['undated']} have no date."]
     if found.places:
         judged = ", ".join(f"{count} {how}" for how, count in sorted(found.places.items()))
-        lines += ["", f"Places of the requests: the types of {judged}."]
+        lines += ["", f"Places of the requests (types of values, further fields of objects): {judged}."]
     if found.causes:
         lines += ["", "Causes of refusals: " + ", ".join(f"{c} {n}" for c, n in found.causes.most_common())]
     lines += [] if found.wires else ["Nothing was judged."]

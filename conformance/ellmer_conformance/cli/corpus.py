@@ -15,8 +15,6 @@ from ..recordings.corpus.pins import Pin
 from ..recordings.corpus.propose import survey
 from ._shared import pinned
 
-__all__ = ["command"]
-
 _WRONG = (fetch.Unreachable, Corrupt)
 _names = click.argument("names", nargs=-1)
 

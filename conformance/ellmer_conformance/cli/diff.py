@@ -12,8 +12,6 @@ from ..report.formats.terminal_escaping import printable
 from ..report.report_diff import counted, differences
 from ._shared import opened
 
-__all__ = ["command"]
-
 _BAD = {"broken", "differs", "unjudged", "gone"}
 
 

@@ -10,18 +10,15 @@ import click
 
 from ..adapters.endpoints import WHERE
 from ..contract import rules
-from ..contract.rule import Rule
+from ..contract.rule import Rule, verdict
 from ..contract.rulebook import RuleBook
 from ..contract.rules import behaviour
 from ..contract.rules_by_error_text import matches, nearest
-from ..contract.verdict import verdict
 from ..live_apis.probe import server_rules
 from ..recordings.corpus import evidence_search, pins
 from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
 from ..runner.selection import did_you_mean
 from ._shared import books_of
-
-__all__ = ["command"]
 
 _ID = re.compile(r"[A-Za-z]+-\d+")
 _MOST = 5  # further rules for one error text

@@ -15,8 +15,6 @@ from ..recordings.lint_report import apply_baseline
 from ..report.formats.terminal_escaping import printable
 from ._shared import located, progress
 
-__all__ = ["command"]
-
 _FORMATS = {
     "text": lint_report.as_text,
     "json": lint_report.as_json,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 
 import click
 
@@ -14,8 +15,6 @@ from ..live_apis.probe import server_rules
 from ..recordings.corpus.evidence import addresses
 from ..report.requirements import LATEST
 from ._shared import books_of
-
-__all__ = ["all_rules", "as_data", "command"]
 
 #: The version of the form of the data.
 VERSION = 1
@@ -28,8 +27,17 @@ VERSION = 1
 )
 @click.option("--servers", is_flag=True, help="Only the rules by which `conformance probe` judges a server.")
 @click.option("--cases", is_flag=True, help="For each rule, list the cases that can show it broken.")
+@click.option(
+    "--as-of",
+    "day",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="The rules that were in force on this day, such as 2026-09-01. Default: all rules, of any day.",
+)
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(wire: str | None, provider: str, form: str, *, servers: bool, cases: bool) -> None:
+def command(
+    wire: str | None, provider: str, day: datetime | None, form: str, *, servers: bool, cases: bool
+) -> None:
     """List every rule of a client: id, level, kind, wire formats and sentence.
 
     A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
@@ -42,6 +50,8 @@ def command(wire: str | None, provider: str, form: str, *, servers: bool, cases:
         catalogue(form)
         return
     found = in_order([server_rules.book]) if servers else all_rules(wire, provider)
+    if day:
+        found = [(rule, books) for rule, books in found if rule.scope.on(day.date())]
     if form == "json":
         click.echo(json.dumps(as_data(found), indent=1, ensure_ascii=False))
         return
@@ -49,6 +59,21 @@ def command(wire: str | None, provider: str, form: str, *, servers: bool, cases:
         kind = "preview" if rule.preview else str(rule.kind)
         click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(book.wire for book in books)}")
         click.echo(f"          {rule.sentence}")
+        if scope := scope_of(rule):
+            click.echo(f"          {scope}")
+
+
+def scope_of(rule: Rule) -> str:
+    """Returns where and when a rule holds, in words; empty if it always holds."""
+    named = {
+        "models": rule.models,
+        "providers": rule.providers,
+        "versions": rule.versions,
+        "betas": rule.betas,
+    }
+    parts = [f"{name}: {', '.join(values)}" for name, values in named.items() if values]
+    parts += [f"{word} {day}" for word, day in (("since", rule.since), ("until", rule.until)) if day]
+    return "; ".join(parts)
 
 
 def catalogue(form: str) -> None:
@@ -91,6 +116,9 @@ def _row(rule: Rule, books: list[RuleBook]) -> dict[str, object]:
         "preview": rule.preview,
         "wires": [book.wire for book in books],
         "models": rule.models,
+        "providers": rule.providers,
+        "versions": rule.versions,
+        "betas": rule.betas,
         "since": rule.since and str(rule.since),
         "until": rule.until and str(rule.until),
         "sentence": rule.sentence,

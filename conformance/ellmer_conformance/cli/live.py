@@ -10,8 +10,6 @@ import click
 from ..report.formats.terminal_escaping import printable
 from .run import filters
 
-__all__ = ["command"]
-
 
 @click.command("live")
 @filters

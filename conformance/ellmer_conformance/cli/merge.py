@@ -11,8 +11,6 @@ from ..report import Report, report_folder, rescored
 from ..report.formats.terminal import console, print_report
 from ._shared import opened
 
-__all__ = ["command"]
-
 
 @click.command("merge")
 @click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))

@@ -16,8 +16,6 @@ from ..contract import rules
 from ..contract.rulebook import RuleBook
 from .list import all_rules
 
-__all__ = ["command"]
-
 _ID = re.compile(r"[A-Z]{3}-\d{3}")
 _WIDTH = 110
 #: The field that a skeleton refuses.

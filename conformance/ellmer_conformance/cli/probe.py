@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ..live_apis.probe import Target
     from ..report import Report
 
-__all__ = ["command"]
-
 
 @click.command("probe")
 @click.argument("base_url")

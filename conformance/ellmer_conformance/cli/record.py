@@ -9,8 +9,6 @@ import click
 
 from .run import filters, run
 
-__all__ = ["command"]
-
 
 @click.command("record")
 @filters

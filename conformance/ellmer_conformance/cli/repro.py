@@ -9,8 +9,6 @@ import click
 from ..report.repro_scripts import NotReproducible, as_curl, as_python, row_of
 from ._shared import opened, report_option
 
-__all__ = ["command"]
-
 
 @click.command("repro")
 @click.argument("verdict")

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import click
 
-__all__ = ["command"]
-
 NOW = "now"
 
 

@@ -11,9 +11,6 @@ from typing import TypeVar
 
 import click
 
-__all__ = ["command", "filters", "run"]
-
-
 # --- The command -----------------------------------------------------------------------------------------
 
 
@@ -74,6 +71,13 @@ def filters(function: F) -> F:
 @click.option(
     "--spec-version", metavar="ID", help="The requirement set that the score counts against [the latest]."
 )
+@click.option(
+    "--combinations",
+    type=click.Choice(["none", "usual", "all"]),
+    default="usual",
+    help="Cases by combination, beside the hand-written ones: none, six for each wire format, or enough that every pair "
+    "of values occurs (needs covertable) [usual].",
+)
 @click.option("-n", "--workers", type=int, default=0, help="Number of processes (needs pytest-xdist).")
 @click.option(
     "--play-timeout", type=float, metavar="SECONDS", help="Seconds for each play, after which it fails [60]."
@@ -94,6 +98,7 @@ def command(
     workers: int,
     shard: str | None,
     play_timeout: float | None,
+    combinations: str,
     pytest_args: tuple[str, ...],
     **wanted: tuple[str, ...],
 ) -> None:
@@ -117,6 +122,7 @@ def command(
     more += _shares(workers, shard)
     more += [f"--rule={each}" for each in ruled]
     more += [f"--play-timeout={play_timeout}"] if play_timeout else []
+    more += [f"--combinations={combinations}"]
     more += [f"--spec-version={spec_version}"] if spec_version else []
     sys.exit(run(cassettes, report, wanted, [*more, *pytest_args]))
 

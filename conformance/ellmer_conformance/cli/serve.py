@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import click
 
+from ..contract.scope import api_version, named_betas
 from ..scenarios.script import Script, ScriptError
 from ..server import Entry, Mode, PortInUse, StrictServer, greeting
 from ..server.status_page import named
-
-__all__ = ["command"]
 
 
 @click.command("serve")
@@ -55,12 +56,25 @@ __all__ = ["command"]
     is_flag=True,
     help="Refuse requests that no entry of the script fits. Default: the server's own model answers.",
 )
+@click.option(
+    "--hostile",
+    is_flag=False,
+    flag_value="0",
+    metavar="[SEED]",
+    help="Attack the client instead of answering it; the URL /c/ATTACK/NAME chooses the attack. See `conformance hostile`.",
+)
 @click.option("--list-cases", is_flag=True, help="List the cases and stop.")
 @click.option(
     "--record",
     default="",
     metavar="URL",
     help="Forward requests to this URL, judge them, and write the answers to --script FILE at the end.",
+)
+@click.option(
+    "--today",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DATE",
+    help="Judge requests as of this day, such as 2026-09-01: rules that came later do not hold yet. Default: today.",
 )
 @click.option(
     "--report",
@@ -76,23 +90,29 @@ def command(
     upstream: str,
     script: Path | None,
     strict_script: bool,
+    hostile: str | None,
     list_cases: bool,
     record: str,
+    today: datetime | None,
     report: Path | None,
 ) -> None:
     """Start the strict server, which refuses what the real APIs refuse and answers everything else.
 
     If the URL names no case, the script answers, or else a model of rules. Each request is logged in one
-    line with the rules that it breaks. Open / in a browser to see the requests. Ctrl-C stops the server.
+    line with the rules that it breaks, and is judged by the API version and the betas that it names. Open / in a browser to see the requests. Ctrl-C stops the server.
 
     In proxy mode, requests are forwarded to a real API with their keys, and judged. Keys are not stored.
     """
     if list_cases:
         click.echo("\n".join(named(CaseScripts())))
         return
+    if hostile is not None:
+        _attack(hostile, port, host)
+        return
     if record and (upstream or script is None):
         raise click.UsageError("--record URL needs --script FILE, and no --upstream.")
-    options = {"port": port, "host": host, "names": names, "strict_script": strict_script}
+    options: dict[str, Any] = {"port": port, "host": host, "names": names, "strict_script": strict_script}
+    options["today"] = today and today.date()
     if record:
         server = started("proxy", record, "--record", options)
     else:
@@ -118,6 +138,21 @@ def command(
                 f"The report covers only the last {len(seen):,} of {count:,} requests; earlier ones are not stored."
             )
         write(seen, server.engine.mode, report)
+
+
+def _attack(seed: str, port: int, host: str) -> None:
+    """Serves the hostile provider until it is interrupted."""
+    from ..hostile.attacks import prepare  # noqa: PLC0415 - most servers are not hostile
+    from ..hostile.provider import HostileProvider  # noqa: PLC0415 - likewise
+
+    prepare()
+    server = StrictServer(port=port, host=host, handler=HostileProvider(seed))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        server.serve_forever(lambda: click.echo(f"a hostile provider (seed {seed}) at {server.origin}"))
+    except OSError as error:
+        raise click.UsageError(f"cannot listen on {host}:{port}: {error.strerror}") from error
 
 
 class CaseScripts(Mapping[str, Script]):
@@ -163,8 +198,26 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
         click.echo("No request reached a chat endpoint, so there is nothing to report.")
         return
     print_report(found, console(sys.stdout), folder)
+    for line in versions_used(seen):
+        click.echo(line)
     for path in report_folder.write(found, folder):
         click.echo(f"wrote {path}")
+
+
+def versions_used(seen: list[Entry]) -> Iterator[str]:
+    """Yields a line for each API version and set of betas that requests named, with the number of requests."""
+    from ..report.formats.terminal_escaping import printable  # noqa: PLC0415 - only a report needs it
+
+    told = Counter(
+        (entry.request.wire, api_version(entry.request), *sorted(named_betas(entry.request)))
+        for entry in seen
+        if entry.request.wire
+    )
+    for (wire, version, *betas), count in sorted(told.items()):
+        if version or betas:
+            what = f"version {version}" if version else "no version"
+            also = f" with {', '.join(betas)}" if betas else ""
+            yield printable(f"{wire}: {count:,} requests named {what}{also}.")
 
 
 def log(entry: Entry) -> None:

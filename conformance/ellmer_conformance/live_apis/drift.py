@@ -15,7 +15,7 @@ from ..contract.exchange import Request, Response
 from ..contract.live_key_redaction import redacted
 from ..contract.observed_run import Run
 from ..contract.provider_answers.answer import events_of
-from ..contract.verdict import Verdict
+from ..contract.rule import Verdict
 from ..runner.from_cassettes import attempt
 from ..runner.judgement import judge
 from ..runner.selection import Play
@@ -24,18 +24,6 @@ from ..scenarios.case import Case
 from ..scenarios.script import Answer, Fills, Script, Sees
 from ..server.engine import Engine
 from ..server.http.messages import HttpRequest
-
-__all__ = [
-    "Checked",
-    "Difference",
-    "can_go_live",
-    "differences",
-    "drifted",
-    "fields_of",
-    "markdown",
-    "play_live",
-]
-
 
 # --- Fields of an answer ---------------------------------------------------------------------------------
 

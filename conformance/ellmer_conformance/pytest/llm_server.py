@@ -18,8 +18,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["LLMServer", "llm_server"]
-
 #: The path that each SDK expects after the server's address.
 _PATHS = {
     **dict.fromkeys(("openai", "groq", "deepseek", "ellmer_core"), "/v1"),

@@ -8,8 +8,6 @@ import pytest
 
 from ..garbage_collection import collected_rarely
 
-__all__ = ["pytest_configure"]
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Sets the garbage collector until pytest ends."""

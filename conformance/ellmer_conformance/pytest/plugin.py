@@ -42,27 +42,14 @@ from ..runner.selection import (
 )
 from ..runner.watchdog import BUDGET, limited
 from ..scenarios.cases import all_cases, scripts
+from ..scenarios.combinations import AREA as COMBINED
 
 if TYPE_CHECKING:
     from syrupy.location import PyTestLocation
 
     from ..contract.observed_run import Run
-    from ..contract.verdict import Verdict
+    from ..contract.rule import Verdict
     from ..server import StrictServer
-
-__all__ = [
-    "ALWAYS",
-    "MARKS",
-    "SHIPPED",
-    "PlayContext",
-    "Transcript",
-    "check_rules",
-    "is_chosen",
-    "marks_of",
-    "names_of",
-    "pytest_addoption",
-]
-
 
 # --- Frozen transcripts as syrupy snapshots --------------------------------------------------------------
 
@@ -149,6 +136,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="replay recordings, or connect to the strict server [cassettes; a ConformanceSuite: server]",
     )
     group.addoption(
+        "--combinations",
+        choices=["none", "usual", "all"],
+        default="usual",
+        help="cases by combination: none, six for each wire format, or every pair of values [usual]",
+    )
+    group.addoption(
         "--play-timeout",
         type=float,
         default=BUDGET,
@@ -177,7 +170,8 @@ _OF_MODES = {
 
 #: Every mark, and what it means.
 MARKS = _OF_MODES | {
-    f"area_{area}": f"cases about {area}" for area in sorted({case.area for case in all_cases().values()})
+    f"area_{area}": f"cases about {area}"
+    for area in sorted({COMBINED, *(case.area for case in all_cases().values())})
 }
 
 
@@ -242,7 +236,7 @@ def _plays(metafunc: pytest.Metafunc) -> list[Play]:
     """Returns the selected runs of the adapters in the options, or of the test class's adapter."""
     option = metafunc.config.getoption
     wanted = {name: option(name) for name in FILTERS}
-    how = {"record": option("record"), "live": option("live")}
+    how = {name: option(name) for name in ("record", "live", "combinations")}
     adapter = getattr(metafunc.cls, "adapter", None)
     if adapter is None:
         return select(option("adapter"), wanted, **how)

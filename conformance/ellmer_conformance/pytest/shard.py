@@ -8,8 +8,6 @@ import re
 
 import pytest
 
-__all__ = ["parsed"]
-
 
 def parsed(text: str) -> tuple[int, int]:
     """Returns `2/5` as numbers. Raises ValueError."""

@@ -25,12 +25,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from ..adapters import Adapter
 from ..contract.observed_run import Run
+from ..contract.rule import Verdict
 from ..contract.transcripts import normalised
-from ..contract.verdict import Verdict
 from ..report import FAILING, Row
 from ..runner.judgement import judge
 from ..runner.selection import Play
 from ..runner.sessions import our_trouble
+from ..runner.smallest_part import reduced
 from .plugin import PlayContext
 
 __all__ = ["ConformanceSuite"]
@@ -40,7 +41,9 @@ _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 def test_conformance(play: Play, play_context: PlayContext, transcript: SnapshotAssertion | None) -> None:
     """The adapter keeps every rule that the case checks."""
-    rows = play_context.report(*_judged(play_context.play(play), transcript))
+    run, verdicts = _judged(play_context.play(play), transcript)
+    smallest = reduced(play_context.play, play, run, verdicts)
+    rows = play_context.report(*((run, verdicts) if smallest is run else _judged(smallest, None)))
     broken = [row for row in rows if row.verdict in FAILING or row.verdict == "harness-error"]
     if broken:
         pytest.fail("\n\n".join(map(_sentence, broken)), pytrace=False)

@@ -9,7 +9,7 @@ rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,15 @@ from typing import Any
 from ..contract import rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
-from ..contract.shapes.places import judged_places
-from ..contract.verdict import Verdict, Violation
-from ..contract.verdict import verdict as verdict_of
+from ..contract.rule import Verdict, Violation
+from ..contract.rule import verdict as verdict_of
+from ..contract.shapes.facts import judged_places
 from .lint import TooSlow, time_limit
 from .recorded_requests import Skip, identity, refusal, request_of, status_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
 
-__all__ = ["Calibration", "Case", "Tally", "agrees", "as_json", "calibrate"]
+UNDATED = "unknown"  # the month of a recording without a date
 
 
 @dataclass
@@ -90,9 +90,18 @@ class Calibration:
         """The number of refusals whose cause the table of texts could not tell."""
         return sum(self.causes[cause] for cause in UNCLASSIFIED)
 
+    @property
+    def age(self) -> Mapping[str, str | int]:
+        """The month of the oldest, the middle and the newest request, and the number of requests without a date."""
+        count = {month: tally.accepted + tally.rejected for month, tally in sorted(self.months.items())}
+        undated = count.pop(UNDATED, 0)
+        dated = [month for month, many in count.items() for _ in range(many)]
+        ends = {"oldest": dated[0], "middle": dated[len(dated) // 2], "newest": dated[-1]} if dated else {}
+        return {**ends, "undated": undated}
+
     def tallies(self, request: Request) -> tuple[Tally, ...]:
         """Returns the tallies of a request: those of its wire format, its provider and its month."""
-        month = f"{request.when:%Y-%m}" if request.when else "unknown"
+        month = f"{request.when:%Y-%m}" if request.when else UNDATED
         return (
             self.wires.setdefault(request.wire, Tally()),
             self.providers.setdefault(request.provider, Tally()),
@@ -134,6 +143,7 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
         found.seen.add(same)
         found.places += judged_places(request.wire, request.provider, request.body)
         verdicts = rules.book(request.wire, request.provider).judge(request)
+        request = replace(request, when=recording.when)  # a day that follows from the model is no evidence
         refusing, late = [each for each in verdicts if each.rule.refuses], (recording.status or 0) < 300
         judged = _Judged(file, recording.place, request, refusing, late)
         if error := refusal(recording):
@@ -144,16 +154,18 @@ def _count(found: Calibration, file: str, recording: Recording) -> None:
 
 def _timeless(request: Request, verdicts: list[Verdict]) -> list[Verdict]:
     """Returns the verdicts on an accepted request. If its day is not known, a rule that did not always hold is no
-    reproach.
+    reproach, unless the request names the API version that it is about.
     """
-    return [each for each in verdicts if request.when or not each.rule.since]
+    return [each for each in verdicts if request.when or each.rule.versions or not each.rule.since]
 
 
 def _former(request: Request) -> list[Verdict]:
     """Returns the verdicts of rules that no longer hold, on a refusal whose day is not known."""
     book = rules.book(request.wire, request.provider)
     past = [
-        rule for rule in book.rules.values() if rule.refuses and rule.until and rule.chosen(request.model)
+        rule
+        for rule in book.rules.values()
+        if rule.refuses and rule.until and rule.scope.about(request.provider, request.model)
     ]
     return [verdict_of(rule, request) for rule in past] if request.when is None else []
 
@@ -258,6 +270,7 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "causes": dict(sorted(found.causes.items())),
         "unplaced": found.unplaced,
         "months": {name: vars(tally) for name, tally in sorted(found.months.items())},
+        "age": dict(found.age),
         "places": dict(sorted(found.places.items())),
         "flagged": [vars(case) for case in found.of("flagged")],
         "missed": [vars(case) for case in found.of("missed")],

@@ -15,28 +15,11 @@ from typing import Any, Literal, TypeVar
 
 from ..contract import rules
 from ..contract.exchange import Request
+from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
-from ..contract.verdict import Violation
 from . import opentelemetry_spans
 from .recorded_requests import Skip, request_of, status_of
 from .recording_files import Recording, Source, Unreadable, read, sources
-
-__all__ = [
-    "ENGINES",
-    "MAX_SECONDS",
-    "Complaint",
-    "Engine",
-    "EngineMissing",
-    "FileReport",
-    "LintResult",
-    "TooSlow",
-    "WireTally",
-    "lint",
-    "lint_file",
-    "mapped",
-    "time_limit",
-]
-
 
 # --- A limit of time for each file -----------------------------------------------------------------------
 

@@ -18,9 +18,6 @@ from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, LintResult
 
-__all__ = ["apply_baseline", "as_github", "as_json", "as_sarif", "as_text"]
-
-
 # --- The baseline ----------------------------------------------------------------------------------------
 
 

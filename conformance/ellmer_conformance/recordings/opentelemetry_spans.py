@@ -24,9 +24,6 @@ from ..contract.rulebook import RuleBook
 from ..contract.rules.common import enter
 from ..scenarios.messages import Image, Part, Text, ToolCall, ToolResult, Turn
 
-__all__ = ["BOOK", "Span", "conversation", "read"]
-
-
 # --- The conversation of a span --------------------------------------------------------------------------
 
 

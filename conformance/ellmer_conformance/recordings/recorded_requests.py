@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from hashlib import sha256
 from io import BytesIO
 from typing import Any
@@ -14,11 +15,9 @@ from ..contract import readers, rules
 from ..contract.error_bodies import ApiError, read_error
 from ..contract.exchange import Request
 from ..contract.readers.invoke_model_and_cloudflare import hosted
+from ..contract.retired_models import shutdown
 from .recording_files import Recording
 from .refusal_causes import VISIBLE, cause_of
-
-__all__ = ["Skip", "identity", "refusal", "request_of", "status_of"]
-
 
 # --- Requests --------------------------------------------------------------------------------------------
 
@@ -42,9 +41,16 @@ def request_of(recording: Recording) -> Request | Skip:
     if not recording.body:
         return Skip("the body was not recorded")
     try:
-        return _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording))
+        found = _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording))
     except ValueError:
         return Skip("the body is not a JSON object")
+    return found if isinstance(found, Skip) or found.when else replace(found, when=_last_day(found))
+
+
+def _last_day(request: Request) -> date | None:
+    """Returns the last day on which the model answered. A recording without a date is judged as of that day."""
+    day = shutdown(urlsplit(request.url).hostname or "", request.model)
+    return day - timedelta(days=1) if day and day <= date.today() else None  # noqa: DTZ011 - a provider's day
 
 
 def _wire_of(recording: Recording) -> str | Skip:

@@ -16,7 +16,7 @@ from ellmer_harness.format.compression import is_coded, undo
 from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find
 from ellmer_harness.store import Store, open_store
 
-from ..contract.readers.provider_hosts import host_of
+from ..contract.readers import host_of
 
 __all__ = ["SUFFIXES", "Object", "Recording", "Source", "Unreadable", "find", "is_url", "read", "sources"]
 

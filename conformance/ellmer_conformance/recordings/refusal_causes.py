@@ -12,8 +12,6 @@ import re
 
 from ..contract.error_bodies import ApiError
 
-__all__ = ["CAPABILITY", "SHAPE", "UNCLASSIFIED", "UNKNOWN", "VISIBLE", "cause_of"]
-
 SHAPE, CAPABILITY, UNKNOWN, VAGUE = "shape", "capability", "unknown", "vague"
 VISIBLE = frozenset({SHAPE, CAPABILITY})  # in the request
 UNCLASSIFIED = frozenset({UNKNOWN, VAGUE})
@@ -65,7 +63,7 @@ _TABLE: list[tuple[str, str]] = [
         "moderation",
         r"content management policy|content filtering policy|safety|moderat|violates usage|inappropriate content|DataInspection",
     ),
-    (SHAPE, r"^Failed to download file from data:"),
+    (SHAPE, r"^Failed to download file from data:|Image URL is invalid"),
     (
         "media",
         r"Error while downloading|download (the|multimodal) file|download file|Unable to download|fetch content",

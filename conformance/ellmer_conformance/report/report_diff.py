@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from .results import FAILING, Report, Row
 
-__all__ = ["Difference", "differences"]
-
 #: The sorts of differences, the worst first.
 SORTS = ("broken", "differs", "unjudged", "gone", "new", "fixed", "changed")
 

@@ -12,8 +12,6 @@ from .formats.markdown import markdown
 from .formats.sarif import sarif
 from .results import Report
 
-__all__ = ["write"]
-
 
 def write(report: Report, folder: Path, *, cassettes: str = "cassettes") -> list[Path]:
     """Writes the report in all forms, and adds to CI's job summary if there is one. Returns the main paths."""

@@ -19,20 +19,6 @@ from ..contract.rules import behaviour
 from .requirements import LATEST, Requirements, requirements
 from .results import FINE, VERSION, Report, Row
 
-__all__ = [
-    "UnreadableReport",
-    "finished",
-    "fraction",
-    "read",
-    "rescored",
-    "rule_text",
-    "schema",
-    "score",
-    "sentence",
-    "write",
-]
-
-
 # --- The score -------------------------------------------------------------------------------------------
 
 

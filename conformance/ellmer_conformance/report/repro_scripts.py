@@ -14,9 +14,6 @@ from ..contract import rules
 from . import Report, Row
 from .formats.terminal_escaping import printable
 
-__all__ = ["NO_JSON", "WRONG_KEY", "NotReproducible", "as_curl", "as_python", "curl", "python", "row_of"]
-
-
 # --- Scripts of the probe --------------------------------------------------------------------------------
 
 

@@ -17,26 +17,6 @@ from typing import Any, TypeVar
 
 from ..contract.counts import counted
 
-__all__ = [
-    "FAILING",
-    "FINE",
-    "VERDICTS",
-    "VERSION",
-    "Cause",
-    "Play",
-    "Report",
-    "Row",
-    "causes",
-    "consequences",
-    "headline",
-    "is_play",
-    "sentences",
-    "without_consequences",
-    "without_verdict",
-    "worst",
-]
-
-
 # --- Rows and reports ------------------------------------------------------------------------------------
 
 

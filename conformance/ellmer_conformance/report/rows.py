@@ -11,11 +11,9 @@ from typing import Any
 from ..contract.exchange import Exchange
 from ..contract.live_key_redaction import redacted, redacted_value
 from ..contract.observed_run import Run
+from ..contract.rule import Verdict, Violation
 from ..contract.transcripts import normalised
-from ..contract.verdict import Verdict, Violation
 from .results import FINE, Play, Report, Row
-
-__all__ = ["excerpt", "fingerprint", "judged"]
 
 _LARGEST = 400_000  # characters of a body that a report keeps
 _WIDEST = 110  # characters of a line of an excerpt

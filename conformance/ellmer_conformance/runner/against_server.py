@@ -40,8 +40,6 @@ from .sessions import (
 )
 from .watches import Answers, watching, watching_loops
 
-__all__ = ["NO_CASSETTE", "Conversation", "play_alone", "play_direct", "under"]
-
 #: Rules that only a cassette can show.
 NO_CASSETTE = dict.fromkeys(
     ("CAS-01", "CAS-02"), "the case ran against the strict server, and nothing was recorded"
@@ -62,6 +60,7 @@ class Conversation:
         self.server, self.wire, self.provider, self.case = server, wire, provider, case.at(provider)
         self.place = place_for(case, adapter, wire, provider)
         self.nonce = f"{next(_numbers)}@{provider}"
+        server.knows(case.name, case.model)
         url = server.url(case.name, self.nonce) + self.place.path
         self.endpoint: Endpoint = replace(endpoint(self.place, wire, provider), base_url=url)
 
@@ -177,6 +176,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         left=left or None,
         blocking=blocking if "async" in mode else None,
         reloaded=case_run.reloaded,
+        begun=case_run.begun,
         unseen=NO_CASSETTE | (_NOT_FETCHED if fetched else {}),
         way="server",
         trouble=conversation.unheard(refused, [reply.error for reply in case_run.replies]),

@@ -34,22 +34,6 @@ from .watches import found_in
 if TYPE_CHECKING:
     from ..server import StrictServer
 
-__all__ = [
-    "FEATURES",
-    "NOTHING",
-    "VERSION",
-    "Declared",
-    "DeclaredWrongly",
-    "Driver",
-    "DriverError",
-    "Line",
-    "NoReply",
-    "as_json",
-    "declared",
-    "read",
-]
-
-
 # --- Declared capabilities -------------------------------------------------------------------------------
 
 

@@ -41,9 +41,6 @@ from .sessions import (
     without_waiting,
 )
 
-__all__ = ["as_answer", "as_answered", "attempt", "cassette_path", "kept", "observed", "play"]
-
-
 # --- Live recordings -------------------------------------------------------------------------------------
 
 
@@ -271,6 +268,7 @@ def observed(case_run: CaseRun, wire: str, provider: str, recorded: Sequence[Rec
         provider=provider,
         mode=case_run.mode,
         reloaded=case_run.reloaded,
+        begun=case_run.begun,
         exchanges=[
             exchange(wire, provider, one)
             for one in recorded

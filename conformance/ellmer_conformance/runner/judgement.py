@@ -12,10 +12,8 @@ from ellmer_harness import Sent
 from ..contract import readers, rules
 from ..contract.exchange import Exchange, Request, Response
 from ..contract.observed_run import Run
+from ..contract.rule import Verdict, verdict
 from ..contract.rules import behaviour
-from ..contract.verdict import Verdict, verdict
-
-__all__ = ["complaints", "exchange", "judge"]
 
 
 def judge(run: Run) -> list[Verdict]:

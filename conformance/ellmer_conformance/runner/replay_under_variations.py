@@ -22,8 +22,6 @@ from ..scenarios.variations.applied_to_replay import framing
 from .from_cassettes import cassette_path, observed
 from .sessions import CaseRun, close, opened, without_waiting
 
-__all__ = ["Replays", "differences"]
-
 
 class Replays:
     """The recording of a case, which can be played repeatedly inside the `with` block."""

@@ -7,6 +7,7 @@ import sys
 
 from ..contract.exchange import Exchange
 from ..contract.observed_run import Run
+from ..scenarios import combinations
 from ..scenarios.cases import all_cases, scripts
 from ..server import StrictServer
 from .against_server import play_direct
@@ -14,14 +15,12 @@ from .command import Driver
 from .judgement import judge
 from .selection import find_adapter
 
-__all__ = ["play_again"]
-
 _LONGEST = 2_000  # characters of a body
 
 
 def play_again(adapter: str, wire: str, provider: str, case: str, mode: str, *, rule: str) -> int:
     """Plays it against a strict server, and prints the exchanges and the rule's verdict. Returns 0 if it fails again."""
-    found, played = find_adapter(adapter), all_cases()[case]
+    found, played = find_adapter(adapter), combinations.case_named(case) or all_cases()[case]
     with StrictServer(scripts()) as server:
         if isinstance(found, Driver):
             run = found.play(wire, provider, played, mode, server=server)  # type: ignore[arg-type]  # a mode, as text

@@ -14,32 +14,20 @@ from importlib.metadata import entry_points
 from operator import attrgetter
 from pathlib import Path
 from shutil import which
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..adapters import Adapter, Capabilities
 from ..adapters.endpoints import WHERE, live_key, place_of
 from ..contract.readers import MODULES
+from ..scenarios import combinations as by_combination
 from ..scenarios.case import MODES, Case, Mode
 from ..scenarios.cases import all_cases
 
 if TYPE_CHECKING:
     from .command import Driver
 
-__all__ = [
-    "FILTERS",
-    "OURS",
-    "Play",
-    "UnknownChoice",
-    "did_you_mean",
-    "find_adapter",
-    "inexpressible",
-    "left_out",
-    "nothing_left",
-    "plays_of",
-    "select",
-    "why_not",
-    "why_not_in",
-]
+#: Which combinations are played beside the hand-written cases: none, the usual ones, or a whole covering array.
+Combinations = Literal["none", "usual", "all"]
 
 
 # --- Cases that are not played ---------------------------------------------------------------------------
@@ -124,11 +112,16 @@ class Play:
 
 
 def select(
-    names: Sequence[str], wanted: Mapping[str, Sequence[str]], *, record: bool = False, live: bool = False
+    names: Sequence[str],
+    wanted: Mapping[str, Sequence[str]],
+    *,
+    record: bool = False,
+    live: bool = False,
+    combinations: Combinations = "usual",
 ) -> list[Play]:
     """Returns all selected runs. Raises UnknownChoice for a filter that matches nothing."""
     adapters = {name: find_adapter(name) for name in names or [OURS]}
-    return plays_of(adapters, wanted, record=record, live=live)
+    return plays_of(adapters, wanted, record=record, live=live, combinations=combinations)
 
 
 def plays_of(
@@ -137,6 +130,7 @@ def plays_of(
     *,
     record: bool = False,
     live: bool = False,
+    combinations: Combinations = "usual",
 ) -> list[Play]:
     """Returns the selected runs of adapter objects, under names that find them again. Raises UnknownChoice with the
     reason if nothing is left.
@@ -144,7 +138,11 @@ def plays_of(
     _check_filters(wanted, list(adapters.values()))
     wanted = _at_home(wanted, adapters.values())
     left: list[tuple[str, str]] = []
-    plays = [play for name, one in adapters.items() for play in _plays(one, name, wanted, record, left)]
+    plays = [
+        play
+        for name, one in adapters.items()
+        for play in _plays(one, name, wanted, record, left, combinations)
+    ]
     if not plays:
         raise UnknownChoice(nothing_left(left))
     if live:
@@ -264,12 +262,13 @@ def _adapter(name: object, made: Any) -> Adapter:
     return cast("Adapter", adapter)
 
 
-def _plays(
+def _plays(  # noqa: PLR0917 - a step of `plays_of`
     adapter: Adapter,
     asked: str,
     wanted: Mapping[str, Sequence[str]],
     record: bool,
     left: list[tuple[str, str]],
+    combinations: Combinations,
 ) -> Iterator[Play]:
     """Yields the runs of an adapter. Requested cases that are not played are added to `left` with the reason."""
     for wire, provider in [
@@ -280,7 +279,8 @@ def _plays(
     ]:
         able = _modes(adapter.capabilities(wire, provider), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
-        for case in all_cases().values():
+        made = _combined(adapter, wire, provider, wanted, combinations) if not record else []
+        for case in [*all_cases().values(), *made]:
             if not _wanted(wanted, case=case.name):
                 continue
             modes = own(case) if own else able
@@ -292,6 +292,25 @@ def _plays(
                     left.append((case.name, reason))
                 else:
                     yield Play(adapter, wire, provider, case, mode, asked == OURS, asked)
+
+
+def _combined(
+    adapter: Adapter,
+    wire: str,
+    provider: str,
+    wanted: Mapping[str, Sequence[str]],
+    combinations: Combinations,
+) -> list[Case]:
+    """Returns the cases by combination that are played at a provider: those that a filter names, or the selection."""
+    if named := [case for name in wanted.get("case", ()) if (case := by_combination.case_named(name))]:
+        return named
+    if combinations == "none" or (wire, provider) not in WHERE:
+        return []
+    able = adapter.capabilities(wire, provider)
+    modes = ["sync", "stream"] if hasattr(adapter, "modes_of") else _modes(able, record=False)
+    values = by_combination.possible_values(wire, modes, lambda need: bool(able.refused([need])))
+    rows = by_combination.usual(values) if combinations == "usual" else by_combination.covering(values)
+    return list({case.name: case for case in map(by_combination.combined, rows)}.values())
 
 
 def _at_home(wanted: Mapping[str, Sequence[str]], adapters: Iterable[Adapter]) -> Mapping[str, Sequence[str]]:
@@ -331,11 +350,13 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
     known: dict[str, set[str]] = {
         "wire": {wire for adapter in adapters for wire in adapter.wires},
         "provider": {v for adapter in adapters for providers in adapter.wires.values() for v in providers},
-        "case": set(all_cases()),
+        "case": {*all_cases(), *by_combination.DEFAULT},
         "mode": set(MODES),
     }
     for name, globs in wanted.items():
         for glob in globs:
+            if name == "case" and by_combination.case_named(glob):
+                continue
             if not any(fnmatchcase(value, glob) for value in known[name]):
                 near = did_you_mean(glob, known[name])
                 raise UnknownChoice(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, cast
@@ -13,23 +13,12 @@ from ellmer_harness import CassetteError, Miss, NotIntercepted, Tape, Unused
 from ellmer_harness import Exchange as Recorded
 
 from ..adapters import Adapter, Endpoint, Session, Structured
+from ..contract import readers
 from ..contract.observed_run import ToolRun, Trouble
 from ..scenarios.case import Ask, Case, Mode
 from ..scenarios.messages import Approve, Part, Reply, Tool, Turn, Upload
+from ..scenarios.script import Delivery
 from .watches import Answers, cancelled_reply, watching_prints
-
-__all__ = [
-    "CaseRun",
-    "NotTestable",
-    "close",
-    "close_all",
-    "declared_refusals",
-    "faults",
-    "opened",
-    "our_trouble",
-    "takes_apart",
-    "without_waiting",
-]
 
 
 class NotTestable(Exception):
@@ -41,6 +30,8 @@ class CaseRun:
 
     def __init__(self, case: Case, mode: Mode, answers: Answers | None = None) -> None:
         self.case, self.mode, self.answers = case, mode, answers
+        self.sent: Callable[[], int] | None = answers.begun if answers else None
+        self.begun: list[int] = []
         self.reloaded = False
         self.tool_runs: list[ToolRun] = []
         self.asked: list[tuple[str, Mapping[str, Any]]] = []
@@ -58,6 +49,7 @@ class CaseRun:
             with tape as opened, ExitStack() as stack:
                 stack.callback(close_all, sessions)
                 recorded = opened.exchanges
+                self.sent = lambda: sum(_is_chat(each) for each in recorded)
                 self.recorded_from = opened.recorded_from
                 self.play_steps(sessions)
         except Miss as miss:
@@ -83,9 +75,15 @@ class CaseRun:
             asyncio.run(self._converse_async(sessions))
         else:
             for ask in self.case.steps:
+                self._begin(1)
                 self.replies.append(self._send(self._ready(sessions, ask), ask))
         with faults("transcript"):
             self.transcript = "\n".join(filter(None, (session.transcript() for session in sessions)))
+
+    def _begin(self, steps: int) -> None:
+        """Notes how many requests were sent before these steps."""
+        if self.sent:
+            self.begun += [self.sent()] * steps
 
     def _send(self, session: Session, ask: Ask) -> Reply:
         try:
@@ -101,6 +99,7 @@ class CaseRun:
 
     async def _converse_async(self, sessions: list[Session]) -> None:
         for asks in _rounds(self.case.steps):
+            self._begin(len(asks))
             sending = [self._asend(self._ready(sessions, ask), ask) for ask in asks]
             self.replies += await asyncio.gather(*sending)
 
@@ -117,9 +116,8 @@ class CaseRun:
 
     async def _asend(self, session: Session, ask: Ask) -> Reply:
         if ask.cancelled and self.answers:
-            return await cancelled_reply(
-                session.asend(ask.parts, stream=self.mode == "async-stream"), self.answers
-            )
+            sending = session.asend(ask.parts, stream=self.mode == "async-stream", **_options(ask))
+            return await cancelled_reply(sending, self.answers, _stalls_at(self.case))
         try:
             self._allow(session, ask)
             if ask.compacted:
@@ -139,6 +137,16 @@ class CaseRun:
             cast("Any", session).approving(_noted(self.case.approve, self.asked))
         if self.case.searching:
             cast("Any", session).searching()
+
+
+def _stalls_at(case: Case) -> int:
+    """Returns the number of answers before the one that stalls, in which the caller leaves."""
+    stalled = (isinstance(step, Delivery) and step.ending == "stall" for step in case.script)
+    return next((index for index, stalls in enumerate(stalled) if stalls), 0)
+
+
+def _is_chat(recorded: Recorded) -> bool:
+    return not readers.is_beside(recorded.sent.method, recorded.sent.url)
 
 
 async def _uploaded(session: Session, part: Part) -> Any:

@@ -24,8 +24,6 @@ from typing import TypeVar
 from ..contract.observed_run import Run, Trouble
 from .selection import Play
 
-__all__ = ["BUDGET", "OutOfTime", "TookTooLong", "limited", "within"]
-
 #: Seconds for a play with all its variations. The longest one takes some five.
 BUDGET = 60.0
 _AGAIN = 0.5  # seconds between two signals

@@ -19,17 +19,6 @@ from typing import Any, TextIO
 from ..scenarios.canary_keys import is_canary
 from ..scenarios.messages import Reply
 
-__all__ = [
-    "Answers",
-    "Elsewhere",
-    "cancelled_reply",
-    "found_in",
-    "watching",
-    "watching_loops",
-    "watching_prints",
-]
-
-
 # --- Printed and logged keys -----------------------------------------------------------------------------
 
 
@@ -211,9 +200,12 @@ class Answers:
     left: list[bool]
 
 
-async def cancelled_reply(sending: Awaitable[Reply], answers: Answers) -> Reply:
-    """Cancels a send after its answer has begun, and notes whether the connection was closed within a second."""
-    before, gone = answers.begun(), answers.abandoned()
+async def cancelled_reply(sending: Awaitable[Reply], answers: Answers, after: int = 0) -> Reply:
+    """Cancels a send after its answer has begun, and notes whether the connection was closed within a second.
+
+    `after` is the number of answers that come before the one to cancel.
+    """
+    before, gone = max(after, answers.begun()), answers.abandoned()
     task = asyncio.ensure_future(sending)
     await _until(lambda: answers.begun() > before or task.done(), _UNTIL_SENT)
     await sleep(_STEP * 4)  # some of the answer is read

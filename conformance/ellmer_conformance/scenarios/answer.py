@@ -1,4 +1,6 @@
-"""An answer of the model in neutral terms: texts, reasoning, tool calls and searches, with a stop reason and token counts."""
+"""An answer of the model in neutral terms: texts, reasoning, tool calls, searches, media and refusals, with a stop reason
+and token counts.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 from .messages import Source
-
-__all__ = ["Answer", "Call", "Said", "Say", "Search", "Stop", "Think", "Usage"]
 
 Stop = Literal["stop", "tool", "length", "filter", "pause", "sequence"]
 
@@ -91,6 +91,57 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Run:
+    """A program that the provider runs itself.
+
+    Args:
+        code: The program, in Python.
+        output: What it wrote.
+
+    Examples:
+        >>> Run("print(6 * 7)", "42\\n").code
+        'print(6 * 7)'
+    """
+
+    code: str
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class Show:
+    """An image or a sound that the model made.
+
+    Args:
+        data: The bytes.
+        type: Media type. Default: `"image/png"`.
+        words: The words of a sound, or the prompt of an image.
+
+    Examples:
+        >>> Show(b"RIFF", "audio/wav", "Hello!").words
+        'Hello!'
+    """
+
+    data: bytes = field(repr=False)
+    type: str = "image/png"
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """The words with which a model refuses to answer, in the formats that have a place for them.
+
+    Args:
+        text: The words.
+
+    Examples:
+        >>> Refuse("I cannot help with that.").text
+        'I cannot help with that.'
+    """
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Usage:
     """Token counts of an answer.
 
@@ -112,7 +163,7 @@ class Usage:
 
 
 #: A part of an answer.
-Said = Say | Think | Call | Search
+Said = Say | Think | Call | Search | Run | Show | Refuse
 
 
 @dataclass(frozen=True)
@@ -120,10 +171,11 @@ class Answer:
     """An answer of the model.
 
     Args:
-        parts: What it consists of: `Say`, `Think`, `Call`, `Search`.
+        parts: What it consists of: `Say`, `Think`, `Call`, `Search`, `Run`, `Show`, `Refuse`.
         stop: The stop reason. Default: `"tool"` if the answer calls tools, else `"stop"`.
         usage: The token counts.
         stop_sequence: The sequence that ended the answer, if the stop reason is `"sequence"`; empty by default.
+        others: The other choices, if the answer has several. They have neither choices nor token counts of their own.
 
     Examples:
         >>> Answer((Say("Hello"), Say("!"))).text
@@ -136,6 +188,7 @@ class Answer:
     stop: Stop | None = None
     usage: Usage = Usage()
     stop_sequence: str = ""
+    others: tuple[Answer, ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -151,6 +204,16 @@ class Answer:
     def calls(self) -> Sequence[Call]:
         """The tool calls of the answer."""
         return tuple(part for part in self.parts if isinstance(part, Call))
+
+    @cached_property
+    def refusal(self) -> str:
+        """The words with which the model refuses, or an empty text."""
+        return "".join(part.text for part in self.parts if isinstance(part, Refuse))
+
+    @cached_property
+    def shown(self) -> Sequence[Show]:
+        """The images and sounds of the answer."""
+        return tuple(part for part in self.parts if isinstance(part, Show))
 
     @cached_property
     def reason(self) -> Stop:

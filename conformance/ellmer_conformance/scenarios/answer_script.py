@@ -12,16 +12,20 @@ is their JSON Schema.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from .answer import Answer, Call, Say, Stop, Think, Usage
+from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
+from .messages import Source
 from .script import Delivery, Ending, Failure, FailureKind, ScriptError, Step
 
 __all__ = [
@@ -130,6 +134,85 @@ class ScriptCall(_Strict):
     id: str = ""
 
 
+class ScriptSource(_Strict):
+    """A source of the text; see `Source`.
+
+    Args:
+        url: Address of the source.
+        title: Title of the source.
+        quote: The words of the source.
+        cited: The words of the text that come from it. Default: the whole text.
+
+    Examples:
+        >>> ScriptSource(url="https://example.com", title="Example").cited
+        ''
+    """
+
+    url: str
+    title: str = ""
+    quote: str = ""
+    cited: str = ""
+
+
+class ScriptSearch(_Strict):
+    """A web search that the provider runs itself.
+
+    Args:
+        query: The query.
+        found: The pages that were found.
+
+    Examples:
+        >>> ScriptSearch(query="weather in Paris").found
+        ()
+    """
+
+    query: str
+    found: Sequence[ScriptSource] = ()
+
+
+class ScriptCode(_Strict):
+    """A program that the provider runs itself.
+
+    Args:
+        code: The program, in Python.
+        output: What it wrote.
+
+    Examples:
+        >>> ScriptCode(code="print(1)", output="1").output
+        '1'
+    """
+
+    code: str
+    output: str = ""
+
+
+class ScriptMedia(_Strict):
+    """An image or a sound that the model made.
+
+    Args:
+        data: The bytes as base64.
+        type: Media type. Default: `"image/png"`.
+        words: The words of a sound, or the prompt of an image.
+
+    Examples:
+        >>> ScriptMedia(data="UklGRg==", type="audio/wav", words="Hello!").words
+        'Hello!'
+    """
+
+    data: str
+    type: Annotated[str, Field(pattern="^(image|audio)/")] = "image/png"
+    words: str = ""
+
+    @field_validator("data")
+    @classmethod
+    def _is_base64(cls, value: str) -> str:
+        try:
+            base64.b64decode(value, validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"{value[:40]!r} is not base64: {error}") from error
+        return value
+
+
 class ScriptUsage(_Strict):
     """Token counts; see `Usage`.
 
@@ -218,7 +301,7 @@ class Pace(_Strict):
     garbage: bool = False
 
 
-_ANSWERS = ("text", "thinking", "calls")
+_ANSWERS = ("text", "thinking", "calls", "searches", "code", "media", "refusal", "choices")
 _EMPTY = Condition()
 _AT_ONCE = Pace()
 
@@ -226,13 +309,20 @@ _AT_ONCE = Pace()
 class AnswerEntry(_Strict):
     """One answer of a script and the requests that get it.
 
-    `text`, `thinking` and `calls` may stand together. Otherwise an entry has one of `error`, `raw`, `steps` and `ask_model`.
+    The fields from `text` to `choices` may stand together. Otherwise an entry has one of `error`, `raw`, `steps` and
+    `ask_model`. A wire format that has no place for one of them answers with an error that says so.
 
     Args:
         when: The requests. Default: all.
         text: The text; several texts are the pieces of a stream.
         thinking: The reasoning.
         calls: The tool calls.
+        citations: The sources of the text.
+        searches: The web searches that the provider runs itself.
+        code: The programs that the provider runs itself.
+        media: The images and sounds that the model made.
+        refusal: The words with which the model refuses to answer.
+        choices: The further choices; each has the fields of an answer.
         usage: The token counts.
         finish: The stop reason. Default: `"tool"` with calls, else `"stop"`.
         error: An error.
@@ -253,6 +343,12 @@ class AnswerEntry(_Strict):
     text: str | Sequence[str] | None = None
     thinking: str | None = None
     calls: Sequence[ScriptCall] = ()
+    citations: Sequence[ScriptSource] = ()
+    searches: Sequence[ScriptSearch] = ()
+    code: Sequence[ScriptCode] = ()
+    media: Sequence[ScriptMedia] = ()
+    refusal: str | None = None
+    choices: Sequence[AnswerEntry] = ()
     usage: ScriptUsage | None = None
     finish: Stop | None = None
     error: ScriptFailure | None = None
@@ -269,26 +365,40 @@ class AnswerEntry(_Strict):
         answers = (
             any(getattr(self, name) for name in _ANSWERS) or self.text is not None or self.finish is not None
         )
+        self._check_citations()
         found = [answers, self.error is not None, self.raw is not None, bool(self.steps), self.ask_model]
         if sum(found) != 1:
             raise ValueError(
-                "an entry has one answer: text, thinking and calls, or error, raw, steps, or ask_model: true"
+                "an entry has one answer: text, thinking, calls and the like, or error, raw, steps, or ask_model: true"
             )
         return self
 
+    def _check_citations(self) -> None:
+        """Raises ValueError if a citation is of words that are not in the text."""
+        text = self.text if isinstance(self.text, str) else "".join(self.text or ())
+        for source in self.citations:
+            if not text or source.cited not in text:
+                raise ValueError(f"the cited words {source.cited!r} are not in the text {text[:80]!r}")
+
     def answer(self) -> Answer:
-        """Returns the answer of `text`, `thinking` and `calls`."""
+        """Returns the answer of the fields from `text` to `choices`. Searches and programs come before the text."""
+        return self._answer
+
+    @cached_property
+    def _answer(self) -> Answer:
         pieces = (self.text,) if isinstance(self.text, str) else tuple(self.text or ())
-        parts: list[Say | Think | Call] = [Think(self.thinking)] if self.thinking else []
+        parts: list[Said] = [Think(self.thinking)] if self.thinking else []
+        parts += [Search(each.query, tuple(map(_source, each.found))) for each in self.searches]
+        parts += [Run(each.code, each.output) for each in self.code]
         if pieces:
-            parts.append(Say("".join(pieces), pieces if len(pieces) > 1 else ()))
-        for call in self.calls:
-            text = call.arguments if isinstance(call.arguments, str) else None
-            parts.append(
-                Call(call.name, {} if text is not None else dict(_object(call.arguments)), call.id, text)
-            )
+            sources = tuple(map(_source, self.citations))
+            parts.append(Say("".join(pieces), pieces if len(pieces) > 1 else (), sources))
+        parts += [Refuse(self.refusal)] if self.refusal else []
+        parts += [Show(base64.b64decode(each.data), each.type, each.words) for each in self.media]
+        parts += map(_call, self.calls)
         usage = Usage(**self.usage.model_dump()) if self.usage else Usage()
-        return Answer(tuple(parts), self.finish, usage)
+        others = tuple(choice.answer() for choice in self.choices)
+        return Answer(tuple(parts), self.finish, usage, others=others)
 
     def step(self) -> Step:
         """Returns the answer as a step of a script. An error with a status of its own and a raw reply are no steps."""
@@ -298,8 +408,14 @@ class AnswerEntry(_Strict):
         return step if plain else Delivery(step, tuple(pace.slices), pace.each, pace.after, pace.ending)
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+def _source(source: ScriptSource) -> Source:
+    return Source(source.url, source.title, source.quote, source.cited)
+
+
+def _call(call: ScriptCall) -> Call:
+    if isinstance(call.arguments, str):
+        return Call(call.name, {}, call.id, call.arguments)
+    return Call(call.name, dict(call.arguments), call.id)
 
 
 class AnswerScript(_Strict):

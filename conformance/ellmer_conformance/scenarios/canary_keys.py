@@ -11,18 +11,6 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-__all__ = [
-    "CANARY",
-    "PREFIX",
-    "VARIABLES",
-    "environment",
-    "is_canary",
-    "planted",
-    "rivals",
-    "said_who",
-    "strangers",
-]
-
 PREFIX = "conformance-key-"
 CANARY = f"{PREFIX}0000"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from .answer import Answer, Call, Said, Say, Search, Stop, Think, Usage
+from .answer import Answer, Call, Refuse, Run, Said, Say, Search, Show, Stop, Think, Usage
 
 __all__ = [
     "Answer",
@@ -24,12 +24,15 @@ __all__ = [
     "FailureKind",
     "Fills",
     "Hears",
+    "Refuse",
+    "Run",
     "Said",
     "Say",
     "Script",
     "ScriptError",
     "Search",
     "Sees",
+    "Show",
     "Step",
     "Stop",
     "Think",

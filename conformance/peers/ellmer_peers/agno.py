@@ -45,13 +45,24 @@ class RunFailed(Exception):
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
     def model(to: Endpoint) -> Any:
-        return kind(id=to.model, base_url=to.base_url, api_key=to.api_key, max_retries=to.max_retries)
+        return kind(
+            id=to.model,
+            base_url=to.base_url,
+            api_key=to.api_key,
+            max_retries=to.max_retries,
+            **to.timeout_option,
+        )
 
     return model
 
 
 def _anthropic(to: Endpoint) -> Any:
-    client = {"base_url": to.base_url.removesuffix("/v1"), "auth_token": None, "max_retries": to.max_retries}
+    client = {
+        "base_url": to.base_url.removesuffix("/v1"),
+        "auth_token": None,
+        "max_retries": to.max_retries,
+        **to.timeout_option,
+    }
     return Claude(id=to.model, api_key=to.api_key, client_params=client)
 
 

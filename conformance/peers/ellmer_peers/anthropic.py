@@ -89,7 +89,13 @@ class Session(Parsing):
     def _options(self) -> Json:
         to = self.endpoint
         url = to.base_url.removesuffix("/v1")  # the SDK adds it
-        return {"base_url": url, "api_key": to.api_key, "auth_token": None, "max_retries": to.max_retries}
+        return {
+            "base_url": url,
+            "api_key": to.api_key,
+            "auth_token": None,
+            "max_retries": to.max_retries,
+            **to.timeout_option,
+        }
 
     def body(self) -> Json:
         """Returns the model, messages and tools of a request."""

@@ -48,7 +48,11 @@ class Session(ChatMessages):
         to = self.endpoint
         url = to.base_url.removesuffix(_SUFFIXES.get(to.wire, ""))
         return Client.create(
-            _PROVIDERS[to.wire], api_key=to.api_key, api_base=url, max_retries=to.max_retries
+            _PROVIDERS[to.wire],
+            api_key=to.api_key,
+            api_base=url,
+            max_retries=to.max_retries,
+            **to.timeout_option,
         )
 
 

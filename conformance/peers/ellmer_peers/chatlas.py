@@ -65,7 +65,7 @@ _CONSTRUCT: Mapping[str, Callable[[Endpoint, str | None], Any]] = {
 
 
 def _retries(to: Endpoint) -> Json:
-    return {"max_retries": to.max_retries}
+    return {"max_retries": to.max_retries, **to.timeout_option}
 
 
 class Session:

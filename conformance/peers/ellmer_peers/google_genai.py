@@ -74,7 +74,13 @@ class Session(Parsing):
     def _client(self) -> genai.Client:
         url = self.endpoint.base_url.removesuffix("/v1beta")  # the SDK adds it
         retry = types.HttpRetryOptions(attempts=self.endpoint.max_retries + 1)
-        options = types.HttpOptions(base_url=url, retry_options=retry)
+        options = types.HttpOptions(
+            base_url=url,
+            retry_options=retry,
+            timeout=None
+            if self.endpoint.timeout is None
+            else int(self.endpoint.timeout * 1000),  # milliseconds
+        )
         return genai.Client(api_key=self.endpoint.api_key, http_options=options)
 
     def _request(self, model: type[BaseModel] | None = None) -> dict[str, Any]:

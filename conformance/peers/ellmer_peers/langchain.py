@@ -41,6 +41,7 @@ def _openai(to: Endpoint) -> Any:
         base_url=to.base_url,
         api_key=to.api_key,
         max_retries=to.max_retries,
+        **to.timeout_option,
         stream_usage=True,
         use_responses_api=to.wire == "openai-responses",
     )
@@ -51,7 +52,12 @@ def _anthropic(to: Endpoint) -> Any:
 
     url = to.base_url.removesuffix("/v1")
     return ChatAnthropic(
-        model=to.model, base_url=url, api_key=to.api_key, max_retries=to.max_retries, max_tokens=4096
+        model=to.model,
+        base_url=url,
+        api_key=to.api_key,
+        max_retries=to.max_retries,
+        max_tokens=4096,
+        **to.timeout_option,
     )
 
 
@@ -60,7 +66,7 @@ def _google(to: Endpoint) -> Any:
 
     url = to.base_url.removesuffix("/v1beta")
     return ChatGoogleGenerativeAI(
-        model=to.model, base_url=url, api_key=to.api_key, max_retries=to.max_retries + 1
+        model=to.model, base_url=url, api_key=to.api_key, max_retries=to.max_retries + 1, **to.timeout_option
     )
 
 

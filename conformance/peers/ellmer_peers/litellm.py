@@ -59,6 +59,7 @@ class Session(MediaInResults):
             "api_base": url,
             "api_key": to.api_key,
             **self._retries(),
+            **to.timeout_option,
         }
 
     def _retries(self) -> Json:

@@ -38,13 +38,15 @@ def _openai(to: Endpoint) -> Any:
     model: Any = kind(to.model, api_base=to.base_url, vision=True, supports_tools=True)
     client = model.get_client
     model.get_client = lambda key: client(key).with_options(
-        max_retries=to.max_retries
+        max_retries=to.max_retries, **to.timeout_option
     )  # the library has no such option
     return model
 
 
 def _anthropic(to: Endpoint) -> Any:
-    llm_anthropic.Anthropic = partial(Anthropic, max_retries=to.max_retries)  # the library has no such option
+    llm_anthropic.Anthropic = partial(
+        Anthropic, max_retries=to.max_retries, **to.timeout_option
+    )  # the library has no such option
     return llm_anthropic.ClaudeMessages(to.model, supports_pdf=True, base_url=to.base_url.removesuffix("/v1"))
 
 

@@ -63,7 +63,12 @@ class _OpenAISession(Parsing, ABC):
 
     def _options(self) -> Json:
         to = self.endpoint
-        return {"base_url": to.base_url, "api_key": to.api_key, "max_retries": to.max_retries}
+        return {
+            "base_url": to.base_url,
+            "api_key": to.api_key,
+            "max_retries": to.max_retries,
+            **to.timeout_option,
+        }
 
 
 # Chat Completions -------------------------------------------------------------------------------------------

@@ -89,7 +89,9 @@ def _is_text(event: Any) -> bool:
 
 
 def _model(to: Endpoint) -> Any:
-    client = openai.AsyncOpenAI(base_url=to.base_url, api_key=to.api_key, max_retries=to.max_retries)
+    client = openai.AsyncOpenAI(
+        base_url=to.base_url, api_key=to.api_key, max_retries=to.max_retries, **to.timeout_option
+    )
     chat = to.wire == "openai-chat"
     kind = agents.OpenAIChatCompletionsModel if chat else agents.OpenAIResponsesModel
     return kind(to.model, client)

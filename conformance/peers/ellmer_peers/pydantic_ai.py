@@ -39,7 +39,9 @@ def _openai_responses(to: Endpoint) -> Any:
 def _openai_client(to: Endpoint) -> Any:
     import openai  # noqa: PLC0415 - the only way to set the number of retries
 
-    return openai.AsyncOpenAI(base_url=to.base_url, api_key=to.api_key, max_retries=to.max_retries)
+    return openai.AsyncOpenAI(
+        base_url=to.base_url, api_key=to.api_key, max_retries=to.max_retries, **to.timeout_option
+    )
 
 
 def _anthropic(to: Endpoint) -> Any:
@@ -50,6 +52,7 @@ def _anthropic(to: Endpoint) -> Any:
         api_key=to.api_key,
         auth_token=None,
         max_retries=to.max_retries,
+        **to.timeout_option,
     )
     return AnthropicModel(to.model, provider=AnthropicProvider(anthropic_client=client))
 

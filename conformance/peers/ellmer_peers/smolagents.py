@@ -41,7 +41,7 @@ class Session(SDKSession):
             to.model,
             api_base=to.base_url,
             api_key=to.api_key,
-            client_kwargs={"max_retries": to.max_retries},
+            client_kwargs={"max_retries": to.max_retries, **to.timeout_option},
             retry=False,  # the SDK's own suffice
         )
         offered = {"tools_to_call_from": [_tool(t) for t in self.tools.values()], "tool_choice": "auto"}

@@ -39,7 +39,12 @@ _STOPS |= {"guardrail_intervened": "filter"}  # what its class for Gemini says o
 
 def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
     def model(to: Endpoint) -> Any:
-        client = {"base_url": to.base_url, "api_key": to.api_key, "max_retries": to.max_retries}
+        client = {
+            "base_url": to.base_url,
+            "api_key": to.api_key,
+            "max_retries": to.max_retries,
+            **to.timeout_option,
+        }
         return kind(client_args=client, model_id=to.model)
 
     return model
@@ -47,7 +52,13 @@ def _openai(kind: Callable[..., Any]) -> Callable[[Endpoint], Any]:
 
 def _anthropic(to: Endpoint) -> Any:
     url = to.base_url.removesuffix("/v1")
-    client = {"base_url": url, "api_key": to.api_key, "auth_token": None, "max_retries": to.max_retries}
+    client = {
+        "base_url": url,
+        "api_key": to.api_key,
+        "auth_token": None,
+        "max_retries": to.max_retries,
+        **to.timeout_option,
+    }
     return AnthropicModel(client_args=client, model_id=to.model, max_tokens=4096)
 
 

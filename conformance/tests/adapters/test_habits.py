@@ -141,15 +141,6 @@ class LeavesItToTheServer(Habit):
         return response
 
 
-class CountsInFloats(Habit):
-    """Numbers are JavaScript's. This breaks a SHOULD, and calls are still matched."""
-
-    cases = ("large_numbers",)
-
-    def tool(self, tool):
-        return replace(tool, run=lambda **told: tool.run(**{name: float(n) + 0 for name, n in told.items()}))
-
-
 HABITS = Habit.__subclasses__()
 
 

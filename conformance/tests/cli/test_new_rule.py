@@ -31,7 +31,7 @@ for wire in sys.argv[1:]:
 JUDGE = """
 import json, sys
 from ellmer_conformance.contract.rules import book
-from ellmer_conformance.contract.verdict import verdict
+from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.recordings.corpus.evidence import evidence_of
 found = {}
 for wire in sys.argv[2:]:

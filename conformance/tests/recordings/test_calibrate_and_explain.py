@@ -8,6 +8,7 @@ from recordings_in_every_form import BAD, GOOD, URL, vcrpy
 from vcr.serializers import yamlserializer
 
 from ellmer_conformance.contract.rules.openai_chat._rulebook import ASK, body, call
+from ellmer_conformance.recordings.calibrate import Calibration, Tally
 
 
 def test_calibrate_tells_flagged_missed_and_unknown(tmp_path):
@@ -112,3 +113,26 @@ def test_an_unknown_rule_or_wire_is_told(arguments):
     outcome = run(*arguments)
     assert outcome.exit_code == 2
     assert "There" in outcome.output
+
+
+def test_calibrate_tells_what_judges_the_places_of_the_requests(tmp_path):
+    part = {
+        "type": "text",
+        "text": "Hi",
+        "bogus": 1,
+    }  # whether OpenAI takes further fields here is not on record
+    asked = {"url": URL, "body": body({"role": "user", "content": [part]})}
+    (tmp_path / "a.json").write_text(json.dumps({"request": asked, "response": {"status": 200, "body": {}}}))
+    found = json.loads(run("calibrate", tmp_path, "--format", "json").output)
+    assert found["places"].keys() == {"by evidence", "by preview", "not at all"}
+
+
+def test_the_age_of_recordings_is_that_of_the_oldest_the_middle_and_the_newest():
+    months = {"2026-01": Tally(accepted=3), "2025-05": Tally(accepted=1), "unknown": Tally(rejected=2)}
+    assert Calibration(months=months).age == {
+        "oldest": "2025-05",
+        "middle": "2026-01",
+        "newest": "2026-01",
+        "undated": 2,
+    }
+    assert Calibration().age == {"undated": 0}

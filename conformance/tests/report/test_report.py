@@ -12,9 +12,8 @@ from jsonschema import Draft202012Validator
 
 from ellmer_conformance.contract.exchange import Exchange, Request
 from ellmer_conformance.contract.observed_run import Run
-from ellmer_conformance.contract.rule import broken
+from ellmer_conformance.contract.rule import broken, verdict
 from ellmer_conformance.contract.rules import behaviour
-from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.report import (
     Report,
     Row,

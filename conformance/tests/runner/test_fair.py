@@ -14,9 +14,9 @@ from ellmer_conformance.adapters.ellmer_core import EllmerCore
 from ellmer_conformance.contract import rules
 from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.observed_run import Run, ToolRun
+from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.contract.rules import behaviour
 from ellmer_conformance.contract.rules.behaviour.answers.streams import difference
-from ellmer_conformance.contract.verdict import verdict
 from ellmer_conformance.runner.against_server import play_direct
 from ellmer_conformance.runner.judgement import judge
 from ellmer_conformance.scenarios.canary_keys import environment, said_who

@@ -16,20 +16,6 @@ from ...contract.provider_answers.answer import Event, Told, events_of
 from ...contract.readers.json_access import items_of, object_of
 from .questions import Question
 
-__all__ = [
-    "ANSWERS",
-    "CHUNKS",
-    "ERRORS",
-    "STOPS",
-    "Heard",
-    "complaint",
-    "ended",
-    "misfits",
-    "out_of_order",
-    "package",
-]
-
-
 # --- The answer ------------------------------------------------------------------------------------------
 
 

@@ -12,9 +12,6 @@ from urllib.parse import quote
 from ...contract.exchange import Json
 from ...scenarios.cases._media_and_tools import RED
 
-__all__ = ["CONVERSATIONS", "MALFORMED", "QUESTIONS", "SCHEMA", "TOOL", "Question", "body", "headers", "path"]
-
-
 # --- Questions -------------------------------------------------------------------------------------------
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,8 +17,7 @@ from ...contract.observed_run import Run, Trouble
 from ...contract.provider_answers.answer import Told
 from ...contract.provider_answers.joined_streams import folded
 from ...contract.provider_answers.whole_answers import read
-from ...contract.rule import Level
-from ...contract.verdict import objection, verdict
+from ...contract.rule import Level, objection, verdict
 from ...report import Report, finished, judged
 from ...report.report_json import rule_text
 from ...report.repro_scripts import NO_JSON, WRONG_KEY
@@ -27,9 +27,6 @@ from .answers import Heard, package
 from .questions import CONVERSATIONS, MALFORMED, QUESTIONS, Question, body, headers, path
 from .server_rules import book
 
-__all__ = ["Probe", "Target", "probed"]
-
-
 # --- The run ---------------------------------------------------------------------------------------------
 
 
@@ -38,6 +35,9 @@ _WRONG_MODEL = "no-such-model-0000"
 
 #: Values that only the provider can create. A provider that checks them refuses invented ones.
 _SEALED = {"signature", "thoughtSignature", "encrypted_content", "redacted_thinking", "redactedContent"}
+_VERSIONED = {"anthropic_version", "anthropic_beta"}
+#: Fields that name what a server has stored before.
+_STORED = {"previous_response_id", "conversation", "cachedContent", "cached_content"}
 _IMAGES = {"image_url", "input_image", "inlineData", "image", "images"}
 
 
@@ -109,11 +109,18 @@ class Probe:
                         continue
                     if kind == "example" and self._is_beyond(meant):
                         continue
-                    exchange = self._sent(
-                        json.dumps(meant).encode(), model=self.target.model, key=self.target.key
-                    )
+                    exchange = self._sent_with_version(meant)
                     named = f"{'breaks' if kind == 'rule' else 'keeps'}_{rule.id}"
                     self._note(Question(named), exchange, kind=kind, rule=rule.id)
+
+    def _sent_with_version(self, content: Json) -> Exchange:
+        """Sends the body of a rule. Anthropic takes the version and the betas in headers, and other hosts in the body."""
+        in_header = _VERSIONED & content.keys() if self.target.provider == "anthropic" else set()
+        sent = {name: value for name, value in content.items() if name not in in_header}
+        extra = {name.replace("_", "-"): _listed(content[name]) for name in in_header}
+        return self._sent(
+            json.dumps(sent).encode(), model=self.target.model, key=self.target.key, extra=extra
+        )
 
     def _is_refused(self, content: Json) -> bool:
         """Tells whether the API would refuse a body for this model."""
@@ -125,7 +132,7 @@ class Probe:
         """Tells whether a body needs a signature of the provider, an answer that it has stored, or images that the server
         does not accept.
         """
-        refers = not {"previous_response_id", "conversation"}.isdisjoint(content)
+        refers = not _STORED.isdisjoint(content)
         blind = self.able.get("images") is False and _mentions(content, _IMAGES)
         return refers or blind or _mentions(content, _SEALED)
 
@@ -164,14 +171,24 @@ class Probe:
         asked = [e for e in self.heard if e.question.name == question.name and not e.question.stream]
         return asked[0].told if question.stream and asked else None
 
-    def _sent(self, content: bytes, *, model: str, key: str, stream: bool = False) -> Exchange:
+    def _sent(
+        self,
+        content: bytes,
+        *,
+        model: str,
+        key: str,
+        stream: bool = False,
+        extra: Mapping[str, str] = MappingProxyType({}),
+    ) -> Exchange:
         """Returns the exchange, without an answer if none arrived."""
         target = self.target
         url = target.base_url.rstrip("/") + path(target.wire, model, stream=stream)
         request = Request(target.wire, target.provider, _read(content), url, model=model, stream=stream)
         try:
             answer = self.client.post(
-                url, content=content, headers=headers(target.wire, key) | dict(target.headers)
+                url,
+                content=content,
+                headers=headers(target.wire, key) | dict(target.headers) | dict(extra),
             )
         except httpx.HTTPError:
             return Exchange(request)
@@ -198,6 +215,11 @@ def _mentions(value: Any, names: Collection[str]) -> bool:
         named = [*value, str(value.get("type"))]
         return any(name in names for name in named) or any(_mentions(each, names) for each in value.values())
     return isinstance(value, list) and any(_mentions(each, names) for each in value)
+
+
+def _listed(value: Any) -> str:
+    """Returns the value of a header: a list is separated by commas."""
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _read(content: bytes) -> Json:

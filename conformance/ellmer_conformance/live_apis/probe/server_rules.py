@@ -10,9 +10,6 @@ from ...contract.rulebook import RuleBook
 from .answers import ANSWERS, CHUNKS, ERRORS, STOPS, Heard, complaint, ended, misfits, out_of_order
 from .questions import SCHEMA, TOOL
 
-__all__ = ["HERE", "LOSS", "MUST", "REFERENCE", "SHOULD", "book", "found"]
-
-
 # --- The book --------------------------------------------------------------------------------------------
 
 

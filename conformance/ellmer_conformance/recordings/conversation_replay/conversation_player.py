@@ -28,8 +28,7 @@ from ...contract.live_key_redaction import redacted
 from ...contract.observed_run import Run, Trouble
 from ...contract.previous_response_id import said
 from ...contract.readers.invoke_model_and_cloudflare import VERSIONS
-from ...contract.rule import Kind
-from ...contract.verdict import Verdict
+from ...contract.rule import Kind, Verdict
 from ...report import Report, finished, judged
 from ...report.formats.terminal import abilities
 from ...runner.judgement import judge
@@ -55,18 +54,6 @@ from .conversations import (
     difference,
     fails,
 )
-
-__all__ = [
-    "UNSEEN",
-    "ConversationPlayer",
-    "OtherForm",
-    "Outcome",
-    "Playing",
-    "RecordedAnswers",
-    "Summary",
-    "play_recordings",
-]
-
 
 # --- The server ------------------------------------------------------------------------------------------
 

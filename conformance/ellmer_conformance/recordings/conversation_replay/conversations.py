@@ -26,31 +26,6 @@ from ...scenarios.script import Answer, Cut, Failure, Say, Step
 from ..recorded_requests import Skip, identity, request_of
 from ..recording_files import Recording, Unreadable, read
 
-__all__ = [
-    "END",
-    "CannotBeGiven",
-    "Conversation",
-    "Recorded",
-    "RecordedCase",
-    "RecordedResults",
-    "ToolFailed",
-    "case_of",
-    "check_calls",
-    "conversations",
-    "declared",
-    "difference",
-    "fails",
-    "history",
-    "is_cut",
-    "key",
-    "parts",
-    "split",
-    "system",
-    "told_by",
-    "value_of",
-]
-
-
 # --- The comparison of requests --------------------------------------------------------------------------
 
 

@@ -20,8 +20,6 @@ from ...contract.rule import Rule
 from ...contract.rulebook import RuleBook
 from . import pins
 
-__all__ = ["LINK", "Citation", "Evidence", "addresses", "citations", "evidence_of"]
-
 LINK = re.compile(r"https://[^\s()<>\"]+[^\s()<>\".,;:]")
 #: A repository of types, or a service model: a description of requests, and no evidence of a refusal.
 _DESCRIPTION = re.compile(r"https://github\.com/[^/]+/[^/]+(/blob/.*/service-2\.json)?")

@@ -19,9 +19,6 @@ from ..recording_files import Recording, Unreadable, find, read
 from .evidence import Citation, Evidence, citations, evidence_of
 from .pins import Pin, folder_of, present
 
-__all__ = ["Found", "checked", "exchange", "looked_for", "recorded", "written"]
-
-
 # --- Cited recordings ------------------------------------------------------------------------------------
 
 

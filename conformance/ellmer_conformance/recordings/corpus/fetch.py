@@ -28,23 +28,6 @@ from packaging.version import InvalidVersion, Version
 
 from .pins import Pin, folder_of, home, seal
 
-__all__ = [
-    "Corrupt",
-    "Missing",
-    "Unreachable",
-    "client",
-    "digest",
-    "download",
-    "extract",
-    "fetch",
-    "files",
-    "index_url",
-    "located",
-    "newest",
-    "refused",
-]
-
-
 # --- The package index (PEP 503) -------------------------------------------------------------------------
 
 

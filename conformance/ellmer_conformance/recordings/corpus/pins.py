@@ -23,24 +23,6 @@ from platformdirs import user_cache_path
 
 from ..recording_files import SUFFIXES
 
-__all__ = [
-    "Pin",
-    "PinError",
-    "as_toml",
-    "changed",
-    "folder_of",
-    "folders",
-    "home",
-    "keep",
-    "keep_folder",
-    "load",
-    "own",
-    "present",
-    "seal",
-    "shipped",
-]
-
-
 # --- Pins ------------------------------------------------------------------------------------------------
 
 

@@ -16,17 +16,13 @@ import httpx
 
 from ...contract import readers, rules
 from ...contract.exchange import Request
-from ...contract.rule import Rule
-from ...contract.verdict import verdict
+from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
 from ..recorded_requests import Skip, identity, refusal, request_of
 from ..recording_files import Recording, Unreadable, find, read
 from . import fetch
 from .fetch import Corrupt, digest, download, extract
 from .pins import FILES, Pin, changed, folder_of
-
-__all__ = ["Dated", "Survey", "counted", "dated", "of_package", "of_url", "patterns", "problems", "survey"]
-
 
 # --- A survey --------------------------------------------------------------------------------------------
 
@@ -112,7 +108,7 @@ def dated(paths: Iterable[Path]) -> dict[str, Dated]:
 
 def _count_dated(found: dict[str, Dated], path: Path, recording: Recording) -> None:
     request = request_of(recording)
-    if isinstance(request, Skip) or request.when is None or not recording.status or recording.status >= 500:
+    if isinstance(request, Skip) or recording.when is None or not recording.status or recording.status >= 500:
         return
     book = rules.book(request.wire, request.provider)
     for rule in book.rules.values():
@@ -122,7 +118,7 @@ def _count_dated(found: dict[str, Dated], path: Path, recording: Recording) -> N
             and (inside := _refused(rule, request, recording)) is not None
         ):
             entry = found.setdefault(f"{book.wire} {book.provider} {rule.id}", Dated())
-            if inside == rule.holds_for(request.model, request.when):
+            if inside == rule.holds_for(request):
                 entry.witnesses += 1
             else:
                 verb = "refused" if inside else "accepted"
@@ -134,7 +130,7 @@ def _refused(rule: Rule, request: Request, recording: Recording) -> bool | None:
     the rule, or was refused for another reason.
     """
     violations = verdict(rule, request).violations
-    if not violations or not rule.chosen(request.model):
+    if not violations or not rule.scope.about(request.provider, request.model):
         return None
     error = refusal(recording)
     return False if error is None else (agrees(violations, request, error) or None)

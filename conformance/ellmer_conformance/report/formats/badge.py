@@ -9,8 +9,6 @@ from html import escape
 from ..report_json import sentence
 from ..results import Report
 
-__all__ = ["badges"]
-
 _HEIGHT = 20
 _COLOURS = {"brightgreen": "#2f7d32", "orange": "#a85f00", "red": "#b3261e", "lightgrey": "#6b7280"}
 

@@ -6,8 +6,10 @@ The page's parts are in `page/`. The program draws two matrices from the data th
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -15,20 +17,29 @@ from ..report_json import sentence
 from ..results import FINE, VERDICTS, Report, Row, consequences, sentences
 from .terminal import MARKS
 
-__all__ = ["page"]
-
 
 def page(report: Report, folder: str) -> str:
     """Returns the page of the report in a folder."""
     parts = files(__package__).joinpath("page")
+    program = parts.joinpath("page.js").read_text(encoding="utf-8")
     text = parts.joinpath("page.html").read_text(encoding="utf-8")
     for mark, content in (
         ("/*STYLE*/", parts.joinpath("page.css").read_text(encoding="utf-8")),
-        ("/*PROGRAM*/", parts.joinpath("page.js").read_text(encoding="utf-8")),
+        ("/*POLICY*/", _policy(program)),
+        ("/*PROGRAM*/", program),
         ("/*DATA*/", _inert(json.dumps(_data(report, folder), ensure_ascii=False, separators=(",", ":")))),
     ):
         text = text.replace(mark, content)
     return text
+
+
+def _policy(program: str) -> str:
+    """Returns the content security policy: only this program runs, and nothing is loaded from elsewhere."""
+    digest = b64encode(sha256(program.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def _inert(text: str) -> str:

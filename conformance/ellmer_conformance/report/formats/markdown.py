@@ -10,8 +10,6 @@ from ..report_json import fraction
 from ..results import VERDICTS, Report, Row, causes, headline, sentences
 from .terminal import MARKS, rows
 
-__all__ = ["markdown"]
-
 _SHOWN = 20  # failures; the rest is in the HTML page
 
 

@@ -11,9 +11,6 @@ from typing import Any
 
 from ..results import FINE, Play, Report, Row
 
-__all__ = ["sarif", "sarif_document", "source_of"]
-
-
 # --- The source file of an adapter -----------------------------------------------------------------------
 
 

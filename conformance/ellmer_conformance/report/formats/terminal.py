@@ -20,21 +20,6 @@ from ..report_json import sentence
 from ..results import FINE, Report, Row, causes, headline, sentences, worst
 from .terminal_escaping import printable
 
-__all__ = [
-    "MARKS",
-    "abilities",
-    "console",
-    "failure",
-    "legend",
-    "print_findings",
-    "print_report",
-    "rows",
-    "tables",
-    "to_show",
-    "unseen",
-]
-
-
 # --- The matrix ------------------------------------------------------------------------------------------
 
 

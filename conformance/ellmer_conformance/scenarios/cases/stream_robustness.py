@@ -11,8 +11,7 @@ from dataclasses import replace
 from ..case import MODES, Case, Mode, case
 from ..variations import of_rules
 from .text import unicode_throughout
-from .thinking import thinking_with_tools
-from .tools import text_then_tool, tool_without_arguments, two_parallel_tools
+from .tools import text_then_tool, thinking_with_tools, tool_without_arguments, two_parallel_tools
 
 
 def _again(

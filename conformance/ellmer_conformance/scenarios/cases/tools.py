@@ -1,11 +1,37 @@
-"""Tool calls: order, pairing, parallel calls, failures, and unanswered calls."""
+"""Tool calls: order, pairing, parallel calls, failures, unanswered calls, and reasoning that is sent back beside them."""
 
 from __future__ import annotations
 
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
-from ..script import Answer, Call, Say, Usage
+from ..script import Answer, Call, Say, Think, Usage
 from ._media_and_tools import NO_MALFORMED_ARGUMENTS, REPORT, get_weather, plan_trip, string_argument, weather
+
+
+@case
+def thinking_with_tools() -> Case:
+    """The model thinks, calls, thinks and answers; a second question follows on that history.
+
+    The providers show different parts of the thoughts, so the transcripts differ.
+    """
+    return Case(
+        everywhere=True,
+        printed_alike=False,
+        tools=[weather],
+        script=[
+            Answer(
+                (
+                    Think("The user wants the weather. I should look it up."),
+                    Call("get_weather", {"city": "Rome"}),
+                ),
+                usage=Usage(40, 45, reasoning=20),
+            ),
+            Answer((Think("27C is warm."), Say("It is warm: 27C.")), usage=Usage(90, 22, reasoning=8)),
+            Answer((Say("You are welcome."),), usage=Usage(120, 6)),
+        ],
+        steps=[ask("Is it warm in Rome?", text="It is warm: 27C."), ask("Thanks!", text="You are welcome.")],
+    )
+
 
 _ASKED = Turn("user", (Text("What's the weather in Paris?"),))
 _CALLED = Turn("assistant", (ToolCall("call_Paris1", "get_weather", {"city": "Paris"}),))
@@ -280,7 +306,11 @@ def malformed_arguments() -> Case:
 
 @case
 def calls_with_one_id() -> Case:
-    """Two calls in one answer have the same id: both are run and answered, or the answer is refused."""
+    """Two calls in one answer have the same id: both are run and answered, or the answer is refused.
+
+    The answer is wrong on purpose, as some compatible servers send it. OpenAI's own SDK (3.54) refuses it in a stream of
+    Responses ("conflicting output identities"), and reads it in Chat Completions.
+    """
     calls = (
         Call("get_weather", {"city": "Paris"}, id="call_twice1"),
         Call("get_weather", {"city": "Oslo"}, id="call_twice1"),

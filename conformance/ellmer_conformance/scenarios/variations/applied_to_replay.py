@@ -11,8 +11,6 @@ from ellmer_harness.exchange.reply import Piece, Reply
 
 from . import Variation, VariedAnswer
 
-__all__ = ["framing"]
-
 _FOREVER = 1e9  # seconds
 
 

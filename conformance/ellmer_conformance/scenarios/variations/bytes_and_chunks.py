@@ -15,8 +15,6 @@ from random import Random
 from .event_rewriting import sizes
 from .variation import Change, Variation, VariedAnswer
 
-__all__ = ["BYTES", "random", "split"]
-
 _EOL = re.compile(rb"\r\n|\n|\r")
 _SSE = frozenset({"openai-chat", "openai-responses", "anthropic", "gemini", "mistral", "cohere"})
 _LINES = _SSE | {"ollama"}

@@ -15,8 +15,6 @@ from ellmer_harness.format import aws_event_stream, sse_and_ndjson
 
 from .variation import VariedAnswer
 
-__all__ = ["Event", "changed", "each", "event", "everywhere", "sizes"]
-
 Event = dict[str, Any]  # the harness's form of an event
 Events = Callable[[str, list[Event]], Sequence[Event] | None]
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from .event_rewriting import sizes
 from .variation import Variation, VariedAnswer
 
-__all__ = ["FAILURES", "cut", "reset", "stall"]
-
 _DISGUISED = {"error": {"message": "Something went wrong upstream.", "type": "server_error", "code": 500}}
 _PAGE = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n"
 

@@ -14,8 +14,6 @@ from typing import Any
 from .event_rewriting import Event, changed, each, event, everywhere
 from .variation import Variation, VariedAnswer
 
-__all__ = ["MEANING", "REDACTED"]
-
 _CHAT = frozenset({"openai-chat"})
 _INDEXED = frozenset({"openai-chat", "openai-responses", "anthropic"})
 _MARKED = frozenset({"openai-chat", "openai-responses", "anthropic", "ollama", "mistral", "cohere"})

@@ -8,8 +8,6 @@ from typing import Literal
 
 from ..script import Ending
 
-__all__ = ["Change", "Variation", "VariedAnswer"]
-
 
 @dataclass(frozen=True)
 class VariedAnswer:

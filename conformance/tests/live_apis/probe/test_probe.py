@@ -17,7 +17,7 @@ from ellmer_conformance.contract.exchange import Exchange, Request, Response
 from ellmer_conformance.contract.provider_answers.joined_streams import folded
 from ellmer_conformance.contract.provider_answers.whole_answers import read
 from ellmer_conformance.contract.readers import MODULES
-from ellmer_conformance.contract.verdict import verdict
+from ellmer_conformance.contract.rule import verdict
 from ellmer_conformance.live_apis.probe import Target, book, probed
 from ellmer_conformance.live_apis.probe import server_rules as answer_rules
 from ellmer_conformance.live_apis.probe.answers import Heard

@@ -1,0 +1,79 @@
+"""Bugs of clients from trackers: each is active, ends, and fails as MUST by the right rule, over five wire formats.
+
+By default each bug is played once, with the wire format and the mode taking turns. `ALL_MINED_BUGS=1` plays each of them with
+every wire format and mode.
+"""
+
+import os
+import re
+
+import pytest
+from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
+
+from ellmer_conformance.contract.readers import MODULES
+from ellmer_conformance.runner.against_server import play_direct
+from ellmer_conformance.runner.judgement import judge
+from ellmer_conformance.scenarios.cases import all_cases, scripts
+from ellmer_conformance.scenarios.combinations import case_named
+from ellmer_conformance.server import StrictServer
+
+CASES = all_cases()
+#: The part of the stream that is lost comes back in the whole text, so that only a SHOULD says it.
+GENTLE = {"pieces_lost"}
+
+
+def case_of(bug):
+    return case_named(bug.case) or CASES[bug.case]
+
+
+def plays_of(bug):
+    """Returns every play of a bug."""
+    case = case_of(bug)
+    return [
+        (bug, wire, mode)
+        for wire in bug.wires
+        for mode in bug.modes
+        if not case.cannot(wire, MODULES[wire].PROVIDER) and (case.area == "combined" or mode in case.modes)
+    ]
+
+
+def chosen():
+    """Returns all plays, or one for each bug."""
+    plays = [plays_of(bug) for bug in MINED.values()]
+    if os.environ.get("ALL_MINED_BUGS"):
+        return [play for each in plays for play in each]
+    return [each[number % len(each)] for number, each in enumerate(plays)]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with StrictServer(scripts()) as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("bug", "wire", "mode"),
+    [pytest.param(*play, id=f"{play[0].name}-{play[1]}-{play[2]}") for play in chosen()],
+)
+def test_a_bug_fails_by_the_right_rule(bug, wire, mode, server):
+    adapter = MinedAdapter(bug, mode)
+
+    run = play_direct(adapter, wire, MODULES[wire].PROVIDER, case_of(bug), mode, server=server)
+    failed = {v.rule.id for v in judge(run) if v.outcome == "fail" and v.rule.level == "MUST"}
+
+    assert adapter.changed
+    assert failed & {*bug.rules} or bug.name in GENTLE, failed
+    assert len(run.replies) == len(run.case.steps)
+
+
+def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
+    assert len(MINED) >= 120
+    assert {*MINED} == {*CHANGES} | {*REPLIES}
+    assert not {*CHANGES} & {*REPLIES}
+
+
+def test_threads_are_threads():
+    for bug in MINED.values():
+        assert not bug.thread or re.fullmatch(r"[\w.-]+/[\w.-]+/(issues|pull)/\d+", bug.thread), bug.name
+
+    assert sum(bool(bug.thread) for bug in MINED.values()) >= 60
