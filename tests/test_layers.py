@@ -77,6 +77,7 @@ CONFORMANCE = {
     "adapters": {"scenarios", "contract"},
     "server": {"garbage_collection", "scenarios", "contract"},
     "runner": {"scenarios", "contract", "adapters", "server"},
+    "hostile": {"scenarios", "contract", "adapters", "server"},
     "report": {"scenarios", "contract", "adapters"},
     "baseline": {"report"},
     "recordings": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
@@ -89,7 +90,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("adapters", "live_apis"),
+        *("adapters", "live_apis", "hostile"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -114,7 +115,7 @@ DOES_IO = {
     "ellmer_core.contents.files",  # names the client of a download
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
-    "ellmer_core.models.prices.table_file",  # downloads a table of prices
+    "ellmer_core.models.prices.price_lookup",  # downloads a table of prices
     "ellmer_core.transport",
 }
 

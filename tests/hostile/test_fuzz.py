@@ -202,6 +202,8 @@ def given(found, name, body, said):
         case id if id in WORDS:
             word = value_at(body, found.pointer)
             return word != "" and (field, word) in said
+        case "THK-031":  # a signature that was damaged on its way
+            return ("signature", value_at(body, found.pointer).get("signature")) in said
         case id:
             return id in IDS and value_at(body, found.pointer) in said
 

@@ -57,6 +57,7 @@ class OpenAI:
         lines = [json.loads(text) for text in file.get_payload(decode=True).decode().splitlines()]
         assert {(each["method"], each["url"]) for each in lines} == {("POST", "/v1/responses")}
         created = server.asked[1].json
+        assert created.pop("metadata")["ellmer_core"].startswith("ellmer-core-")
         assert created == {
             "input_file_id": "file-in",
             "endpoint": "/v1/responses",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import ellmer_core as ec
 from ellmer_conformance.contract.readers import request as read_request
+from ellmer_conformance.contract.rule import objection
 from ellmer_conformance.contract.rules import book
-from ellmer_conformance.contract.verdict import objection
 from ellmer_core.conversation.io_operations import Send
 from ellmer_core.schemas.type_functions import type_object, type_string
 

@@ -8,6 +8,7 @@ one is caught:
 
 from . import (
     errors,
+    every_play,
     features,
     invented,
     lost_or_added_content,
@@ -26,6 +27,7 @@ __all__ = [
     "BrokenAdapter",
     "Impostor",
     "errors",
+    "every_play",
     "features",
     "impostors",
     "invented",

@@ -72,11 +72,13 @@ class BrokenAdapter(EllmerCore):
         return _Hooked(self, session)
 
     def options(self) -> Mapping[str, Any]:
-        """Returns the options with an HTTP client that has the hooks, except for async calls."""
+        """Returns the options with an HTTP client that has the hooks."""
         if "async" in self.mode:
-            return {}
+            return {"client": httpx.AsyncClient(transport=_AsyncTransport(self))} if self.hooks_async else {}
         self.client = httpx.Client(transport=_Transport(self))
         return {"client": self.client}
+
+    hooks_async: ClassVar[bool] = False
 
     client: httpx.Client | None = None
 
@@ -156,6 +158,37 @@ class _Transport(httpx.BaseTransport):
         self.inner.close()
 
 
+class _AsyncTransport(httpx.AsyncBaseTransport):
+    """The same for async calls: it changes the body of each request, and answers that an adapter wants to change."""
+
+    def __init__(self, broken: BrokenAdapter) -> None:
+        self.broken = broken
+        # No connection stays open after its answer, because nobody closes the client before the loop ends.
+        self.inner = httpx.AsyncHTTPTransport(verify=False, limits=httpx.Limits(max_keepalive_connections=0))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        content = json.dumps(self.broken.body(json.loads(await request.aread()))).encode()
+        headers = {k: v for k, v in request.headers.items() if k != "content-length"}
+        sent = httpx.Request(
+            request.method, request.url, headers=headers, content=content, extensions=request.extensions
+        )
+        response = await self.inner.handle_async_request(sent)
+        if type(self.broken).answer is BrokenAdapter.answer:
+            return response
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        try:
+            chunks = [chunk async for chunk in response.stream]
+        finally:
+            await response.stream.aclose()
+        kept = {k: v for k, v in response.headers.items() if k not in {"content-length", "transfer-encoding"}}
+        return httpx.Response(
+            response.status_code, headers=kept, content=b"".join(self.broken.answer(chunks))
+        )
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
 class _Hooked(Session):
     def __init__(self, broken: BrokenAdapter, session: Session) -> None:
         super().__init__(session.chat, session.another)
@@ -166,6 +199,12 @@ class _Hooked(Session):
     ) -> Reply:
         options = options and self.broken.turn_options(options)
         return self.broken.reply(super().send(parts, stream=stream, options=options))
+
+    async def asend(
+        self, parts: Sequence[Part], *, stream: bool = False, options: Mapping[str, Any] | None = None
+    ) -> Reply:
+        options = options and self.broken.turn_options(options)
+        return self.broken.reply(await super().asend(parts, stream=stream, options=options))
 
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         return self.broken.reply(super().extract(parts, schema))

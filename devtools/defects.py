@@ -1,0 +1,207 @@
+"""Known defects that break an invariant, each as a change of one source: `nox -s invariants -- --defects` puts each one back, and
+its test must fail.
+
+As a plugin of pytest (`-p devtools.defects`), it puts back the defect that the environment variable DEFECT names. The source on
+the disk is not changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+
+__all__ = ["DEFECTS", "Defect"]
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A defect: what it does, the invariant that it breaks, a module, its change, and tests that must notice it."""
+
+    does: str
+    invariant: int
+    module: str
+    now: str
+    defect: str
+    tests: tuple[str, ...]
+
+
+DEFECTS = {
+    "after-the-end": Defect(
+        "All events of a chunk count, those after the end marker, too.",
+        1,
+        "ellmer_core.conversation.response",
+        '        if event == "[DONE]" or merger.done:\n            return True\n    return False\n',
+        '    return "[DONE]" in events or merger.done\n',
+        ("tests/hostile/test_cut_bytes.py", "-k", "anthropic and after"),
+    ),
+    "whole-answer-for-each-id": Defect(
+        "The whole answer is written for each call without an id.",
+        2,
+        "ellmer_core.wire.shared.tool_calls",
+        "            own = digest().copy()\n",
+        '            own = sha256(f"[{json_text(seed)},".encode("utf-8", "surrogatepass"))\n',
+        ("tests/wire/answers/test_linear_streams.py", "-k", "ollama or gemini"),
+    ),
+    "arguments-parsed-for-each-delta": Defect(
+        "All arguments of a call are parsed again for each delta.",
+        2,
+        "ellmer_core.wire.openai_chat.from_wire",
+        "or self._whole.reached()\n",
+        "or tool_calls.WholeObject(self.arguments).reached()\n",
+        ("tests/wire/answers/test_linear_streams.py", "-k", "openai-chat"),
+    ),
+    "all-parts-searched": Defect(
+        "All parts of an answer are searched for each piece.",
+        2,
+        "ellmer_core.wire.cohere.from_wire",
+        "        part = self._open.get(index)\n",
+        "        part = {number: part for number, part in self._parts}.get(index)\n",
+        ("tests/wire/answers/test_linear_streams.py", "-k", "cohere"),
+    ),
+    "brackets-counted-again": Defect(
+        "The brackets of a call's arguments are counted from the start at each event.",
+        2,
+        "ellmer_core.wire.shared.tool_calls",
+        "        for piece in self._pieces[self._read :]:\n",
+        "        self._depth, self._in_string, self._escape = 0, False, ''\n        for piece in self._pieces:\n",
+        ("tests/wire/answers/test_linear_streams.py", "-k", "openai-chat"),
+    ),
+    "chunk-unpacked-whole": Defect(
+        "A chunk is unpacked as a whole, and all its events are held.",
+        3,
+        "ellmer_core.transport.http_exchange",
+        "min(most or PIECE, PIECE)\n",
+        "most or 10**9\n",
+        ("tests/hostile/test_long_chunks.py",),
+    ),
+    "proxy-unpacks-bombs": Defect(
+        "The proxy unpacks any body for its report.",
+        3,
+        "ellmer_conformance.server.proxy",
+        "            if len(plain) > MAX_BODY:\n",
+        "            if False:\n",
+        ("conformance/tests/server/test_proxy.py", "-k", "bomb"),
+    ),
+    "recordings-unpacked-without-end": Defect(
+        "A body of a recording is unpacked without a bound.",
+        3,
+        "ellmer_harness.format.compression",
+        "    if len(plain) > MAX_PLAIN:\n",
+        "    if False:\n",
+        ("harness/tests/format/test_untrusted_cassettes.py", "-k", "bounded"),
+    ),
+    "batch-forgotten": Defect(
+        "Any error proves that no batch was submitted.",
+        4,
+        "ellmer_core.jobs.batch",
+        "            return 300 <= status < 500 and status != 408\n",
+        "            return True\n",
+        ("tests/jobs/test_batch.py", "-k", "gateway"),
+    ),
+    "batch-not-tagged": Defect(
+        "A batch is not looked for after its submission was interrupted.",
+        4,
+        "ellmer_core.jobs.batch",
+        "            if batch is not None:\n",
+        "            if False:\n",
+        ("tests/jobs/test_killed.py", "-k", "batch and tagged and not untagged"),
+    ),
+    "blobs-anywhere": Defect(
+        "A cassette may name any file as the place of a body.",
+        5,
+        "ellmer_harness.format.blobs",
+        "        if not _NAME.fullmatch(name):\n",
+        "        if False:\n",
+        ("harness/tests/format/test_untrusted_cassettes.py", "-k", "hash"),
+    ),
+    "restored-html": Defect(
+        "The HTML of a stranger's saved chat is shown.",
+        5,
+        "ellmer_core.contents.json_serialization",
+        "and not self.trust_html:\n",
+        "and False:\n",
+        ("tests/hostile/test_shown_from_outside.py", "-k", "restored"),
+    ),
+    "names-obeyed": Defect(
+        "A line of output that a file's name begins is a command of GitHub.",
+        5,
+        "ellmer_harness.cli._terminal",
+        '    return harmless(str(name).replace("\\r", "\\\\r").replace("\\n", "\\\\n"))\n',
+        "    return str(name)\n",
+        ("tests/hostile/test_shown_from_outside.py", "-k", "name_of_a_file"),
+    ),
+    "invisible-letters": Defect(
+        "Letters that turn the direction of writing are shown to a person who approves a call.",
+        5,
+        "ellmer_core.errors",
+        "_escape(c) if c not in kept and _hides(c) else c",
+        "c",
+        ("tests/hostile/test_shown_from_outside.py", "-k", "approves"),
+    ),
+    "scan-stops": Defect(
+        "One damaged gzip file stops the scan.",
+        5,
+        "ellmer_harness.cli.scan",
+        "        except (EOFError, zlib.error) as error:\n",
+        "        except EOFError as error:\n",
+        ("tests/hostile/test_shown_from_outside.py", "-k", "damaged_gzip"),
+    ),
+    "quoted-key": Defect(
+        "An error has the key that the provider quotes.",
+        6,
+        "ellmer_core.transport.http_exchange",
+        '        return self.keys.hidden_in_body(b"".join(body), failed=not self.succeeded)\n',
+        '        return b"".join(body)\n',
+        ("tests/transport/test_sent_keys.py", "-k", "no_error_has_the_key"),
+    ),
+    "key-in-two-deltas": Defect(
+        "A key in two pieces of a stream is shown.",
+        6,
+        "ellmer_core.transport.sent_keys",
+        "        if self._begun:\n",
+        "        if False:\n",
+        ("tests/transport/test_sent_keys.py", "-k", "deltas"),
+    ),
+}
+
+
+class _Loader(SourceFileLoader):
+    """Compiles the source of a module with its defect."""
+
+    put_back: Defect
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        source = self.get_data(self.path).decode()
+        if source.count(self.put_back.now) != 1:
+            raise ImportError(f"{fullname} has not once {self.put_back.now!r}")
+        changed = source.replace(self.put_back.now, self.put_back.defect)
+        return compile(changed, self.path, "exec", dont_inherit=True)
+
+
+class _Finder(MetaPathFinder):
+    """Finds the module of a defect."""
+
+    def __init__(self, put_back: Defect) -> None:
+        self.put_back = put_back
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self.put_back.module:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.origin is not None:
+            loader = _Loader(fullname, spec.origin)
+            loader.put_back = self.put_back
+            spec.loader = loader
+        return spec
+
+
+if name := os.environ.get("DEFECT"):
+    assert DEFECTS[name].module not in sys.modules, "the plugin is loaded first"
+    sys.meta_path.insert(0, _Finder(DEFECTS[name]))

@@ -1,0 +1,135 @@
+"""Executes the six invariants: `nox -s invariants`. It prints how many cases were tried, how many failed, and how long it took.
+
+`-- 5` takes five times as many streams, and requests to the server. `-- --defects` puts back known defects, one at a time; the tests must notice each.
+"""
+
+# ruff: noqa: S603, T201 - it runs pytest, and prints
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from .defects import DEFECTS
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "build" / "invariants"
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A sentence, and the tests that execute it."""
+
+    says: str
+    tests: tuple[str, ...]
+
+
+INVARIANTS = (
+    Invariant(
+        "The answer does not depend on how the bytes were cut.",
+        ("tests/hostile/test_cut_bytes.py", "tests/hostile/test_every_split.py"),
+    ),
+    Invariant("n pieces cost O(n).", ("tests/wire/answers/test_linear_streams.py",)),
+    Invariant(
+        "k bytes need c·k memory and a bounded time, in every reader.",
+        (
+            "tests/hostile/test_long_chunks.py",
+            "tests/hostile/test_hostile_limits.py",
+            "harness/tests/format/test_untrusted_cassettes.py",
+            "conformance/tests/recordings/test_hostile_files.py",
+            "conformance/tests/server/test_proxy.py",
+            "conformance/tests/server/test_hostile_provider.py",
+        ),
+    ),
+    Invariant(
+        "Killed anywhere, nothing is paid twice and nothing paid is lost.",
+        ("tests/jobs/test_killed.py", "tests/jobs/test_parallel_journal.py"),
+    ),
+    Invariant(
+        "What comes from outside names no file, runs nothing and shows nothing of its own.",
+        (
+            "tests/hostile/test_shown_from_outside.py",
+            "tests/hostile/test_hostile_records.py",
+            "tests/hostile/test_not_from_here.py",
+        ),
+    ),
+    Invariant(
+        "A key that came in never goes out.",
+        ("tests/transport/test_sent_keys.py", "tests/hostile/test_canary.py"),
+    ),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the invariants, or the defects, and returns 1 if one does not hold, or is not noticed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "scale", nargs="?", type=int, default=1, help="how many times as many streams and requests"
+    )
+    parser.add_argument("--defects", action="store_true", help="put back known defects, one at a time")
+    options = parser.parse_args(arguments)
+    return put_back() if options.defects else executed(options.scale)
+
+
+def executed(scale: int) -> int:
+    """Runs the tests of each invariant, and prints a line for each."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    broken, began = 0, time.monotonic()
+    print(f"{'':3}{'cases':>9} {'failed':>7} {'seconds':>8}")
+    for number, invariant in enumerate(INVARIANTS, 1):
+        file = FOLDER / f"{number}.xml"
+        file.unlink(missing_ok=True)
+        start = time.monotonic()
+        code = pytest(
+            [*invariant.tests, "-n", "2", f"--junitxml={file}"], {"INVARIANTS": str(scale)}, quiet=False
+        )
+        cases, failed = counted(file)
+        broken += code != 0
+        print(
+            f"{number}. {cases:9,} {failed:7} {time.monotonic() - start:8.1f}  {invariant.says}", flush=True
+        )
+    print(f"{time.monotonic() - began:.0f} seconds; {broken} of {len(INVARIANTS)} invariants do not hold")
+    return 1 if broken else 0
+
+
+def counted(file: Path) -> tuple[int, int]:
+    """Returns the number of cases that the tests tried, and of the tests that failed. A test that records no number is one case."""
+    tests = ET.parse(file).getroot().iter("testcase")  # noqa: S314 - pytest wrote it
+    cases = failed = 0
+    for test in tests:
+        recorded = [each.get("value", "1") for each in test.iter("property") if each.get("name") == "cases"]
+        cases += sum(map(int, recorded)) if recorded else 1
+        failed += test.find("failure") is not None or test.find("error") is not None
+    return cases, failed
+
+
+def put_back() -> int:
+    """Runs the tests of each defect with the defect, and prints whether they notice it."""
+    missed = 0
+    for name, defect in DEFECTS.items():
+        code = pytest(["-x", "-p", "devtools.defects", *defect.tests], {"DEFECT": name, "INVARIANTS": "1"})
+        missed += code != 1
+        verdict = "noticed" if code == 1 else f"NOT NOTICED (exit code {code})"
+        print(f"{defect.invariant}. {name:34}{verdict:12}  {defect.does}", flush=True)
+    print(f"{len(DEFECTS)} defects, {missed} not noticed")
+    return 1 if missed else 0
+
+
+def pytest(arguments: list[str], environment: dict[str, str], *, quiet: bool = True) -> int:
+    """Runs pytest and returns its exit code: 1 if a test failed. Without `quiet`, failures are printed."""
+    words = [sys.executable, "-m", "pytest", "-q", "--no-header", *arguments]
+    done = subprocess.run(
+        words, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode and not quiet:
+        print(done.stdout[-6000:], done.stderr[-2000:])
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

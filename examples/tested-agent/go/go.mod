@@ -1,0 +1,3 @@
+module example.com/tested-agent
+
+go 1.19

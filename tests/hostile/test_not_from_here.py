@@ -1,0 +1,85 @@
+"""Requests from elsewhere, many requests, and forks: the live app answers only its own page, the server's memory stays flat, and a
+fork has connections of its own.
+"""
+
+import json
+import os
+import tracemalloc
+
+import pytest
+
+import ellmer_core as ec
+from ellmer_conformance.server import StrictServer
+from ellmer_conformance.server.engine import Engine
+from ellmer_conformance.server.http.messages import HttpRequest
+from ellmer_core.live.browser import _from_here
+
+SCALE = int(os.environ.get("INVARIANTS", "0"))
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "ours"),
+    [
+        ("127.0.0.1:8000", "", True),
+        ("localhost:8000", "http://localhost:8000", True),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000", True),
+        ("127.0.0.1:8000", "https://evil.example", False),  # a WebSocket of another page
+        ("127.0.0.1:8000", "http://127.0.0.1:9000", False),  # another app of this machine
+        ("127.0.0.1:8000", "null", False),  # a sandboxed frame
+        ("rebound.evil.example:8000", "http://rebound.evil.example:8000", False),  # DNS rebinding
+        ("127.0.0.1.evil.example:8000", "", False),
+        ("localhost.evil.example", "", False),
+        ("evil.example@127.0.0.1:8000", "http://evil.example", False),
+        ("", "", False),
+    ],
+)
+def test_only_pages_of_its_own_address_reach_the_live_app(host, origin, ours):
+    headers = {b"host": host.encode()} | ({b"origin": origin.encode()} if origin else {})
+
+    assert _from_here(headers) is ours
+
+
+@pytest.mark.skipif(not SCALE, reason="nox -s invariants")
+def test_the_memory_of_the_server_is_flat(record_property):
+    count = 20_000 * SCALE  # `nox -s invariants -- 5`: 100,000
+    engine = Engine({})
+
+    def ask(number):
+        body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": f"{number} {'x' * 2_000}"}]}
+        headers = {"host": "127.0.0.1", "authorization": "Bearer k", "content-type": "application/json"}
+        target = f"/c/any/{number}/v1/chat/completions"
+        reply = engine.answer(HttpRequest("POST", target, headers, json.dumps(body).encode()))
+        assert reply.status == 200
+
+    for number in range(count // 2):
+        ask(number)
+    tracemalloc.start()
+    try:
+        for number in range(count // 2, count):
+            ask(number)
+        grown = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    record_property("cases", count)
+
+    assert grown < 64 * 1024 * 1024
+
+
+def test_a_fork_uses_no_connection_of_its_parent():
+    with StrictServer() as server:
+        chat = ec.chat_openai_completions(
+            base_url=f"{server.origin}/v1", api_key="k", model="gpt-4.1", echo="none"
+        )
+        chat.chat("One")
+        children = []
+        for _ in range(4):
+            child = os.fork()
+            if child == 0:
+                try:
+                    told = str(chat.chat("Two"))
+                    os._exit(0 if told else 3)
+                finally:
+                    os._exit(4)
+            children.append(child)
+        assert str(chat.chat("Three"))
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4

@@ -1,0 +1,121 @@
+"""What comes from outside runs nothing and shows nothing of its own: restored displays are text, pages have a content security
+policy, and a person who decides sees every letter.
+"""
+
+import gzip
+import json
+import re
+
+import pytest
+
+import ellmer_core as ec
+from ellmer_conformance.report import Report
+from ellmer_conformance.report.formats.html import page
+from ellmer_conformance.server import status_page
+from ellmer_core import contents_record, contents_replay
+from ellmer_core._chat.console import ask_at_console
+from ellmer_core.errors import revealed
+from ellmer_core.live.browser import policy
+from ellmer_core.render.html import PAGE, contents_html
+from ellmer_core.render.tool_card import card
+from ellmer_harness.cli import main as harness
+
+HTML = {"html": "<script>go()</script>", "icon": "<img src=x onerror=go()>", "footer": "<form action=x>"}
+
+
+def saved(**display):
+    request = ec.ContentToolRequest("1", "look")
+    result = ec.ContentToolResult("seen", extra={"display": display, "kept": 1}, request=request)
+    return json.loads(json.dumps(contents_record([ec.UserTurn([result])])))
+
+
+def test_a_restored_display_has_no_html():
+    [turn] = contents_replay(saved(**HTML, title="Look", markdown="*x*"))
+
+    assert turn.contents[0].extra == {"display": {"title": "Look", "markdown": "*x*"}, "kept": 1}
+    assert not re.search("<script|onerror|<form", contents_html([turn]))
+
+
+def test_a_program_that_trusts_its_own_records_gets_the_html():
+    [turn] = contents_replay(saved(**HTML), trust_html=True)
+
+    assert turn.contents[0].extra["display"] == HTML
+
+
+def test_a_restored_chat_has_no_html_either():
+    chat, other = (ec.chat("openai/gpt-4.1", api_key="k") for _ in range(2))
+    result = ec.ContentToolResult("seen", extra={"display": HTML}, request=ec.ContentToolRequest("1", "f"))
+    chat.set_turns([ec.UserTurn("?"), ec.AssistantTurn([result.request]), ec.UserTurn([result])])
+    record = json.loads(json.dumps(chat.record()))
+
+    other.restore(record)
+    assert other.get_turns()[-1].contents[0].extra["display"] == {}
+    other.restore(record, trust_html=True)
+    assert other.get_turns()[-1].contents[0].extra["display"] == HTML
+
+
+INVISIBLE = "\u202e\u2066\u200b\u00ad\ufeff\U000e0041\u3164\u2028\x1b\x7f\x9b"
+
+
+def test_every_invisible_letter_is_an_escape():
+    assert revealed("a\tb\nc é 漢 🙂") == "a\tb\nc é 漢 🙂"
+    assert revealed(INVISIBLE).isascii()
+    assert json.loads(f'"{revealed(INVISIBLE)}"') == INVISIBLE
+    assert revealed("Delete\n::error::", line=True) == r"Delete\n::error::"
+
+
+def test_who_approves_sees_what_arguments_hide(monkeypatch):
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or "n")
+    hidden = ec.ContentToolRequest("1", "run", {"command": f"ls {INVISIBLE}exe.txt", INVISIBLE: 1})
+
+    ask_at_console(hidden)
+    shown = card(hidden)
+
+    for text in (*asked, shown.arguments, shown.call, shown.title):
+        assert [letter for letter in text if letter in INVISIBLE] == []
+    assert r"\u202e" in shown.arguments
+
+
+def test_every_page_has_a_policy_and_no_other_page_frames_the_live_ones():
+    live = policy([], [])
+    report = page(Report(), "folder")
+    served = dict(status_page.page({"accept": "text/html"}, "reject").headers)["content-security-policy"]
+
+    for text in (PAGE, live, report, served):
+        assert "default-src 'none'" in text
+        assert "base-uri 'none'" in text
+        assert "form-action 'none'" in text
+    assert "frame-ancestors 'none'" in live
+    assert "frame-ancestors 'none'" in served
+    assert "script-src 'sha256-" in report
+
+
+@pytest.mark.parametrize("command", ["ls", "scan"])
+def test_the_name_of_a_file_commands_neither_the_terminal_nor_github(tmp_path, capsys, command):
+    bad = tmp_path / "a\n::error::b\x1b[31m\u202e.json"
+    bad.write_text(json.dumps({"interactions": [], "version": 1, "api_key": "AKIAIOSFODNN7EXAMPLE"}))
+    damaged = tmp_path / "c\n::error::d.json.gz"
+    damaged.write_bytes(gzip.compress(b"{}")[:-6])
+
+    harness([command, str(tmp_path)])
+    out, err = capsys.readouterr()
+
+    assert not re.search(r"^\s*::", out + err, re.MULTILINE)
+    assert r"c\n::error::d" in out + err
+    assert "\x1b" not in out + err
+
+
+def test_one_damaged_gzip_does_not_stop_the_scan(tmp_path, capsys):
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(b'{"x": 1}')[:-6])
+    (tmp_path / "b.json.gz").write_bytes(b"\x1f\x8b\x08\x00" + b"\xff" * 40)
+    key = "AIza" + "SyB8xQ2mN4vR7tK1wZ5cH9pL3jF6dG0sYeU"
+    (tmp_path / "c.json").write_text(json.dumps({"x-goog-api-key": key}))
+
+    code = harness(["scan", str(tmp_path)])
+    out = capsys.readouterr().out
+
+    assert code == 1
+    assert "a.json.gz: it cannot be read" in out
+    assert "b.json.gz: it cannot be read" in out
+    assert "c.json: /x-goog-api-key" in out
