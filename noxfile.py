@@ -113,6 +113,32 @@ def node(session: nox.Session) -> None:
     session.run("pytest", "-n", "2", "conformance/tests/languages", *session.posargs, env=OFFLINE)
 
 
+@nox.session(default=False)
+def agents(session: nox.Session) -> None:
+    """Run the test suites of the same agent in Python, TypeScript (needs npm) and Go (if it is installed)."""
+    session.install("-e", ".[conformance]", "openai>=3", "pytest>=8")
+    place = Path("examples/tested-agent").absolute()
+    with session.chdir(place / "python"):
+        session.run("pytest", env=OFFLINE)
+    with session.chdir(place / "typescript"):
+        session.run("npm", "install", "--silent", external=True)
+        session.run("npm", "test", env=OFFLINE, external=True)
+    if not shutil.which("go"):
+        session.warn("go is not installed, so the suite in Go did not run")
+        return
+    with session.chdir(place / "go"):
+        session.run("go", "test", "./...", env=OFFLINE, external=True)
+
+
+@nox.session(default=False)
+def testers(session: nox.Session) -> None:
+    """Let the testers that others wrote test the strict server: llm-comply and CompatCanary (needs npm)."""
+    session.install("-e", ".[conformance]", "llm-comply")
+    tools = Path("build/testers").absolute()
+    session.run("npm", "install", "--silent", "--prefix", str(tools), "compatcanary", external=True)
+    session.run("python", "-m", "devtools.testers", str(tools), env=OFFLINE)
+
+
 #: The examples that need nothing but a language: its tool, how the example is built, and how it is run.
 DRIVERS: dict[str, tuple[tuple[str, ...], str]] = {
     "go": (
@@ -191,6 +217,20 @@ def fuzz(session: nox.Session) -> None:
         *session.posargs,
         env={**OFFLINE, "FUZZ": os.environ.get("FUZZ", "50000")},
     )
+
+
+@nox.session(default=False)
+def news(session: nox.Session) -> None:
+    """List what the newest SDKs, service models and prices have that this project neither knows nor has declined."""
+    session.install("-e", ".[conformance]", "pip")
+    session.run("python", "-m", "devtools.news", *session.posargs, env=OFFLINE)
+
+
+@nox.session(default=False)
+def invariants(session: nox.Session) -> None:
+    """Execute the six invariants, with counts (`-- 5`: more cases; `-- --defects`: known defects are put back)."""
+    session.install("-e", f".[{EXTRAS}]", *group("tests"))
+    session.run("python", "-m", "devtools.invariants", *session.posargs, env=OFFLINE)
 
 
 @nox.session(default=False)
@@ -385,9 +425,30 @@ def bench_suites(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench_fidelity(session: nox.Session) -> None:
-    """Record and replay odd exchanges with vcrpy, with ours and with cassetter, by five clients (`-- --details`)."""
+    """Record and replay odd exchanges with ours by every client, and with vcrpy and cassetter by five (`-- --details`)."""
     session.install("uv")
     session.run("python", "bench/fidelity/run.py", "--out", "build/fidelity/table.md", *session.posargs)
+
+
+@nox.session(default=False)
+@nox.parametrize("versions", ["released", "pre"], ids=["released", "pre"])
+def clients(session: nox.Session, versions: str) -> None:
+    """Test the interception of every client, all of them in one environment: the released versions, and pre-releases."""
+    newer = ("--pre",) if versions == "pre" else ()
+    session.install("-e", ".[conformance]", *group("tests"), *group("clients"))
+    names = (
+        "aiohttp",
+        "curl-cffi",
+        "grpcio",
+        "httpx",
+        "httpx2",
+        "niquests",
+        "pyreqwest",
+        "tornado",
+        "websockets",
+    )
+    session.install("--upgrade", *newer, *names)
+    session.run("pytest", *(session.posargs or ["harness/tests/interception"]), env=OFFLINE)
 
 
 @nox.session(default=False)

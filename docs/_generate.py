@@ -45,7 +45,7 @@ MIRRORED = {
 CONFORMANCE = (
     *("adapters", "adapters.base_adapter", "pytest.suite"),
     *("scenarios.messages", "scenarios.script", "scenarios.case"),
-    *("contract.exchange", "contract.rule", "contract.verdict", "contract.rulebook", "server"),
+    *("contract.exchange", "contract.rule", "contract.rulebook", "server"),
 )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import ellmer_core as ec
 from ellmer_conformance.adapters.ellmer_core import Provider, providers
 from ellmer_conformance.scenarios.cases import all_cases
+from ellmer_conformance.scenarios.combinations import case_named
 from ellmer_core.wire.base import Wire
 from ellmer_core.wire.interfaces import IMAGES
 
@@ -180,7 +181,8 @@ class Column:
 @cache
 def needs_of(case: str) -> frozenset[str]:
     """Returns the capabilities that a case needs. The tables ask this for every row of the report."""
-    return all_cases()[case].needs
+    found = case_named(case) or all_cases()[case]
+    return found.needs
 
 
 def need(title: str, name: str, how: Callable[[Provider], str] = lambda _: "") -> Column:

@@ -17,10 +17,9 @@ from pasted import Pasted, dictionaries, pasted
 
 from ellmer_conformance.contract import readers, rules
 from ellmer_conformance.contract.exchange import Request
-from ellmer_conformance.contract.rule import Rule
+from ellmer_conformance.contract.rule import Rule, Violation
 from ellmer_conformance.contract.rulebook import RuleBook
 from ellmer_conformance.contract.rules_by_error_text import matches
-from ellmer_conformance.contract.verdict import Violation
 from ellmer_conformance.recordings.recorded_requests import Skip, request_of, status_of
 from ellmer_conformance.recordings.recording_files import Recording, Unreadable
 
