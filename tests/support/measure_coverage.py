@@ -62,9 +62,9 @@ def measured(cassettes: Path) -> Mapping[str, Sequence[str]]:
 
 
 def plays() -> Iterator[Play]:
-    """Yields one run of each kind: streamed, whole, and async if there is no other."""
+    """Yields one run of each kind: streamed, whole, and async if there is no other. Combined cases are made anew for each run."""
     nothing: dict[str, list[Any]] = {"wire": [], "provider": [], "case": []}
-    for play in select([OURS], nothing | {"mode": ["sync", "stream", "async"]}):
+    for play in select([OURS], nothing | {"mode": ["sync", "stream", "async"]}, combinations="none"):
         only_async = not {"sync", "stream"} & {*play.case.modes} or len(play.case.speakers) > 1
         if (play.wire, play.provider) in WHERE and (play.mode != "async" or only_async):
             yield play

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 
 from .....scenarios.script import Answer, Think
@@ -14,8 +15,12 @@ from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
 
-#: Signatures that Gemini's documentation gives for calls of other models.
-_PLACEHOLDERS = {"context_engineering_is_the_way_to_go", "skip_thought_signature_validator"}
+#: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
+_PLACEHOLDERS = {
+    form
+    for text in (b"context_engineering_is_the_way_to_go", b"skip_thought_signature_validator")
+    for form in (text.decode(), b64encode(text).decode(), urlsafe_b64encode(text).decode())
+}
 _SIGNED = re.compile(r'"(?:signature|thoughtSignature|encrypted_content)": ?"([^"]*)"')
 
 

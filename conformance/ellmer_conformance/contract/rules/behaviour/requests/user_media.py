@@ -130,22 +130,32 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
                 yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
 
 
-@book.rule("IMG-031", MUST, LOSS, source="https://www.rfc-editor.org/rfc/rfc4648#section-4")
+@book.rule(
+    "IMG-031",
+    MUST,
+    LOSS,
+    source=[
+        "https://www.rfc-editor.org/rfc/rfc4648#section-4",
+        "https://protobuf.dev/programming-guides/json/",
+    ],
+)
 def media_are_standard_base64(run: Run) -> Iterator[Finding]:
     """Media are sent in the standard base64 alphabet, padded and without line breaks.
 
     Why: APIs refuse other forms, or read other bytes from them. Fix: `base64.b64encode`, and not `encodebytes` or the URL-safe
-    alphabet.
+    alphabet. Gemini reads both alphabets, because its JSON is that of Protocol Buffers.
     """
+    alphabet = _EITHER if run.wire == "gemini" else _STANDARD
     for index, _ in taken(run):
         for pointer, text in _encoded(run.exchanges[index].request.body, ""):
-            fine = _STANDARD.fullmatch(text) and len(text) % 4 == 0
+            fine = alphabet.fullmatch(text) and len(text) % 4 == 0
             yield found(
                 fine, f"/exchanges/{index}/request{pointer}", f"{text[:24]!r}… is not standard base64"
             )
 
 
 _STANDARD = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_EITHER = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 #: Keys whose strings are bytes, where an object beside them says of which type they are.
 _TYPED = ("media_type", "mimeType", "mime_type", "format")
 _BYTES = ("data", "bytes", "file_data")
