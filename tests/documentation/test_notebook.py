@@ -13,7 +13,10 @@ def outputs(notebook):
     """Returns each code cell's printed text and its values in every form. A kernel may send one text in several messages."""
     cells = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
     return [
-        ["".join(each.text for each in cell if "text" in each), *(each.data for each in cell if "data" in each)]
+        [
+            "".join(each.text for each in cell if "text" in each),
+            *(each.data for each in cell if "data" in each),
+        ]
         for cell in cells
     ]
 
