@@ -7,10 +7,10 @@ Every class is a frozen dataclass, and other packages can make subclasses: a too
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from ..errors import ContentFieldError
@@ -134,6 +134,20 @@ class ContentText(Content):
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
 
+class _Data:
+    """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
+
+    type: str
+    data: str
+
+    @cached_property
+    def fault(self) -> str:
+        """What is wrong with the data, as a clause; `""` if they are the bytes that `type` names."""
+        from .media_types import fault  # noqa: PLC0415 - most chats have no media
+
+        return fault(self.type, self.data)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ContentImage(Content):
     """Base class of images: `ContentImageInline` and `ContentImageRemote`.
@@ -165,7 +179,7 @@ class ContentImageRemote(ContentImage):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentImageInline(ContentImage):
+class ContentImageInline(ContentImage, _Data):
     """An image whose bytes are sent with the request. `content_image_file()` makes one from a path.
 
     Args:
@@ -187,7 +201,7 @@ class ContentImageInline(ContentImage):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentPDF(Content):
+class ContentPDF(Content, _Data):
     """A PDF whose bytes are sent with the request. `content_pdf_file()` makes one from a path.
 
     Args:
@@ -224,7 +238,7 @@ class ContentJson(Content):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentFile(Content):
+class ContentFile(Content, _Data):
     """A document, audio or video file that is sent with the request. `content_file()` makes one from a path.
 
     Args:
@@ -316,10 +330,44 @@ class ContentUnknown(Content):
 
 
 def is_media(value: object) -> bool:
-    """Tells whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON
-    text.
+    """Tells whether `value` is an image, a PDF, an uploaded file, or a file that is not plain text: content that cannot
+    be written as JSON text.
     """
+    if isinstance(value, ContentFile):
+        return not (value.text and value.type.startswith("text/"))
     return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
+
+
+MAX_DEPTH = 100  # of a tool's value
+Path = tuple[int | str, ...]  # of a part of a value: names, and numbers of items from 1
+
+
+def contents_in(value: object) -> Iterator[Content]:
+    """Yields the contents in a tool's value, at any depth. A list or dictionary is read once."""
+    waiting, seen = [value], set[int]()
+    while waiting:
+        match part := waiting.pop():
+            case Content():
+                yield part
+            case dict() | list() | tuple() if id(part) not in seen:
+                seen.add(id(part))
+                inner = part.values() if isinstance(part, dict) else part
+                waiting += [item for item in reversed([*inner]) if isinstance(item, _HOLDERS)]
+
+
+def mapped(value: Any, change: Callable[[Content, Path], Any], path: Path = ()) -> Any:
+    """Returns a tool's value with `change(content, path)` instead of each content, at any depth."""
+    match value:
+        case Content():
+            return change(value, path)
+        case dict() if len(path) < MAX_DEPTH:
+            return {name: mapped(item, change, (*path, str(name))) for name, item in value.items()}
+        case list() | tuple() if len(path) < MAX_DEPTH:
+            return [mapped(item, change, (*path, number)) for number, item in enumerate(value, 1)]
+    return value
+
+
+_HOLDERS = (Content, dict, list, tuple)
 
 
 def replaced(content: C, **changes: Any) -> C:
@@ -327,6 +375,7 @@ def replaced(content: C, **changes: Any) -> C:
     `__init__`.
     """
     changed = copy(content)
+    vars(changed).pop("fault", None)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)
     return changed
@@ -393,8 +442,8 @@ class ContentToolResult(Content):
 
     @property
     def is_flat(self) -> bool:
-        """Whether neither the value nor an item of it is a content, such as an image."""
-        return not any(isinstance(item, Content) for item in result_items(self))
+        """Whether the value has no content in it, such as an image."""
+        return next(contents_in(self.value), None) is None
 
     @property
     def decision(self) -> str:

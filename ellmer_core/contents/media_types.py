@@ -54,6 +54,21 @@ def media_type(data: str) -> str | None:
         return None
 
 
+def fault(type: str, data: str) -> str:
+    """Returns what is wrong with a medium's data in base64, as a clause; `""` if they are the bytes that `type` names."""
+    if not data:
+        return "its data is empty"
+    try:
+        bytes = b64decode(data, validate=True)
+    except ValueError:
+        return "its data is not standard base64"
+    known = {**SIGNATURES, **AUDIO}.keys()
+    actual = sniffed(bytes) or sniffed_audio(bytes)
+    if type.lower() not in known or actual == type.lower():
+        return ""
+    return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
+
+
 def _first(signatures: dict[str, bytes], data: bytes) -> str | None:
     return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)
 
