@@ -110,9 +110,13 @@ INTRODUCTION = """\
 `conformance hostile` attacks a client as a broken or malicious provider could: with answers that are cut, bombs, slow bytes,
 values of wrong types, data after the end, errors that quote the key, and redirects. It judges what the client does.
 
-```bash
-conformance hostile --adapter my-adapter        # all attacks, with verdicts
+```sh
 conformance hostile --list                      # the attacks
+```
+
+<!-- not run: the first needs your adapter, and the second runs until it is stopped -->
+```sh
+conformance hostile --adapter my-adapter        # all attacks, with verdicts
 conformance serve --hostile 7                   # the same server, for a client in any language
 ```
 

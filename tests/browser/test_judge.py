@@ -186,7 +186,7 @@ def test_the_findings_are_those_of_the_command_line(judge, tmp_path):
 def test_the_wrong_message_is_marked_with_the_words_of_the_api(judge, axe):
     page = judge.page
     page.get_by_role("button", name="Show an example").click()
-    expect(page.locator(".judge-wrong")).to_contain_text("toolu_1")
+    expect(page.locator(".judge-wrong")).to_contain_text("toolu_2")
     finding = page.locator(".judge-finding")
     expect(finding.get_by_role("heading")).to_contain_text("400: messages.2: tool_use ids were found without")
     expect(finding).to_contain_text("Why")

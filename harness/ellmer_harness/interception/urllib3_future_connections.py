@@ -18,6 +18,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakSet
 
 from ..exchange.messages import Failure
 from . import network_guard, open_tapes
@@ -29,6 +30,8 @@ from .open_tapes import RequestInFlight
 
 _WIRE = Wire()
 _SENDING: ContextVar[RequestInFlight | None] = ContextVar("_SENDING", default=None)
+#: Connections to the place that a request was routed to. No pool has them, so they are closed after their answer.
+_ROUTED: WeakSet[Any] = WeakSet()
 
 
 def wrappers(library: ModuleType) -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
@@ -58,7 +61,7 @@ def _blocking(library: Any, real: Any) -> Any:
         if take.reply is not None:
             return _Played(library, pool, take, method, url, options).answer()
         options["multiplexed"] = False
-        pool, connection, url, done = _routed(library, tape, pool, connection, url, request, options)
+        pool, connection, url = _routed(library, tape, pool, connection, url, request, options)
         before = _SENDING.set(take)
         try:
             return real(pool, connection, method, url, **options)
@@ -67,7 +70,6 @@ def _blocking(library: Any, real: Any) -> Any:
             raise
         finally:
             _SENDING.reset(before)
-            done()
 
     return make_request
 
@@ -116,13 +118,18 @@ def _answering(real: Any) -> Any:
 
                 def reading(amount: int | None, stream: int | None) -> Any:
                     try:
-                        return _read(take, read(amount, stream))
+                        found = _read(take, read(amount, stream))
                     except Exception as error:
                         take.broke(_failure(error))
                         raise
+                    if found[1]:
+                        _leave(connection)
+                    return found
 
                 answer._LowLevelResponse__internal_read_st = reading  # noqa: SLF001  # nothing public reads the bytes
-            answer.close = functools.partial(_closed, take, answer.close)
+            else:
+                _leave(connection)
+            answer.close = functools.partial(_closed, take, answer.close, connection)
         return answer
 
     return getresponse
@@ -138,12 +145,17 @@ def _answering_async(real: Any) -> Any:
 
                 async def reading(amount: int | None, stream: int | None) -> Any:
                     try:
-                        return _read(take, await read(amount, stream))
+                        found = _read(take, await read(amount, stream))
                     except Exception as error:
                         take.broke(_failure(error))
                         raise
+                    if found[1] and connection in _ROUTED:
+                        await connection.close()
+                    return found
 
                 answer._AsyncLowLevelResponse__internal_read_st = reading  # noqa: SLF001  # likewise
+            elif connection in _ROUTED:
+                await connection.close()
             answer.close = functools.partial(_closed, take, answer.close)
         return answer
 
@@ -170,9 +182,17 @@ def _read(take: RequestInFlight, found: Any) -> Any:
     return found
 
 
-def _closed(take: RequestInFlight, close: Any) -> Any:
+def _closed(take: RequestInFlight, close: Any, connection: Any = None) -> Any:
     take.closed()
-    return close()
+    result = close()
+    _leave(connection)
+    return result
+
+
+def _leave(connection: Any) -> None:
+    """Closes a blocking connection that no pool has."""
+    if connection is not None and connection in _ROUTED:
+        connection.close()
 
 
 def _failure(error: BaseException) -> Failure:
@@ -221,21 +241,23 @@ def _ask_for(tape: Any, options: dict[str, Any]) -> None:
 
 def _routed(  # noqa: PLR0917  # as urllib3 has them
     library: Any, tape: Any, pool: Any, connection: Any, url: str, request: Outgoing, options: dict[str, Any]
-) -> tuple[Any, Any, str, Callable[[], None]]:
-    """Returns the pool, connection and path to use, with our accept-encoding, and a function to call at the end."""
+) -> tuple[Any, Any, str]:
+    """Returns the pool, connection and path to use, with our accept-encoding."""
     target = tape.target(request.url)
     _ask_for(tape, options)
     if target == request.url:
-        return pool, connection, url, lambda: None
+        return pool, connection, url
     other, parts = library.connection_from_url(target), urlsplit(target)
     there = other._get_conn()  # noqa: SLF001  # as urlopen does
-    return other, there, parts.path + (f"?{parts.query}" if parts.query else ""), lambda: None
+    _ROUTED.add(there)
+    return other, there, parts.path + (f"?{parts.query}" if parts.query else "")
 
 
 async def _routed_async(library: Any, tape: Any, request: Outgoing) -> tuple[Any, Any, str]:
     target = tape.target(request.url)
     other, parts = library._async.connectionpool.connection_from_url(target), urlsplit(target)  # noqa: SLF001  # it is named so
     there = await other._get_conn()  # noqa: SLF001  # as urlopen does
+    _ROUTED.add(there)
     return other, there, parts.path + (f"?{parts.query}" if parts.query else "")
 
 
@@ -342,7 +364,7 @@ class _Played:
             case "ReadTimeout":
                 return TimeoutError("timed out")
             case _ if found := _INCOMPLETE.match(str(broken)):
-                return self._errors.IncompleteRead(int(found[1]), int(found[2]))  # type: ignore[no-any-return]  # likewise
+                return self._errors.IncompleteRead(partial=int(found[1]), expected=int(found[2]))  # type: ignore[no-any-return]  # likewise
             case "RemoteProtocolError":
                 return self._errors.ProtocolError(str(broken))  # type: ignore[no-any-return]  # likewise
             case _:

@@ -9,7 +9,7 @@ from typing import Any
 from ..exchange import Json
 from ..readers.json_access import items_of, object_of, text_of
 from .answer import Event, Told
-from .whole_answers import object_in, read
+from .whole_answers import chat_thinking, object_in, read
 
 
 def folded(wire: str, events: Sequence[Event]) -> Told:
@@ -18,7 +18,7 @@ def folded(wire: str, events: Sequence[Event]) -> Told:
 
 
 def _chat_stream(chunks: Iterable[Json]) -> Json:
-    text, calls, stop, usage = "", dict[int, Json](), None, None
+    text, calls, stop, usage, thinking = "", dict[int, Json](), None, None, ""
     for chunk in chunks:
         usage = chunk.get("usage") or usage
         for choice in (object_of(each) for each in items_of(chunk.get("choices"))):
@@ -26,6 +26,7 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
             content = delta.get("content")
             text += text_of(content) or "".join(text_of(object_of(p).get("text")) for p in items_of(content))
             text += text_of(delta.get("refusal"))
+            thinking += chat_thinking(delta)
             old = object_of(delta.get("function_call"))
             for part in [
                 *_objects(delta.get("tool_calls")),
@@ -37,7 +38,11 @@ def _chat_stream(chunks: Iterable[Json]) -> Json:
                     ),
                     part,
                 )
-    message = {"content": text, "tool_calls": [calls[index] for index in sorted(calls)]}
+    message = {
+        "content": text,
+        "reasoning": thinking,
+        "tool_calls": [calls[index] for index in sorted(calls)],
+    }
     return {"choices": [{"message": message, "finish_reason": stop}], "usage": usage}
 
 
@@ -107,6 +112,9 @@ def _bedrock_stream(chunks: Iterable[Json]) -> Json:
             block = blocks.setdefault(index, {"text": ""})
             block["text"] = text_of(block.get("text")) + text_of(delta.get("text"))
             block["json"] = text_of(block.get("json")) + text_of(object_of(delta.get("toolUse")).get("input"))
+            if thought := text_of(object_of(delta.get("reasoningContent")).get("text")):
+                before = block.setdefault("reasoningContent", {"reasoningText": {"text": ""}})
+                before["reasoningText"]["text"] += thought
         stop, usage = chunk.get("stopReason") or stop, chunk.get("usage") or usage
     for block in blocks.values():
         if "toolUse" in block:
@@ -119,7 +127,9 @@ def _ollama_stream(chunks: Iterable[Json]) -> Json:
     messages = [object_of(chunk.get("message")) for chunk in found]
     text = "".join(text_of(message.get("content")) for message in messages)
     calls = [call for message in messages for call in items_of(message.get("tool_calls"))]
-    return (found[-1] if found else {}) | {"message": {"content": text, "tool_calls": calls}}
+    thinking = "".join(text_of(message.get("thinking")) for message in messages)
+    message = {"content": text, "thinking": thinking, "tool_calls": calls}
+    return (found[-1] if found else {}) | {"message": message}
 
 
 def _cohere_stream(chunks: Iterable[Json]) -> Json:

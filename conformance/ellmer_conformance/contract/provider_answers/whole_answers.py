@@ -31,7 +31,15 @@ def _chat(body: Json) -> Told:
         [_function(call) for call in calls],
         choice.get("finish_reason"),
         *(usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")),
+        thinking=chat_thinking(message),
     )
+
+
+def chat_thinking(message: Json) -> str:
+    """Returns the thoughts of a message. Mistral has them among the parts of the content, as a list of texts."""
+    inside = [part.get("thinking") for part in map(object_of, items_of(message.get("content")))]
+    texts = [text_of(t) or "".join(text_of(object_of(p).get("text")) for p in items_of(t)) for t in inside]
+    return text_of(message.get("reasoning_content")) or text_of(message.get("reasoning")) or "".join(texts)
 
 
 def _function(call: Any) -> Called:
@@ -70,7 +78,12 @@ def _responses(body: Json) -> Told:
         for i in custom
     ]
     counts = (usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens"))
-    return Told("".join(texts), calls, stop, *counts)
+    return Told("".join(texts), calls, stop, *counts, thinking="".join(map(_summary, items)))
+
+
+def _summary(item: Json) -> str:
+    """Returns the summary of a reasoning item."""
+    return "".join(text_of(object_of(part).get("text")) for part in items_of(item.get("summary")))
 
 
 def _anthropic(body: Json) -> Told:
@@ -102,9 +115,10 @@ def _gemini(body: Json) -> Told:
         Called(text_of(c.get("id")), text_of(c.get("name")), object_of(c.get("args"))) for c in made if c
     ]
     text = "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
+    thinking = "".join(text_of(part.get("text")) for part in parts if part.get("thought"))
     counts = (usage.get(name) for name in ("promptTokenCount", "candidatesTokenCount", "totalTokenCount"))
     blocked = "SAFETY" if object_of(body.get("promptFeedback")).get("blockReason") else None
-    return Told(text, calls, candidate.get("finishReason") or blocked, *counts)
+    return Told(text, calls, candidate.get("finishReason") or blocked, *counts, thinking=thinking)
 
 
 def _bedrock(body: Json) -> Told:
@@ -117,7 +131,9 @@ def _bedrock(body: Json) -> Told:
     ]
     counts = (usage.get(name) for name in ("inputTokens", "outputTokens", "totalTokens"))
     text = "".join(map(_bedrock_text, blocks))
-    return Told(text, calls, body.get("stopReason"), *counts)
+    thoughts = [object_of(object_of(b.get("reasoningContent")).get("reasoningText")) for b in blocks]
+    thinking = "".join(text_of(thought.get("text")) for thought in thoughts)
+    return Told(text, calls, body.get("stopReason"), *counts, thinking=thinking)
 
 
 def _bedrock_text(block: Json) -> str:
@@ -129,7 +145,8 @@ def _ollama(body: Json) -> Told:
     message = object_of(body.get("message"))
     calls = [_function(call) for call in items_of(message.get("tool_calls"))]
     counts = (body.get("prompt_eval_count"), body.get("eval_count"))
-    return Told(text_of(message.get("content")), calls, body.get("done_reason"), *counts)
+    thinking = text_of(message.get("thinking"))
+    return Told(text_of(message.get("content")), calls, body.get("done_reason"), *counts, thinking=thinking)
 
 
 def _cohere(body: Json) -> Told:

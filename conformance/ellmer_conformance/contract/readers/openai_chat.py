@@ -70,8 +70,9 @@ def _message(message: Json, pointer: str, turn: int) -> Iterator[Item]:
     if role == "tool":
         yield from _result(message, pointer, turn)
         return
-    for key in ("reasoning_content", "reasoning"):
-        if thought := text_of(message.get(key)):
+    fields = {text_of(message.get(key)): key for key in ("reasoning", "reasoning_content")}  # once, if alike
+    for thought, key in fields.items():
+        if thought:
             yield Item("thinking", "assistant", f"{pointer}/{key}", turn, thought)
     yield from _content(message.get("content"), f"{pointer}/content", turn, role)
     yield from _calls(message, pointer, turn)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .....scenarios.messages import PDF, Audio, Image, Text, ToolCall, Upload
+from .....scenarios.messages import PDF, Audio, Image, Text, ToolCall, ToolResult, Upload
 from .....scenarios.script import Answer, Cut, Delivery, Failure, Fills, Step, answers_of
 from ....exchange import Item
 from ....observed_run import Run, all_media_of, exact_call
@@ -39,8 +39,9 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
     """The model's turns in a request contain the model's own words from this conversation, in order, and no others.
 
     Why: a model continues from what it reads as its own words. An invented, changed or repeated turn makes it continue a
-    conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. Not judged
-    after a call that cannot be sent back, of which the library has to tell in its own words.
+    conversation that nobody had. The beginning of an answer that was cut or cancelled may be kept, as it came. A placeholder
+    without a word, such as the dot where Bedrock requires a text, is none. Not judged after a call that cannot be sent
+    back, of which the library has to tell in its own words.
     Fix: send answers back as they came, and leave out what the model did not say.
     """
     if not _is_followed(run):
@@ -50,7 +51,7 @@ def models_say_what_they_said(run: Run) -> Iterator[Finding]:
         if sent and not _has_unreadable_calls(run, index):
             rest = _beyond(sent, [*_past(run, "assistant"), *_answers(run, index)])
             problem = f"the model did not say {rest[:80]!r} here"
-            yield found(not rest, f"/exchanges/{index}/request", problem)
+            yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
 @book.rule(
@@ -108,7 +109,7 @@ def models_thought_what_they_thought(run: Run) -> Iterator[Finding]:
         ]
         rest = _beyond(sent, thought)
         problem = f"the model did not think {rest[:80]!r} here"
-        yield found(not any(map(str.isalnum, rest)), f"/exchanges/{index}/request", problem)
+        yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
 @book.rule("HIS-013", MUST, LOSS, source="https://developers.openai.com/api/docs/guides/conversation-state")
@@ -165,7 +166,7 @@ def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
         prompt = _Said(_words(run.case.system or ""))  # in the wrong place, which is SYS-001's finding
         rest = _beyond(sent, [prompt, *_asked(run, step)])
         problem = f"the user did not say {rest[:80]!r} here"
-        yield found(not rest, f"/exchanges/{index}/request", problem)
+        yield found(not _has_words(rest), f"/exchanges/{index}/request", problem)
 
 
 # --- Texts in order --------------------------------------------------------------------------------------
@@ -183,6 +184,11 @@ def _beyond(sent: str, said: Sequence[_Said]) -> str:
         elif one.partly:
             rest = rest[_shared(rest, one.text) :]
     return rest
+
+
+def _has_words(text: str) -> bool:
+    """Tells whether a text is more than a placeholder, such as the dot where a format requires a text."""
+    return any(map(str.isalnum, text))
 
 
 def _first_missing(sent: str, said: Sequence[_Said]) -> str | None:
@@ -292,7 +298,9 @@ def _may_be_left_out(run: Run, step: int) -> bool:
 
 def _has_media(run: Run) -> bool:
     parts = [part for ask in run.case.steps for part in ask.parts]
-    returned = any(all_media_of(each.value) for each in run.tool_runs)
+    parts += [part for turn in run.case.history for part in turn.parts]
+    earlier = [part.value for part in parts if isinstance(part, ToolResult)]
+    returned = any(map(all_media_of, [*earlier, *(each.value for each in run.tool_runs)]))
     return returned or any(isinstance(p, Audio | Image | PDF | Upload) for p in parts)
 
 

@@ -159,6 +159,7 @@ _EITHER = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 #: Keys whose strings are bytes, where an object beside them says of which type they are.
 _TYPED = ("media_type", "mimeType", "mime_type", "format")
 _BYTES = ("data", "bytes", "file_data")
+_NOT_MEDIA = re.compile(r"text$|reasoning\.")  # OpenRouter's `reasoning.encrypted` has `data` and `format`
 
 
 def _encoded(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
@@ -168,7 +169,7 @@ def _encoded(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
             yield from _encoded(each, f"{pointer}/{index}")
     if not isinstance(value, dict):
         return
-    typed = any(name in value for name in _TYPED) and value.get("type") != "text"
+    typed = any(name in value for name in _TYPED) and not _NOT_MEDIA.match(str(value.get("type")))
     for key, each in value.items():
         place = f"{pointer}/{key}"
         if isinstance(each, str) and each.startswith("data:") and ";base64," in each[:80]:

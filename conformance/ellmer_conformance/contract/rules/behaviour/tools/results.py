@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .....scenarios.messages import ToolCall
 from ....exchange import Item
 from ....observed_run import Run, ToolRun, call_key
 from ....rule import Finding
@@ -132,7 +133,8 @@ def _is_marked(item: Item, outcomes: Sequence[ToolRun]) -> bool:
 
 
 def _results_with_runs(run: Run) -> Iterator[tuple[int, Item, list[ToolRun]]]:
-    """Yields each result whose call can be told by its id, with the runs of the tool for that call."""
+    """Yields each new result whose call can be told by its id, with the runs of the tool for that call."""
+    earlier = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     runs = defaultdict[str, list[ToolRun]](list)
     for each in run.tool_runs:
         runs[call_key(each.name, each.arguments)].append(each)
@@ -140,6 +142,6 @@ def _results_with_runs(run: Run) -> Iterator[tuple[int, Item, list[ToolRun]]]:
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
         for item in items:
-            call = calls.get(item.id) if item.kind == "result" else None
+            call = calls.get(item.id) if item.kind == "result" and item.id not in earlier else None
             if call is not None and (outcomes := runs.get(call_key(call.name, call.arguments))):
                 yield index, item, outcomes
