@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .contents import content as ours
-from .contents.media_types import media_type
+from .contents.content import media_type
 from .errors import ConnectError, UsageError
 from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke

@@ -33,8 +33,8 @@ from ..contents.content import (
     is_media,
     mapped,
     replaced,
+    sniffed,
 )
-from ..contents.media_types import sniffed
 from ..errors import ToolResultError, error_message
 
 __all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
