@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack
@@ -17,7 +17,7 @@ from .. import providers
 from .._chat.answers import EchoMode, default_echo
 from .._chat.chat import Chat
 from ..conversation.settings import AskBefore, Decide, UsageLimits
-from ..errors import UsageError
+from ..errors import UsageError, wrong_keyword
 from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Key, Wire
 from ..wire.interfaces import NEUTRAL, Profile
@@ -192,7 +192,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
     """Returns the chat for a `chat_<provider>()`, which calls it directly. `fields` are further fields of its wire."""
-    _check_names(options)
+    _check_names(options, f"chat_{wire.__module__.rpartition('.')[2]}", fields)
     echo = options.get("echo")
     arguments = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
     fields |= {name: value for name, value in arguments.items() if value is not None}
@@ -224,12 +224,12 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     return chat
 
 
-def _check_names(options: Options) -> None:
+def _check_names(options: Options, function: str, fields: Iterable[str]) -> None:
     names = Options.__annotations__
     if unknown := [name for name in options if name not in names]:
         if unknown[0] in NEUTRAL:
             raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
-        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(names)}")
+        raise wrong_keyword(unknown[0], function, ["system_prompt", *names, *fields])
 
 
 def constructor(provider: str) -> Callable[..., Chat]:
