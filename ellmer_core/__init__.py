@@ -133,7 +133,9 @@ def _by_provider(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if kind == "models":
         return import_module(".providers._model_lists", __name__).lister(provider)
-    return getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
+    make = getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
+    import_module(".providers._construction", __name__).spell_out(make)
+    return make
 
 
 def _spelt(value: Any) -> Any:
