@@ -65,7 +65,7 @@ __all__ = [
     "interpolate_file", "live_browser", "live_console", "local_shinychat", "parallel_chat",
     "parallel_chat_async", "parallel_chat_structured", "parallel_chat_structured_async",
     "parallel_chat_text", "parallel_chat_text_async", "params", "refresh_prices", "shinychat_stream",
-    "token_usage", "tool", "tool_annotations", "tool_reject", "tool_web_fetch", "tool_web_search",
+    "token_usage", "tool", "tool_annotations", "tool_context", "tool_reject", "tool_web_fetch", "tool_web_search",
     "type_array", "type_boolean", "type_enum", "type_from_schema", "type_integer", "type_number",
     "type_object", "type_string",
 ]  # fmt: skip

@@ -43,7 +43,7 @@ from ..wire.interfaces import Request
 from . import retries
 from .history import INTERRUPTED, History
 from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
-from .request import request_turns, warn_replaced
+from .request import accepts, request_turns, warn_replaced
 from .response import cut_short, read
 from .settings import Cancelled, Settings, agreed, decision_of, denial, needs_decision, recorded
 
@@ -110,11 +110,16 @@ def answered(
         except OUTAGES as error:
             if not settings.fallbacks or len(history.turns) > before:
                 raise
-            settings = _next(settings, error)
+            settings = _next(settings, error, user)
 
 
-def _next(settings: Settings, error: errors.EllmerError) -> Settings:
-    following, *rest = settings.fallbacks
+def _next(settings: Settings, error: errors.EllmerError, user: UserTurn | None) -> Settings:
+    """Returns the settings of the next provider that accepts the user's message, or else of the next one, which gets its
+    media in words.
+    """
+    able = [other for other in settings.fallbacks if accepts(other.wire, user)]
+    following = (able or settings.fallbacks)[0]
+    rest = [other for other in settings.fallbacks if other is not following]
     logger.warning(
         "%s/%s: %s; continuing with %s/%s",
         *(settings.wire.provider, settings.wire.model, type(error).__name__),
@@ -127,6 +132,7 @@ def _next(settings: Settings, error: errors.EllmerError) -> Settings:
         max_tries=following.max_tries,
         written=following.written,
         fallbacks=rest,
+        describes=not able,
     )
 
 

@@ -39,7 +39,9 @@ def request_turns(history: History, settings: Settings, user: UserTurn | None) -
     if expiring([*(turns[place] for place in special), *filter(None, [new])]):
         now: float = yield Clock(wall=True)
         turns, new = [sent_along(turn, now) for turn in turns], new and sent_along(new, now)
-    sent = sendable_to(settings.wire, turns, special, new, tuple(settings.tools.values()))
+    sent = sendable_to(
+        settings.wire, turns, special, new, tuple(settings.tools.values()), describes=settings.describes
+    )
     return Sendable(sent.turns, [*sent.replaced, *missed])
 
 
@@ -164,10 +166,16 @@ class Sendable(NamedTuple):
 
 
 def sendable_to(
-    wire: Wire, turns: Sequence[Turn], special: Iterable[int], new: Turn | None, tools: Sequence[ours.ToolDef]
+    wire: Wire,
+    turns: Sequence[Turn],
+    special: Iterable[int],
+    new: Turn | None,
+    tools: Sequence[ours.ToolDef],
+    *,
+    describes: bool = False,
 ) -> Sendable:
     """Returns a conversation that this model accepts. Only the `special` turns, by place, may need a replacement. The
-    user's `new` content stays the same, and the wire refuses it.
+    user's `new` content stays the same, and the wire refuses it, unless it `describes` that, too.
 
     Raises `UsageError` for tools if the model cannot call them.
     """
@@ -181,7 +189,9 @@ def sendable_to(
     sent = list(turns)
     for place in special:
         sent[place] = _turn(wire, turns[place], replaced)
-    if new is not None:
+    if new is not None and describes:
+        sent.append(_turn(wire, new, replaced))
+    elif new is not None:
         _name_results(wire, new, replaced)
         sent.append(new)
     if not wire.profile.tools:
@@ -206,6 +216,14 @@ def as_sent(wire: Wire, turn: Turn) -> Turn:
     if not isinstance(turn, UserTurn) or turn.is_plain:
         return turn
     return UserTurn(wire.pointed([_content(wire, content, []) for content in turn.contents], printed=True))
+
+
+def accepts(wire: Wire, turn: Turn | None) -> bool:
+    """Tells whether the model accepts the user's contents in a turn."""
+    lost: list[str] = []
+    for content in turn.contents if turn else ():
+        _content(wire, content, lost)
+    return not lost
 
 
 def _content(wire: Wire, content: ours.Content, replaced: list[str]) -> ours.Content:

@@ -337,6 +337,7 @@ class Settings:
     warned: set[str] = field(default_factory=set)  # what the caller was warned of
     provider: int = 0
     fallbacks: Sequence[Fallback] = ()
+    describes: bool = False  # the user's new content, too, where the model does not accept it
     deps: Any = None
     usage_limits: UsageLimits = field(default_factory=UsageLimits)
     ask_before: AskBefore = ()

@@ -214,7 +214,7 @@ def _body(result: ContentToolResult, display: Mapping[str, Any]) -> tuple[Any, K
             return display[kind], kind
     media = [c for c in contents_in(result.value) if is_media(c) and not isinstance(c, ContentUploaded)]
     if not media:
-        return value_text(result.value), "code"
+        return value_text(result.value), "markdown" if isinstance(result.value, ContentText) else "code"
     items = list(result.value) if isinstance(result.value, (list, tuple)) else [result.value]
     if all(any(content is item for item in items) for content in media):
         return items, "media"

@@ -1,4 +1,6 @@
-"""Data frames of pandas or polars: their description for a model, and their construction from structured answers."""
+"""Data frames of pandas, polars or Arrow: their description for a model, tables of their rows, and their construction from
+structured answers.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ __all__ = ["Library", "columns_of", "data_frame", "df_schema"]
 
 Library = Literal["pandas", "polars"]
 
+MOST_ROWS, MOST_COLUMNS = 100, 50  # of a table
 SHOWN = 10  # values of a column that are all named
 
 
@@ -46,6 +49,55 @@ def df_schema(frame: Any, max_cols: int = 50) -> str:
     ]
     more = [f"(and {columns - max_cols} more columns)"] if columns > max_cols else []
     return "\n".join([f"A data frame with {rows} rows and {columns} columns:", *described, *more])
+
+
+def table(frame: Any) -> str | None:
+    """Returns the rows of a data frame as a Markdown table, with the type of each column, or `None` for another value.
+
+    An index with a meaning is a column. Of a large frame, it has the first 100 rows and 50 columns, and says so.
+    """
+    if hasattr(frame, "reset_index") and hasattr(frame, "itertuples"):  # pandas
+        frame = frame if _counts_rows(frame.index) else frame.reset_index(allow_duplicates=True)
+        names, types, count = [*frame.columns], [*frame.dtypes], len(frame)
+        rows = [*frame.head(MOST_ROWS).itertuples(index=False, name=None)]
+    elif hasattr(frame, "to_dicts") and hasattr(frame, "iter_rows"):  # polars
+        names, types, count = frame.columns, frame.dtypes, frame.height
+        rows = frame.head(MOST_ROWS).rows()
+    elif hasattr(frame, "to_pylist") and hasattr(frame, "column_names"):  # Arrow
+        names, types, count = frame.column_names, frame.schema.types, frame.num_rows
+        rows = [*zip(*(column.to_pylist() for column in frame.slice(0, MOST_ROWS).columns), strict=True)]
+    else:
+        return None
+    return _markdown(names, types, rows, count)
+
+
+def _markdown(names: Sequence[Any], types: Sequence[Any], rows: Sequence[Sequence[Any]], count: int) -> str:
+    parts = [(min(count, MOST_ROWS), count, "row"), (min(len(names), MOST_COLUMNS), len(names), "column")]
+    size = ", ".join(
+        f"{total} {word}{'' if total == 1 else 's'}"
+        if shown == total
+        else f"first {shown} of {total} {word}s"
+        for shown, total, word in parts
+    )
+    heads = [f"{_cell(name)} ({type})" for name, type in zip(names, types, strict=True)][:MOST_COLUMNS]
+    lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row[:MOST_COLUMNS]] for row in rows)]
+    return "\n".join([f"({size})", "", *(f"| {' | '.join(cells)} |" for cells in lines)])
+
+
+def _cell(value: Any) -> str:
+    """Returns a cell: text unchanged but for line ends and bars, `null` for what is missing, and other values as text."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"} or value != value:  # noqa: PLR0124 - NaN
+        return "null"
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    text = value if isinstance(value, str) else _text(value) if isinstance(value, list | dict) else str(value)
+    return text.replace("|", "\\|").replace("\r\n", "<br>").replace("\n", "<br>")
+
+
+def _counts_rows(index: Any) -> bool:
+    """Tells whether a pandas index is the default index 0, 1, 2 …"""
+    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return plain and index.name is None
 
 
 def columns_of(type: Any, *, array: bool) -> list[str]:

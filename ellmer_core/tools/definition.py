@@ -42,7 +42,15 @@ from ..errors import ToolReject, UsageError, caller
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
 from ..schemas.type_functions import inner_type
 
-__all__ = ["CallScope", "ToolContext", "is_context", "tool", "tool_annotations", "tool_reject"]
+__all__ = [
+    "CallScope",
+    "ToolContext",
+    "is_context",
+    "tool",
+    "tool_annotations",
+    "tool_context",
+    "tool_reject",
+]
 
 
 # --- the context of a call -------------------------------------------------------------------------------
@@ -116,6 +124,40 @@ class ToolContext(Generic[D]):
             text: What to show.
         """
         self.show(text)
+
+
+def tool_context(
+    deps: D,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    name: str = "tool",
+    call_id: str = "call_1",
+    cancelled: bool = False,
+    show: Callable[[str], object] | None = None,
+) -> ToolContext[D]:
+    """Makes a context, to call a tool in a test as the chat would.
+
+    Args:
+        deps: The value of `chat.deps`.
+        arguments: The arguments of the call; `None` (default): none.
+        name: Name of the tool. Default: `"tool"`.
+        call_id: Id of the call. Default: `"call_1"`.
+        cancelled: Whether the stream was cancelled. Default: `False`.
+        show: A function that receives the progress; `None` (default) ignores it.
+
+    Returns:
+        The context.
+
+    Examples:
+        >>> def balance(context: ToolContext) -> str:
+        ...     "Gets the user's balance."
+        ...     return context.deps["balance"]
+        >>> balance(tool_context({"balance": "12 EUR"}))
+        '12 EUR'
+    """
+    scope = CallScope(deps=deps, cancelled=lambda: "cancelled" if cancelled else None)
+    request = ContentToolRequest(call_id, name, dict(arguments or {}))
+    return ToolContext(request, scope, show or (lambda _text: None))
 
 
 def is_context(hint: Any) -> bool:

@@ -218,8 +218,8 @@ def check_tool_result(name: str, value: Any) -> Any:
     """Returns the value of a tool as plain JSON and contents, as the chat sends it.
 
     Accepted are strings, JSON, contents, lists and dictionaries of those at any depth, and a `ContentToolResult` with
-    such a value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become lists of records
-    (missing cells become null; an index with a meaning becomes a column), arrays become lists, pydantic models and
+    such a value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become tables in
+    Markdown (the first 100 rows, with the types of the columns; an index with a meaning is a column), arrays become lists, pydantic models and
     dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
     and the caller's value is not changed.
 
@@ -353,7 +353,7 @@ class _Check:
             raise
         except Exception as error:
             raise self.error(path, value, f"Writing it as JSON failed: {error_message(error)}") from error
-        if isinstance(converted, (dict, list, str, int, float, NoneType)):
+        if isinstance(converted, (dict, list, str, int, float, NoneType, ContentText)):
             return converted
         raise self.error(path, value, "Return a string, JSON, a content, or a list of those.")
 
@@ -392,23 +392,14 @@ def _has_content(value: Any, depth: int = 0) -> bool:
 
 
 def _table(value: Any) -> Any:
-    """Returns the rows of a data frame, or the items of a series or an array. Other values are unchanged."""
-    if hasattr(value, "reset_index") and not _counts_rows(value.index):  # pandas
-        value = value.reset_index()
+    """Returns a data frame as a table in Markdown, or the items of a series or an array. Other values are unchanged."""
     method = next((name for name in TO_LIST if hasattr(value, name)), None)
-    if method:
-        return _cells(getattr(value, method)())
-    if hasattr(value, "to_dict") and hasattr(value, "columns"):  # pandas
-        if not getattr(value.columns, "is_unique", True):  # it would leave columns out
-            raise ValueError("two of its columns have the same name.")
-        return _cells(value.to_dict(orient="records"))
-    return value
+    if method or hasattr(value, "itertuples"):
+        from ..schemas.data_frames import table  # noqa: PLC0415 - most tools return none
 
-
-def _counts_rows(index: Any) -> bool:
-    """Tells whether a pandas index is the default index 0, 1, 2 …"""
-    plain = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
-    return plain and index.name is None
+        if (text := table(value)) is not None:
+            return ContentText(text)
+    return _cells(getattr(value, method)()) if method else value
 
 
 def _join(path: str, key: object) -> str:

@@ -120,3 +120,30 @@ def test_a_fork_falls_back_too_and_each_call_begins_with_the_first(server):
 def test_a_list_of_chats_is_wanted(wrong):
     with pytest.raises(ec.UsageError, match="list of chats"):
         ec.chat_fallback(wrong)
+
+
+PNG = ec.ContentImageInline(
+    "image/png",
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+)
+
+
+def deepseek(server, case):
+    url = f"{server.url(case, '3')}/v1"
+    return ec.chat_deepseek(model="deepseek-v4-flash", base_url=url, api_key="none", max_tries=1)
+
+
+def test_a_provider_that_cannot_see_is_skipped_if_another_can(server, caplog):
+    chat = ec.chat_fallback([anthropic(server, "down"), deepseek(server, "up"), openai(server, "up")])
+
+    assert chat.chat("Look", PNG) == "Here I am."
+    assert "continuing with OpenAI/gpt-5" in caplog.text
+
+
+def test_if_none_can_the_next_gets_words_and_the_caller_a_warning(server):
+    chat = ec.chat_fallback([anthropic(server, "down"), deepseek(server, "up")])
+
+    with pytest.warns(ec.EllmerWarning, match=r"was not sent an image of the user \(DeepSeek's") as caught:
+        assert chat.chat("Look", PNG) == "Here I am."
+    assert len(caught) == 1
+    assert chat.chat("And now?")

@@ -48,3 +48,18 @@ def test_a_model_must_fit_the_function():
         ec.tool(lambda city, day, nights, more: more, name="f", arguments=Trip)
     with pytest.raises(ec.UsageError, match="takes a pydantic model"):
         ec.tool(book, arguments=dict)
+
+
+def test_a_context_for_a_test_is_that_of_a_call():
+    said = []
+
+    def work(context: ec.ToolContext[dict[str, int]]) -> int:
+        """Works."""
+        context.progress("half")
+        return 0 if context.cancelled else context.deps["n"]
+
+    assert work(ec.tool_context({"n": 2}, show=said.append)) == 2
+    assert work(ec.tool_context({"n": 2}, cancelled=True)) == 0
+    assert said == ["half"]
+    context = ec.tool_context(None, arguments={"x": 1}, call_id="c9", name="work")
+    assert (context.call_id, context.request.name, context.request.arguments) == ("c9", "work", {"x": 1})

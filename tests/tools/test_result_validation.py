@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import json
+import re
 import uuid
 from base64 import b64decode
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from ellmer_core.contents.content import (
     ContentToolResult,
 )
 from ellmer_core.errors import ToolResultError
-from ellmer_core.tools.results import check_tool_result
+from ellmer_core.tools.results import check_tool_result, result_text
 
 
 class Colour(enum.Enum):
@@ -78,45 +79,33 @@ def test_what_has_an_evident_json_form_takes_it(value, normal):
     assert check_tool_result("f", value) == normal
 
 
-class Frame:
-    """The relevant part of pandas' data frame."""
-
-    def __init__(self, **columns):
-        self.columns = columns
-
-    def to_dict(self, orient):
-        assert orient == "records"
-        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
-
-
-def test_a_data_frame_becomes_records_with_null_for_missing_cells():
-    frame = Frame(city=["Köln", "Rom"], day=[DAY, DAY], celsius=[21.123456789, float("nan")])
-
-    assert check_tool_result("f", frame) == [
-        {"city": "Köln", "day": "2026-05-04", "celsius": 21.123456789},
-        {"city": "Rom", "day": "2026-05-04", "celsius": None},
-    ]
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_real_data_frame(library):
+@pytest.mark.parametrize(
+    ("library", "types"), [("pandas", "int64 float64 str"), ("polars", "Int64 Float64 String")]
+)
+def test_a_data_frame_is_a_table(library, types):
     frames = pytest.importorskip(library, reason=f"{library} is not installed")
-    frame = frames.DataFrame({
-        "a": [1, 2], "b": [0.1, float("nan")], "c": ["x", None], "d": [NOON, None],
-    })  # fmt: skip
-
-    assert check_tool_result("f", frame) == [
-        {"a": 1, "b": 0.1, "c": "x", "d": "2026-05-04T12:00:00"},
-        {"a": 2, "b": None, "c": None, "d": None},
-    ]
+    frame = frames.DataFrame({"a": [1, 2], "b": [0.1, float("nan")], "c": ["x|y\nz", None]})
+    a, b, c = types.split()
+    assert check_tool_result("f", frame).text == (
+        f"(2 rows, 3 columns)\n\n| a ({a}) | b ({b}) | c ({c}) |\n| --- | --- | --- |\n"
+        "| 1 | 0.1 | x\\|y<br>z |\n| 2 | null | null |"
+    )
     assert check_tool_result("f", {"column": frame["b"]}) == {"column": [0.1, None]}
-    json.dumps(check_tool_result("f", frame), allow_nan=False)
+    assert result_text(ContentToolResult([frame])) == json.dumps([check_tool_result("f", frame).text])
 
 
-def test_no_column_of_a_data_frame_is_lost():
+def test_an_index_is_a_column_and_a_large_frame_is_cut():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-    with pytest.raises(ToolResultError, match="two of its columns have the same name"):
-        check_tool_result("f", pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+    named = pandas.DataFrame(
+        {"n": range(5000)}, index=pandas.date_range("2026-01-01", periods=5000, name="day")
+    )
+    lines = check_tool_result("f", named).text.splitlines()
+    assert lines[0] == "(first 100 of 5000 rows, 2 columns)"
+    assert lines[2].startswith("| day (datetime64")
+    assert lines[4] == "| 2026-01-01T00:00:00 | 0 |"
+    assert len(lines) == 104
+    wide = pandas.DataFrame([range(60)] * 2, columns=["same"] * 60)
+    assert "first 50 of 60 columns" in check_tool_result("f", wide).text
 
 
 def test_what_pandas_has_for_missing():
@@ -304,10 +293,10 @@ def test_data_frames_keep_an_index_that_says_something():
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame({"n": [1, 2]})
 
-    assert check_tool_result("f", rows) == [{"n": 1}, {"n": 2}]
-    assert check_tool_result("f", rows.set_axis(["a", "b"])) == [
-        {"index": "a", "n": 1},
-        {"index": "b", "n": 2},
-    ]
-    assert check_tool_result("f", rows.rename_axis("row")) == [{"row": 0, "n": 1}, {"row": 1, "n": 2}]
+    def head(frame):
+        return re.findall(r"(\w+) \(", check_tool_result("f", frame).text.splitlines()[2])
+
+    assert head(rows) == ["n"]
+    assert head(rows.set_axis(["a", "b"])) == ["index", "n"]
+    assert head(rows.rename_axis("row")) == ["row", "n"]
     assert check_tool_result("f", pandas.Series([5, 6])) == [5, 6]
