@@ -100,6 +100,7 @@ def rule_text(rule: Rule, wire: str, provider: str) -> dict[str, Any]:
     """Returns the text of a rule in a report."""
     return {
         "id": rule.id,
+        "full_id": rule.full_id,
         "wire": wire,
         "provider": provider,
         "level": rule.level.value,

@@ -40,6 +40,16 @@ FAILING = frozenset({"fail", "not-testable", "unexpected-pass"})
 FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
 
 
+def ids_of(rule: str, wire: str, provider: str) -> tuple[str, ...]:
+    """Returns all ids of a rule: the short one, and those with a wire format and a provider.
+
+    Examples:
+        >>> ids_of("REQ-007", "openai-chat", "groq")
+        ('REQ-007', 'openai-chat/REQ-007', 'openai-chat/groq/REQ-007')
+    """
+    return rule, f"{wire}/{rule}", f"{wire}/{provider}/{rule}"
+
+
 @dataclass(frozen=True)
 class Row:
     """One verdict. `checked` is the number of places that the rule checked; `pass` needs at least 1."""
@@ -74,6 +84,11 @@ class Row:
     def place(self) -> str:
         """The id of its run."""
         return f"{self.adapter}/{self.wire}/{self.provider}/{self.case}[{self.mode}]"
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """All ids by which filters and baselines know the rule."""
+        return ids_of(self.rule, self.wire, self.provider)
 
     @property
     def explain_command(self) -> str:
