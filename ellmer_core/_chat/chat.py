@@ -49,6 +49,7 @@ from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, sendable, shorten
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
+from ..conversation.request import as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.response import cut_short
 from ..conversation.settings import (
@@ -1063,9 +1064,10 @@ class Chat(Displayed):
     def __str__(self) -> str:
         from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
 
-        results = self._history.results
+        results, wire = self._history.results, self.wire
         unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
-        return format_chat(self.wire.provider, self.wire.model, self._history.view(), unsent)
+        turns = [as_sent(wire, turn) for turn in self._history.view()]
+        return format_chat(wire.provider, wire.model, turns, unsent and as_sent(wire, unsent), as_sent=True)
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]
@@ -1184,7 +1186,7 @@ class Chat(Displayed):
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
-        echo = None if mode == "none" else _echo(mode)
+        echo = None if mode == "none" else _echo(mode, self.wire)
         driver = BlockingDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
         )
@@ -1196,7 +1198,7 @@ class Chat(Displayed):
     def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
-        echo = None if mode == "none" else _echo(mode)
+        echo = None if mode == "none" else _echo(mode, self.wire)
         driver = AsyncDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
         )
@@ -1313,10 +1315,10 @@ def _approver(approve: Any) -> Decide | None:
     return approver(approve)
 
 
-def _echo(mode: EchoMode) -> Echo:
+def _echo(mode: EchoMode, wire: Wire) -> Echo:
     from .console import Echo  # noqa: PLC0415 - most chats in programs print nothing
 
-    return Echo(mode)
+    return Echo(mode, sent=partial(as_sent, wire))
 
 
 def _show(echo: Echo | None, content: Shown) -> None:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from ...contents import content as ours
 from ...errors import ContentError, UsageError
-from ...tools.results import result_text
 from ..interfaces import Json
 from .tool_calls import provider_content
 
@@ -75,20 +74,6 @@ def image(url: str) -> ours.ContentImageInline | ours.ContentImageRemote:
 def data_url(content: ours.ContentImageInline | ours.ContentPDF) -> str:
     """Returns the bytes as a `data:` URL."""
     return f"data:{content.type};base64,{content.data}"
-
-
-def result_parts(result: ours.ContentToolResult) -> list[ours.Content] | None:
-    """Returns a result's text and media one by one, for a format with media in results, or `None` without media."""
-    value = result.value
-    items = value if isinstance(value, (list, tuple)) else [value]
-    if isinstance(value, dict) and any(map(ours.is_media, value.values())):
-        items = [part for name, item in value.items() for part in ([f"{name}:", item])]
-    if result.error is not None or not any(map(ours.is_media, items)):
-        return None
-    return [
-        item if ours.is_media(item) else ours.ContentText(result_text(ours.replaced(result, value=item)))
-        for item in items
-    ]
 
 
 # --- messages of one role --------------------------------------------------------------------------------
