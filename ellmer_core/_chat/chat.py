@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -62,7 +62,7 @@ from ..conversation.settings import (
     UsageLimits,
     decision_of,
 )
-from ..errors import UsageError
+from ..errors import UsageError, spelt
 from ..log import warn
 from ..models.prices.price_lookup import cost, log_usage
 from ..models.unsupported_parameters import Asked, fitted
@@ -735,11 +735,15 @@ class Chat(Displayed):
 
     # --- Tools, callbacks and decisions ----------------------------------------------------------------------
 
-    def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
+    def register_tool(
+        self, tool_def: Callable[P, R], *, model: type[Any] | None = None
+    ) -> FunctionTool[P, R]:
         """Registers a tool. It replaces a tool of the same name with a warning, and works as a decorator.
 
         Args:
             tool_def: A tool, or a function that `tool()` can make one of.
+            model: A pydantic model of all arguments of the function, as `arguments=` of `tool()`. Default: `None`: the signature
+                of the function says them.
 
         Returns:
             The tool.
@@ -747,7 +751,7 @@ class Chat(Displayed):
         Raises:
             UsageError: The function has a parameter without a type, or its name is not allowed.
         """
-        definition: Any = _definition(tool_def)
+        definition: Any = _definition(tool_def, model)
         if definition.name in self._tools:
             warn(f"The tool {definition.name!r} was registered before; the new one replaces it.")
         self._tools[definition.name] = definition
@@ -1242,6 +1246,11 @@ class Chat(Displayed):
             yield
 
 
+for _name, _method in [*vars(Chat).items()]:
+    if isinstance(_method, FunctionType) and not _name.startswith("_"):
+        setattr(Chat, _name, spelt(_method))
+
+
 def chat_fallback(chats: Sequence[Chat]) -> Chat:
     """Makes a chat that asks the first chat, and on overload, outage or a lost connection the next.
 
@@ -1270,9 +1279,12 @@ def chat_fallback(chats: Sequence[Chat]) -> Chat:
     return first.with_fallbacks(others)
 
 
-def _definition(tool_def: ToolDef | Callable[..., Any]) -> ToolDef:
+def _definition(tool_def: ToolDef | Callable[..., Any], model: type[Any] | None = None) -> ToolDef:
     from ..tools.definition import tool  # noqa: PLC0415 - it takes long to load, and many chats have no tools
 
+    if model is not None:
+        function = tool_def.function if isinstance(tool_def, ToolDef) else tool_def
+        return tool(function, arguments=model)
     return tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
 
 

@@ -12,7 +12,9 @@ POINTED = """[tool result  (c1)]: ["A cat:","[see below: item 2]"]
 <content tool-call-id="c1" item="2">
 [inline image]
 </content>"""
-DESCRIBED = '[tool result  (c1)]: ["A cat:","[The tool returned an image here, which this model cannot be shown.]"]'
+DESCRIBED = (
+    '[tool result  (c1)]: ["A cat:","[The tool returned an image here, which this model cannot be shown.]"]'
+)
 INSIDE = "[tool result  (c1)]: \nA cat:\n[inline image]"
 
 
