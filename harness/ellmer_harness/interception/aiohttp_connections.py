@@ -35,7 +35,7 @@ from .websocket_clients import bridged, tape_of
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("aiohttp")
 _NOTED: WeakKeyDictionary[Any, _Incoming] = WeakKeyDictionary()
 
 
