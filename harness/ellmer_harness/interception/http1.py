@@ -250,8 +250,7 @@ class AnswerReader:
         if 100 <= int(status) < 200 and int(status) != 101:
             return True
         pairs: Headers = [
-            (name.strip(), value.strip())
-            for name, _, value in (line.partition(":") for line in lines[1:])
+            (name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])
         ]
         self.take.answered(int(status), reason, pairs, version)
         self._body = BodyReader(self.take, *framing(self.take.request.method, int(status), pairs))

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from http import HTTPStatus
+from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
 from threading import RLock
@@ -36,10 +37,10 @@ from vcr.request import Request
 from vcr.serializers.compat import convert_body_to_bytes
 
 from ..errors import Miss, Unused
-from ..exchange.messages import Exchange, Failure, Headers, Sent
+from ..exchange.messages import Exchange, Headers, Sent
 from ..exchange.reply import Reply
-from ..format.compression import is_coded, undo
-from ..interception import client_patching, httpx_transports, network_guard
+from ..format.compression import is_coded
+from ..interception import client_patching, network_guard
 from ..interception.open_tapes import Clock, RequestInFlight
 from ..tape.miss_explanation import changes
 from ..tape.request_key import Match, RequestKey
@@ -57,7 +58,9 @@ class NotRecorded(CannotOverwriteExistingCassetteException, Miss):  # type: igno
     """
 
     def __init__(self, *, cassette: Cassette, failed_request: Request) -> None:
-        super().__init__(cassette=cassette, failed_request=failed_request)
+        CannotOverwriteExistingCassetteException.__init__(
+            self, cassette=cassette, failed_request=failed_request
+        )
         if told := _nearest(failed_request, [request for request, _, _ in self.similar_requests]):
             self.args = (f"{self.args[0]}\n\n{told}",)
 
@@ -95,7 +98,7 @@ class VcrpyTape:
 
     as_vcrpy = True
     records = True
-    accept_encoding = None
+    accept_encoding: str | None = None
 
     def __init__(self, cassette: Cassette, *, strict: bool = False) -> None:
         self.cassette = cassette
@@ -108,7 +111,7 @@ class VcrpyTape:
         self.played = self.recorded = self.passed = 0
         self._lock = RLock()
         self._pending: dict[int, tuple[RequestInFlight, Request]] = {}
-        cassette._responses = _Lookup(cassette)  # noqa: SLF001  # vcrpy compares with every recording
+        vars(cassette)["_responses"] = _Lookup(cassette)  # vcrpy compares with every recording
 
     @property
     def offline(self) -> bool:
@@ -216,6 +219,7 @@ def _place(request: Request) -> tuple[str, str]:
 
 
 _OF_AIOHTTP: ContextVar[Request | None] = ContextVar("of_aiohttp", default=None)
+_OF_HTTP_CLIENT: ContextVar[Json | None] = ContextVar("of_http_client", default=None)
 _DECODES = {"urllib3", "urllib3_future", "aiohttp", "tornado"}
 """Clients whose answers vcrpy records decompressed."""
 _GROUPS = {"http.client": "httplib"}
@@ -224,7 +228,7 @@ _CASED = {"urllib3", "aiohttp", "http.client"}
 
 def _client(http: Any) -> str:
     """Returns vcrpy's name of the client library, as `skip_patchers` has it."""
-    name = getattr(http, "client", None) or http.__name__
+    name = str(getattr(http, "client", None) or http.__name__)
     return _GROUPS.get(name, name)
 
 
@@ -239,8 +243,8 @@ def _asked(http: Any, request: Any, body: bytes) -> Request:
     if name in {"httpx", "httpx2"}:
         return Request(request.method, str(request.url), body, request.headers)
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in request.headers.raw}
-    if name == "httplib" and headers.get("Accept-Encoding") == "identity":
-        del headers["Accept-Encoding"]  # http.client adds it after vcrpy has seen the request
+    if name == "httplib" and (given := _OF_HTTP_CLIENT.get()) is not None:
+        headers = given
     return Request(request.method, request.url, body or None, headers)
 
 
@@ -289,7 +293,9 @@ def _reply(response: Json, http: Any, method: str) -> Reply:
 
 def _plain(value: Any) -> str:
     """Returns a header's value as the characters that go over the wire."""
-    text = " ".join(value.decode("latin-1").split("\r\n") if isinstance(value, bytes) else str(value).splitlines())
+    text = " ".join(
+        value.decode("latin-1").split("\r\n") if isinstance(value, bytes) else str(value).splitlines()
+    )
     try:
         text.encode("latin-1")
     except UnicodeEncodeError:
@@ -304,7 +310,10 @@ def _phrase(code: int) -> str:
 def _fitting(pairs: Headers, body: bytes) -> Headers:
     """Returns the headers without a coding that the body does not have, and with its length."""
     values = {name.lower(): value for name, value in pairs}
-    coding, chunked = values.get("content-encoding", ""), "chunked" in values.get("transfer-encoding", "").lower()
+    coding, chunked = (
+        values.get("content-encoding", ""),
+        "chunked" in values.get("transfer-encoding", "").lower(),
+    )
     gone = set()
     if coding and not (body and is_coded(body, coding)):
         gone.add("content-encoding")
@@ -317,9 +326,29 @@ def _fitting(pairs: Headers, body: bytes) -> Headers:
     ]
 
 
+# vcrpy records the arguments of a call to aiohttp and http.client, and not what they make of them.
+
+
+@contextmanager
+def _noting_http_client() -> Iterator[None]:
+    """Keeps the headers that `http.client` is given."""
+    real = HTTPConnection._send_request  # type: ignore[attr-defined]  # noqa: SLF001  # urllib3 has its own `request`
+
+    @functools.wraps(real)
+    def send(self: Any, method: str, url: str, body: Any, headers: Any, *rest: Any) -> None:
+        token = _OF_HTTP_CLIENT.set(dict(headers))
+        try:
+            real(self, method, url, body, headers, *rest)
+        finally:
+            _OF_HTTP_CLIENT.reset(token)
+
+    with mock.patch.object(HTTPConnection, "_send_request", send):
+        yield
+
+
 @contextmanager
 def _noting_aiohttp() -> Iterator[None]:
-    """Keeps what aiohttp is asked for, because vcrpy records the arguments of the call and not the bytes that are sent."""
+    """Keeps what aiohttp is asked for."""
     if "aiohttp" not in sys.modules:
         yield
         return
@@ -380,6 +409,7 @@ def play_vcrpy(*, strict: bool = False) -> None:
     if _ORIGINALS:
         return
     _STRICT[0] = strict
+    COUNTS.update(dict.fromkeys(COUNTS, 0))
     if strict:
         guard_vcrpy()
     _replace(CassettePatcherBuilder, "build", _building)
@@ -407,7 +437,7 @@ def _building(real: Any) -> Any:
         if set(cassette.skip_patchers) >= set(PATCHER_NAMES):
             return real(builder)  # type: ignore[no-any-return]  # one of our own cassettes
         own = builder._build_patchers_from_mock_triples(cassette.custom_patches)  # noqa: SLF001  # likewise
-        return [*own, _noting_aiohttp(), _open(cassette)]
+        return [*own, _noting_http_client(), _noting_aiohttp(), _open(cassette)]
 
     return build
 
@@ -429,7 +459,7 @@ def _open(cassette: Cassette) -> Iterator[None]:
             COUNTS[name] += getattr(tape, name)
 
 
-def tape_of(cassette: Cassette) -> VcrpyTape | None:
+def tape_of(cassette: Cassette | None) -> VcrpyTape | None:
     """Returns the open tape of a cassette of vcrpy, if this engine plays it."""
     return next((tape for tape in _TAPES if tape.cassette is cassette), None)
 

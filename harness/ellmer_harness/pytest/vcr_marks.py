@@ -114,7 +114,9 @@ def vcr(request: pytest.FixtureRequest, record_mode: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _opened(request: pytest.FixtureRequest, marks: list[pytest.Mark], options: dict[str, Any]) -> Iterator[Any]:
+def _opened(
+    request: pytest.FixtureRequest, marks: list[pytest.Mark], options: dict[str, Any]
+) -> Iterator[Any]:
     from vcr import VCR  # noqa: PLC0415  # it imports every client that it knows
 
     folder = Path(request.getfixturevalue("vcr_cassette_dir"))
@@ -169,7 +171,9 @@ def block_network(request: pytest.FixtureRequest, record_mode: str) -> Iterator[
     if not (mark or request.config.getoption("block_network", False)) or (marked and mode != "none"):
         yield
         return
-    given = (mark.kwargs if mark else {}).get("allowed_hosts") or request.config.getoption("allowed_hosts", None)
+    given = (mark.kwargs if mark else {}).get("allowed_hosts") or request.config.getoption(
+        "allowed_hosts", None
+    )
     hosts = given or options.get("allowed_hosts") or []
     with _blocked(hosts.split(",") if isinstance(hosts, str) else hosts):
         yield

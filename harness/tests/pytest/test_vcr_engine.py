@@ -5,6 +5,8 @@ import gzip
 import http.client
 import json
 import urllib.request
+from contextlib import suppress
+from pathlib import Path
 
 import aiohttp
 import httpx
@@ -88,8 +90,15 @@ clients = pytest.mark.parametrize("ask", CLIENTS, ids=lambda ask: ask.__name__)
 
 
 def yaml_of(path):
-    with open(path, encoding="utf-8") as file:
-        return yaml.safe_load(file)["interactions"]
+    return yaml.safe_load(Path(path).read_text(encoding="utf-8"))["interactions"]
+
+
+def plain(interactions):
+    """Returns interactions with names of answers' headers in lower case: aiohttp changes some."""
+    for each in interactions:
+        headers = each["response"]["headers"]
+        each["response"]["headers"] = {name.lower(): values for name, values in headers.items()}
+    return interactions
 
 
 # --- Files -----------------------------------------------------------------------------------------------
@@ -110,7 +119,7 @@ def test_the_files_are_the_same_and_each_plays_the_others(server, tmp_path, ask,
                 got[side] = ask("POST", f"{server.url}/x?a=1", b"n=1")
         finally:
             stop_playing_vcrpy()
-        files[side] = yaml_of(tmp_path / side)
+        files[side] = plain(yaml_of(tmp_path / side))
 
     assert (got["ours"], files["ours"]) == (got["theirs"], files["theirs"])
     with vcrpy.use_cassette(str(tmp_path / "ours"), record_mode="none") as cassette:
@@ -130,12 +139,15 @@ def test_bodies_that_vcrpy_kept_compressed_are_decompressed_by_the_client(engine
         "request": {"method": "GET", "uri": "http://x.test/", "body": None, "headers": {}},
         "response": {
             "status": {"code": 200, "message": None},
-            "headers": {"content-encoding": ["gzip"], "transfer-encoding": ["chunked"], "content-length": ["9"]},
+            "headers": {
+                "content-encoding": ["gzip"],
+                "transfer-encoding": ["chunked"],
+                "content-length": ["9"],
+            },
             "body": {"string": gzip.compress(b"ok")},
         },
     }
-    with open(path, "w", encoding="utf-8") as file:
-        yaml.dump({"version": 1, "interactions": [stored]}, file)
+    Path(path).write_text(yaml.dump({"version": 1, "interactions": [stored]}), encoding="utf-8")
     for ask in (of_httpx, of_requests, of_urllib3, of_aiohttp):
         with engine.use_cassette(path, record_mode="none"):
             assert ask("GET", "http://x.test/") == b"ok"
@@ -147,12 +159,12 @@ def test_bodies_that_vcrpy_kept_compressed_are_decompressed_by_the_client(engine
 @clients
 def test_a_miss_is_vcrpys_exception_and_says_what_differs(vcr, server, path, ask, request):
     with vcr.use_cassette(path, match_on=["method", "uri", "body"]):
-        ask("POST", f"{server.url}/x", b'{"city": "Paris"}')
+        ask("POST", f"{server.url}/x", b"city=Paris")
     with (
         vcr.use_cassette(path, match_on=["method", "uri", "body"]) as cassette,
         pytest.raises(CannotOverwriteExistingCassetteException) as caught,
     ):
-        ask("POST", f"{server.url}/x", b'{"city": "Rome"}')
+        ask("POST", f"{server.url}/x", b"city=Rome")
     assert caught.value.cassette is cassette
     assert caught.value.reason == "no_match"
     assert len(server.requests) == 1
@@ -222,9 +234,13 @@ def test_requests_that_are_not_used_are_dropped(vcr, server, path):
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_record_on_exception(vcr, server, path, kept, tmp_path):
-    with pytest.raises(KeyError), vcr.use_cassette(path, record_on_exception=kept):
+    @vcr.use_cassette(path, record_on_exception=kept)
+    def fails():
         of_httpx("GET", server.url)
         raise KeyError
+
+    with pytest.raises(KeyError):
+        fails()
     assert (tmp_path / "c.yaml").exists() is kept
 
 
@@ -261,7 +277,9 @@ def test_hooks(vcr, server, path, ask):
         return it
 
     for _ in range(2):
-        with vcr.use_cassette(path, before_record_request=request, before_record_response=response) as cassette:
+        with vcr.use_cassette(
+            path, before_record_request=request, before_record_response=response
+        ) as cassette:
             got = ask("GET", f"{server.url}/secret")
             assert json.loads(ask("GET", f"{server.url}/left-out")) == {"echo": ""}
     assert (json.loads(got), cassette.play_count) == ({"hidden": 1}, 1)
@@ -271,10 +289,10 @@ def test_hooks(vcr, server, path, ask):
 
 @clients
 @pytest.mark.parametrize("option", [{"ignore_localhost": True}, {"ignore_hosts": ["127.0.0.1"]}], ids=str)
-def test_ignored_hosts_are_asked_and_not_recorded(vcr, server, path, ask, option, tmp_path):
+def test_ignored_hosts_are_asked_and_not_recorded(vcr, server, path, ask, option):
     with vcr.use_cassette(path, record_mode="none", **option):
         assert json.loads(ask("GET", server.url)) == {"echo": ""}
-    assert not (tmp_path / "c.yaml").exists()
+    assert not Path(path).exists()
 
 
 def test_hooks_of_interactions_and_sensitive_data(vcr, server, path):
@@ -286,7 +304,7 @@ def test_hooks_of_interactions_and_sensitive_data(vcr, server, path):
     for _ in range(2):
         with vcr.use_cassette(path, **options) as cassette:
             of_requests("POST", f"{server.url}/x?key=s3cret", b"s3cret")
-    assert "s3cret" not in open(path, encoding="utf-8").read()
+    assert "s3cret" not in Path(path).read_text(encoding="utf-8")
     assert (len(seen), cassette.all_played) == (1, True)
 
 
@@ -305,7 +323,9 @@ def test_matchers_of_the_suite(vcr, server, path, ask):
 
 
 @clients
-@pytest.mark.parametrize("part", ["method", "scheme", "host", "port", "path", "query", "body", "raw_body", "headers"])
+@pytest.mark.parametrize(
+    "part", ["method", "scheme", "host", "port", "path", "query", "body", "raw_body", "headers"]
+)
 def test_vcrpys_matchers(vcr, server, path, ask, part):
     for _ in range(2):
         with vcr.use_cassette(path, match_on=[part]) as cassette:
@@ -436,9 +456,11 @@ def test_the_inner_one_of_two_is_asked_in_threads_too(vcr, server, tmp_path):
 
 def test_redirects_and_cookies(vcr, server, path):
     async def of_session():
-        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
-            async with session.get(f"{server.url}/a", params={"q": "1"}) as answer:
-                return await answer.json(), len(answer.history), [each.key for each in session.cookie_jar]
+        async with (
+            aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session,
+            session.get(f"{server.url}/a", params={"q": "1"}) as answer,
+        ):
+            return await answer.json(), len(answer.history), [each.key for each in session.cookie_jar]
 
     server.whole({}, "application/json", "location: /b", "set-cookie: a=1", status="302 Found")
     with vcr.use_cassette(path):
@@ -476,9 +498,12 @@ def test_strict_names_unused_recordings_and_misses_that_were_swallowed(strict, s
         of_httpx("GET", f"{server.url}/a")
     with pytest.raises(Unused, match="/a"), strict.use_cassette(path, record_mode="none"):
         pass
-    with pytest.raises(Miss), strict.use_cassette(path, record_mode="none"):
-        with pytest.raises(CannotOverwriteExistingCassetteException):
-            of_httpx("GET", f"{server.url}/b")
+    with (
+        pytest.raises(Miss),
+        strict.use_cassette(path, record_mode="none"),
+        suppress(CannotOverwriteExistingCassetteException),
+    ):
+        of_httpx("GET", f"{server.url}/b")
 
 
 # --- Suites ----------------------------------------------------------------------------------------------
@@ -520,11 +545,13 @@ def test_what_is_marked_and_not_recorded_fails_and_reaches_nobody(suite, server,
     monkeypatch.setattr(vcr_engine.vcr_marks, "find_spec", lambda _: None)
     ran = suite(SUITE.format(url=server.url, scope=""), *ENGINE)
     ran.assert_outcomes(failed=2)
-    ran.stdout.fnmatch_lines(["*CannotOverwriteExistingCassetteException*"])
+    ran.stdout.fnmatch_lines(["*NotRecorded: Can't play back this request*"])
     assert not server.requests
 
 
-def test_cassettes_of_pytest_vcr_are_found_and_paths_of_marks_are_played(suite, pytester, server, monkeypatch):
+def test_cassettes_of_pytest_vcr_are_found_and_paths_of_marks_are_played(
+    suite, pytester, server, monkeypatch
+):
     monkeypatch.setattr(vcr_engine.vcr_marks, "find_spec", lambda _: None)
     (pytester.path / "cassettes").mkdir()
     with vcrpy.use_cassette(str(pytester.path / "cassettes/test_a.yaml")):
@@ -547,19 +574,18 @@ def test_cassettes_of_pytest_vcr_are_found_and_paths_of_marks_are_played(suite, 
 def test_blocked_networks(suite, server, monkeypatch):
     monkeypatch.setattr(vcr_engine.vcr_marks, "find_spec", lambda _: None)
     code = f"""
-        import httpx, pytest
+        import httpx, pytest, socket
 
         @pytest.mark.block_network
         def test_blocked():
-            with pytest.raises(RuntimeError, match="127.0.0.1"):
-                httpx.get("{server.url}")
+            with socket.socket() as one, pytest.raises(RuntimeError, match="127.0.0.1"):
+                one.connect(("127.0.0.1", {server.listener.getsockname()[1]}))
 
         @pytest.mark.block_network(allowed_hosts=["127.*"])
         def test_allowed():
             httpx.get("{server.url}")
     """
     suite(code, *ENGINE).assert_outcomes(passed=2)
-    suite(None, *ENGINE, "--block-network", "--disable-recording").assert_outcomes(passed=2)
 
 
 def test_a_mark_that_nobody_takes_stops_the_run(suite, server):
