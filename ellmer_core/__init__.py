@@ -107,10 +107,15 @@ _MODULES = (
 )
 
 
+_OFFERED = __all__
+
 if not TYPE_CHECKING:  # type checkers would believe that every name is there
+    del __all__  # made when it is asked for, with the functions of the providers
 
     def __getattr__(name: str) -> Any:
-        if name in __all__:
+        if name == "__all__":
+            value = sorted({*_OFFERED, *_names_by_provider()})
+        elif name in _OFFERED:
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
             value = getattr(next(module for module in modules if name in module.__all__), name)
         else:
@@ -155,9 +160,13 @@ RENDERERS.update(
 
 
 def __dir__() -> list[str]:
+    return sorted({*_OFFERED, *_names_by_provider(), *globals()})
+
+
+def _names_by_provider() -> list[str]:
+    """Returns the names `chat_<provider>` and `models_<provider>`."""
     providers = [*_provider_names(), *import_module(".providers", __name__).ALIASES]
-    by_provider = [f"{kind}_{provider}" for kind in ("chat", "models") for provider in providers]
-    return sorted({*__all__, *by_provider, *globals()})
+    return [f"{kind}_{provider}" for kind in ("chat", "models") for provider in providers]
 
 
 def _provider_names() -> list[str]:

@@ -1,7 +1,10 @@
-"""The library's logger, `ellmer_core`, which is silent until the program configures logging, and its warnings.
+"""The library's logger, `ellmer_core`, and its warnings.
 
 DEBUG: requests and answers (address, size, status, time), tool calls. INFO: retries with the reason. WARNING:
-exceptions of tools, with traceback. Keys, headers and messages are never logged.
+exceptions of tools, with traceback, and a change to another provider. Keys, headers and messages are never logged.
+
+Until the program configures logging, Python prints the warnings to the standard error. The traceback of one line of a
+tool is printed once then.
 """
 
 from __future__ import annotations
@@ -13,12 +16,24 @@ from urllib.parse import urlsplit
 
 from .errors import EllmerWarning
 
-__all__ = ["logger", "place", "warn"]
+__all__ = ["log_raised", "logger", "place", "warn"]
 
 _PACKAGE = __name__.partition(".")[0]
 
 logger = logging.getLogger("ellmer_core")
-logger.addHandler(logging.NullHandler())
+_printed: set[tuple[object, ...]] = set()
+
+
+def log_raised(level: int, message: str, *values: object, error: BaseException | None) -> None:
+    """Logs a message, with the traceback of an error: once for each line that raised it, if logging is not configured."""
+    trace, line = error.__traceback__ if error else None, None
+    while trace:
+        line, trace = (trace.tb_frame.f_code, trace.tb_lineno), trace.tb_next
+    key = (type(error), line)
+    logger.log(
+        level, message, *values, exc_info=error if logger.hasHandlers() or key not in _printed else None
+    )
+    _printed.add(key)
 
 
 def place(url: str) -> str:

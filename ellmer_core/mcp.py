@@ -22,12 +22,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .contents import content as ours
-from .contents.media_types import media_type
+from .contents.content import media_type
 from .errors import ConnectError, UsageError
 from .schemas.type_functions import arguments_of, to_json_schema
 from .tool_execution import ainvoke
 from .tools.definition import tool, tool_annotations
-from .tools.results import result_text
+from .tools.results import flatten, result_text
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -89,9 +89,13 @@ def _resource(resource: Any) -> str | ours.Content:
 
 def blocks_of(result: ours.ContentToolResult) -> list[ContentBlock]:
     """Converts our result to MCP's blocks, in order."""
-    items = result.value if isinstance(result.value, list | tuple) else [result.value]
-    if result.error is not None or not any(map(ours.is_media, items)):
+    media = [part for part in ours.contents_in(result.value) if ours.is_media(part)]
+    if result.error is not None or not media:
         return [_text(result_text(result))]
+    items = result.value if isinstance(result.value, list | tuple) else [result.value]
+    if sum(map(ours.is_media, items)) < len(media):  # some are deeper
+        _, *items = flatten([result])
+        return [_text(result_text(result)), *(_block(ours.replaced(result, value=item)) for item in items)]
     return [_block(ours.replaced(result, value=item)) for item in items]
 
 
@@ -103,7 +107,12 @@ def _block(result: ours.ContentToolResult) -> ContentBlock:
             return types.ImageContent(data=data, mime_type=kind)
         case ours.ContentImageRemote(url=url):
             return types.ResourceLink(name="image", uri=url)
-        case ours.ContentPDF(type=kind, data=data, filename=name):
+        case ours.ContentFile(type=kind, data=data) if kind.startswith("audio/"):
+            return types.AudioContent(data=data, mime_type=kind)
+        case (
+            ours.ContentPDF(type=kind, data=data, filename=name)
+            | ours.ContentFile(type=kind, data=data, filename=name)
+        ) if ours.is_media(result.value):
             blob = types.BlobResourceContents(uri=f"file:///{name}", mime_type=kind, blob=data)
             return types.EmbeddedResource(resource=blob)
         case ours.Content() as content if not isinstance(content, ours.ContentText):

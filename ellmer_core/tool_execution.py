@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from .contents.content import ContentToolRequest, ContentToolResult, ToolDef, replaced
 from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
-from .log import logger
+from .log import log_raised, logger
 from .schemas.python_types import convert
 from .telemetry.spans import traced_call
 from .tools.definition import CallScope, ToolContext, is_field, parameters
@@ -177,7 +177,7 @@ def _logged(result: ContentToolResult) -> ContentToolResult:
     else:
         raised = error if isinstance(error, BaseException) and not isinstance(error, ToolReject) else None
         level, what = (WARNING, type(raised).__name__) if raised else (DEBUG, "not run")
-        logger.log(level, "tool %s: %s", name, what, exc_info=raised)
+        log_raised(level, "tool %s: %s", name, what, error=raised)
     return result
 
 

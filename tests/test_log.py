@@ -5,6 +5,8 @@ import logging
 import subprocess
 import sys
 
+import pytest
+
 from ellmer_core import chat_openai_completions, tool
 from ellmer_core.conversation import retries
 
@@ -62,8 +64,28 @@ def test_what_may_be_secret_in_a_url_is_not_logged(server, reply, caplog):
     assert KEY not in caplog.text
 
 
-def test_a_program_that_sets_nothing_up_sees_nothing():
-    code = "import ellmer_core, logging; ellmer_core.Chat; logging.getLogger('ellmer_core').warning('x')"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+PROGRAM = """
+import ellmer_core as ec
+from ellmer_core.tool_execution import invoke
 
-    assert done.stderr == b""
+@ec.tool
+def divide(x: int) -> float:
+    "Divides."
+    return 1 / x
+
+for _ in range(3):
+    assert invoke(ec.ContentToolRequest("c", "divide", {"x": 0}, divide)).error
+invoke(ec.ContentToolRequest("c", "divide", {"x": 1}, divide))
+"""
+
+
+@pytest.mark.parametrize(
+    ("setup", "tracebacks", "lines"),
+    [("", 1, 3), ("import logging; logging.getLogger('ellmer_core').setLevel('ERROR')", 0, 0)],
+)
+def test_a_program_that_sets_nothing_up_sees_once_where_a_tool_failed(setup, tracebacks, lines):
+    done = subprocess.run([sys.executable, "-c", setup + PROGRAM], check=True, capture_output=True, text=True)
+
+    assert done.stdout == ""
+    assert done.stderr.count("in divide") == done.stderr.count("Traceback") == tracebacks
+    assert done.stderr.count("tool divide: ZeroDivisionError") == lines

@@ -7,10 +7,11 @@ Every class is a frozen dataclass, and other packages can make subclasses: a too
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from ..errors import ContentFieldError
@@ -51,6 +52,73 @@ def _kinds(cls: Any) -> list[tuple[str, tuple[type, ...]]]:
     return [
         (name, (dict, kind) if kind is Mapping else (kind,)) for name, kind in checked
     ]  # a dict is told fast
+
+
+# --- the bytes of media ----------------------------------------------------------------------------------
+
+
+SEARCHED = 1024  # readers accept a PDF whose header comes this late
+SIGNATURES = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF.{4}WEBP",
+    "application/pdf": rb".{0,%d}%%PDF-" % SEARCHED,
+}
+
+
+def sniffed(data: bytes) -> str | None:
+    """Returns the media type of some bytes, or `None` for an unknown type."""
+    return _first(SIGNATURES, data)
+
+
+AUDIO = {
+    "audio/wav": rb"RIFF.{4}WAVE",
+    "audio/mpeg": rb"ID3|\xff[\xe2-\xe5\xf2-\xf5\xfa-\xfd]",
+    "audio/flac": rb"fLaC",
+    "audio/ogg": rb"OggS",
+}
+
+
+def sniffed_audio(data: bytes) -> str | None:
+    """Returns the media type of the bytes of audio, or `None` for an unknown type."""
+    return _first(AUDIO, data)
+
+
+def audio_type(data: str) -> str:
+    """Returns the media type of audio in standard base64, or that of raw samples if it is unknown."""
+    try:
+        start = b64decode(data[:64], validate=True)
+    except ValueError:
+        start = b""
+    return sniffed_audio(start) or "audio/pcm"
+
+
+def media_type(data: str) -> str | None:
+    """Returns the media type of bytes in standard base64, or `None` for an unknown type or invalid base64."""
+    try:
+        return sniffed(b64decode(data, validate=True))
+    except ValueError:
+        return None
+
+
+def fault(type: str, data: str) -> str:
+    """Returns what is wrong with a medium's data in base64, as a clause; `""` if they are the bytes that `type` names."""
+    if not data:
+        return "its data is empty"
+    try:
+        bytes = b64decode(data, validate=True)
+    except ValueError:
+        return "its data is not standard base64"
+    known = {**SIGNATURES, **AUDIO}.keys()
+    actual = sniffed(bytes) or sniffed_audio(bytes)
+    if type.lower() not in known or actual == type.lower():
+        return ""
+    return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
+
+
+def _first(signatures: dict[str, bytes], data: bytes) -> str | None:
+    return next((type for type, start in signatures.items() if re.match(start, data, re.DOTALL)), None)
 
 
 # --- contents --------------------------------------------------------------------------------------------
@@ -134,6 +202,18 @@ class ContentText(Content):
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
 
+class _Data:
+    """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
+
+    type: str
+    data: str
+
+    @cached_property
+    def fault(self) -> str:
+        """What is wrong with the data, as a clause; `""` if they are the bytes that `type` names."""
+        return fault(self.type, self.data)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ContentImage(Content):
     """Base class of images: `ContentImageInline` and `ContentImageRemote`.
@@ -165,7 +245,7 @@ class ContentImageRemote(ContentImage):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentImageInline(ContentImage):
+class ContentImageInline(ContentImage, _Data):
     """An image whose bytes are sent with the request. `content_image_file()` makes one from a path.
 
     Args:
@@ -187,7 +267,7 @@ class ContentImageInline(ContentImage):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentPDF(Content):
+class ContentPDF(Content, _Data):
     """A PDF whose bytes are sent with the request. `content_pdf_file()` makes one from a path.
 
     Args:
@@ -224,7 +304,7 @@ class ContentJson(Content):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentFile(Content):
+class ContentFile(Content, _Data):
     """A document, audio or video file that is sent with the request. `content_file()` makes one from a path.
 
     Args:
@@ -316,10 +396,44 @@ class ContentUnknown(Content):
 
 
 def is_media(value: object) -> bool:
-    """Tells whether `value` is an image, a PDF or an uploaded file: content that cannot be written as JSON
-    text.
+    """Tells whether `value` is an image, a PDF, an uploaded file, or a file that is not plain text: content that cannot
+    be written as JSON text.
     """
+    if isinstance(value, ContentFile):
+        return not (value.text and value.type.startswith("text/"))
     return isinstance(value, (ContentImage, ContentPDF, ContentUploaded))
+
+
+MAX_DEPTH = 100  # of a tool's value
+Path = tuple[int | str, ...]  # of a part of a value: names, and numbers of items from 1
+
+
+def contents_in(value: object) -> Iterator[Content]:
+    """Yields the contents in a tool's value, at any depth. A list or dictionary is read once."""
+    waiting, seen = [value], set[int]()
+    while waiting:
+        match part := waiting.pop():
+            case Content():
+                yield part
+            case dict() | list() | tuple() if id(part) not in seen:
+                seen.add(id(part))
+                inner = part.values() if isinstance(part, dict) else part
+                waiting += [item for item in reversed([*inner]) if isinstance(item, _HOLDERS)]
+
+
+def mapped(value: Any, change: Callable[[Content, Path], Any], path: Path = ()) -> Any:
+    """Returns a tool's value with `change(content, path)` instead of each content, at any depth."""
+    match value:
+        case Content():
+            return change(value, path)
+        case dict() if len(path) < MAX_DEPTH:
+            return {name: mapped(item, change, (*path, str(name))) for name, item in value.items()}
+        case list() | tuple() if len(path) < MAX_DEPTH:
+            return [mapped(item, change, (*path, number)) for number, item in enumerate(value, 1)]
+    return value
+
+
+_HOLDERS = (Content, dict, list, tuple)
 
 
 def replaced(content: C, **changes: Any) -> C:
@@ -327,6 +441,7 @@ def replaced(content: C, **changes: Any) -> C:
     `__init__`.
     """
     changed = copy(content)
+    vars(changed).pop("fault", None)
     for name, value in changes.items():
         object.__setattr__(changed, name, value)
     return changed
@@ -393,8 +508,8 @@ class ContentToolResult(Content):
 
     @property
     def is_flat(self) -> bool:
-        """Whether neither the value nor an item of it is a content, such as an image."""
-        return not any(isinstance(item, Content) for item in result_items(self))
+        """Whether the value has no content in it, such as an image."""
+        return next(contents_in(self.value), None) is None
 
     @property
     def decision(self) -> str:

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from base64 import b64decode, b64encode
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -20,9 +21,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from ..errors import UsageError
-from .content import ContentFile, ContentImageInline, ContentImageRemote, ContentPDF
+from .content import (
+    SIGNATURES,
+    ContentFile,
+    ContentImageInline,
+    ContentImageRemote,
+    ContentPDF,
+    sniffed,
+    sniffed_audio,
+)
 from .downloads import MAX_BYTES, download, url_parts
-from .media_types import SIGNATURES, decoded, decoded_as_windows, is_utf8, sniffed, sniffed_audio
 
 if TYPE_CHECKING:
     import httpx
@@ -308,6 +316,36 @@ def _size(size: tuple[int, int], resize: str) -> tuple[int, int]:
     if match[3] == ">":
         scale = min(scale, 1)
     return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+# --- text ---------------------------------------------------------------------------------------------
+
+
+_CONTROLS = re.compile("[\\x00-\\x08\\x0e-\\x1a\\x1c-\\x1f]")
+
+
+def decoded(data: bytes) -> str | None:
+    """Returns text in UTF-8, or in UTF-16 with a byte order mark."""
+    return _text(data, "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
+
+
+def decoded_as_windows(data: bytes) -> str | None:
+    """Returns text in Windows-1252, which browsers also assume for text that is not UTF-8."""
+    return _text(data, "cp1252")
+
+
+def is_utf8(data: bytes) -> bool:
+    """Tells whether the bytes are text in UTF-8."""
+    return _text(data, "utf-8") is not None
+
+
+def _text(data: bytes, encoding: str) -> str | None:
+    """Returns the text, or `None` if it is empty or has control characters."""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+    return None if not text or _CONTROLS.search(text) else text
 
 
 # --- documents -------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..contents import content as ours
 from ..contents.content import replaced
@@ -103,24 +103,20 @@ def inlined(turn: Turn, fetched: Fetched) -> Turn:
 
 def _images(contents: Sequence[ours.Content]) -> Iterator[ours.ContentImageRemote]:
     for content in contents:
-        for item in ours.result_items(content) if isinstance(content, ours.ContentToolResult) else [content]:
+        for item in (
+            ours.contents_in(content.value) if isinstance(content, ours.ContentToolResult) else [content]
+        ):
             if isinstance(item, ours.ContentImageRemote):
                 yield item
 
 
-def _inlined(value: Any, fetched: Fetched) -> Any:
-    match value:
-        case ours.ContentImageRemote(url=url) if isinstance(
-            image := fetched.get(url), ours.ContentImageInline
-        ):
-            return image
+def _inlined(content: ours.Content, fetched: Fetched) -> ours.Content:
+    match content:
+        case ours.ContentImageRemote(url=url):
+            return image if isinstance(image := fetched.get(url), ours.ContentImageInline) else content
         case ours.ContentToolResult(value=inner):
-            return replaced(value, value=_inlined(inner, fetched))
-        case dict():
-            return {name: _inlined(item, fetched) for name, item in value.items()}
-        case list() | tuple():
-            return [_inlined(item, fetched) for item in value]
-    return value
+            return replaced(content, value=ours.mapped(inner, lambda c, _path: _inlined(c, fetched)))
+    return content
 
 
 # --- Files that the provider has deleted -----------------------------------------------------------------
@@ -145,14 +141,15 @@ def sent_along(turn: T, now: float) -> T:
 
 def _at(content: ours.Content, now: float) -> ours.Content:
     """Returns the content for a request at a time: the file itself if its provider has deleted it and its bytes are
-    known.
+    known. A result is the same object if nothing in it changes.
     """
-    if (
-        isinstance(content, ours.ContentUploaded)
-        and content.source is not None
-        and content.expires_at is not None
-    ):
-        return content.source if content.expires_at - EARLY <= now else content
+    match content:
+        case ours.ContentUploaded(source=ours.Content() as source, expires_at=float() | int() as expires_at):
+            return source if expires_at - EARLY <= now else content
+        case ours.ContentToolResult(value=value) if any(
+            _at(c, now) is not c for c in ours.contents_in(value)
+        ):
+            return replaced(content, value=ours.mapped(value, lambda c, _path: _at(c, now)))
     return content
 
 
@@ -232,7 +229,7 @@ def _name_results(wire: Wire, turn: Turn, replaced: list[str]) -> None:
     """
     for result in turn.contents:
         if isinstance(result, ours.ContentToolResult) and result.error is None:
-            media = [item for item in ours.result_items(result) if ours.is_media(item) and wire.refuses(item)]
+            media = [item for item in ours.contents_in(result.value) if wire.refuses(item)]
             replaced += [f"{_name(m)} of a tool ({wire.objection(m) or 'not taken'})" for m in media]
 
 

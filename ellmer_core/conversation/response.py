@@ -16,10 +16,10 @@ from ..contents.content import (
     ContentText,
     ContentThinking,
     ContentToolRequest,
+    media_type,
     misfit,
     replaced,
 )
-from ..contents.media_types import media_type
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
 from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
 from ..wire.base import Wire

@@ -24,6 +24,7 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
     any_content,
+    contents_in,
     is_media,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn
@@ -40,20 +41,19 @@ __all__ = ["contents_markdown", "contents_text"]
 Render = Callable[[Any], str | None]
 
 #: The text that `flatten()` puts around media for the model. Our history does not have it, but an imported one may.
-TAG = re.compile(r'<content tool-call-id="[^"]*"(?: item="\d+")?>|</content>')
+TAGS = re.compile(r'(?:\s*(?:<content tool-call-id="[^"]*"(?: item="[^"]*")?>|</content>))+\s*')
 
 
-def is_tag(content: ContentText) -> bool:
-    """Tells whether a text is only for the model."""
-    return bool(TAG.fullmatch(content.text.strip()))
+def is_tag(content: Content) -> bool:
+    """Tells whether a content is a text that is only for the model."""
+    return isinstance(content, ContentText) and bool(TAGS.fullmatch(content.text))
 
 
 def media_of(result: ContentToolResult) -> list[Content]:
     """Returns the images and files of a tool's result, in order."""
     if result.error is not None:
         return []
-    values = result.value if isinstance(result.value, (list, tuple)) else [result.value]
-    return [value for value in values if is_media(value)]
+    return [content for content in contents_in(result.value) if is_media(content)]
 
 
 def shown(contents: Sequence[Content], render: Render) -> list[str]:
@@ -110,9 +110,10 @@ def _side(turn: Turn, content: Content) -> str:
 
 
 def _cited_whole(contents: Sequence[Content]) -> list[Content]:
-    """Returns the contents with joined texts. Providers split a text with citations into parts."""
+    """Returns the contents with joined texts and without tags. Providers split a text with citations into parts."""
     whole: list[Content] = []
-    for is_text, group in groupby(contents, key=lambda content: type(content) is ContentText):
+    visible = (content for content in contents if not is_tag(content))  # before texts are joined
+    for is_text, group in groupby(visible, key=lambda content: type(content) is ContentText):
         parts = list(group)
         cited = is_text and any(part.citations for part in parts if isinstance(part, ContentText))
         whole += merged(parts) if cited else parts

@@ -151,7 +151,8 @@ def _joined(role: Role, contents: Sequence[Content]) -> ChatMessage:
     files = [c for c in contents if role == "user" and isinstance(c, (ContentImageInline, ContentPDF))]
     joined = ChatMessage("", role=role, attachments=list(map(_attachment, files)))
     message = _said if role == "user" else _message
-    messages = [message(content) for content in merged(contents) if content not in files]
+    told = merged(content for content in contents if not is_tag(content))  # each tag, before texts are joined
+    messages = [message(content) for content in told if content not in files]
     joined.segments = [s for m in messages for s in m.segments if isinstance(s, dict) or s.content]
     joined.html_deps = [dependency for message in messages for dependency in message.html_deps]
     return joined

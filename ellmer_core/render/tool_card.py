@@ -15,10 +15,12 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
     ContentUploaded,
+    contents_in,
     in_words,
     is_media,
 )
 from ..errors import EllmerWarning, ToolReject, error_message, revealed
+from ..tools.results import flatten
 from .printed_form import format_content
 
 __all__ = ["Card", "ToolResultDisplay", "card", "value_text"]
@@ -207,16 +209,17 @@ def _display(result: ContentToolResult) -> dict[str, Any]:
 def _body(result: ContentToolResult, display: Mapping[str, Any]) -> tuple[Any, Kind]:
     if result.error is not None:
         return error_message(result.error), "code"
-    if "html" in display:
-        return display["html"], "html"
-    if "markdown" in display:
-        return display["markdown"], "markdown"
-    if "text" in display:
-        return display["text"], "text"
+    for kind in ("html", "markdown", "text"):
+        if kind in display:
+            return display[kind], kind
+    media = [c for c in contents_in(result.value) if is_media(c) and not isinstance(c, ContentUploaded)]
+    if not media:
+        return value_text(result.value), "code"
     items = list(result.value) if isinstance(result.value, (list, tuple)) else [result.value]
-    if any(is_media(item) and not isinstance(item, ContentUploaded) for item in items):
+    if all(any(content is item for item in items) for content in media):
         return items, "media"
-    return value_text(result.value), "code"
+    pointed, *_ = flatten([result])
+    return [value_text(getattr(pointed, "value", None)), *media], "media"
 
 
 def _json(value: Any) -> str:

@@ -17,7 +17,9 @@ from typing import Any
 from uuid import UUID
 
 from ..contents.content import (
+    MAX_DEPTH,
     Content,
+    ContentFile,
     ContentImage,
     ContentImageInline,
     ContentImageRemote,
@@ -26,10 +28,13 @@ from ..contents.content import (
     ContentText,
     ContentToolResult,
     ContentUploaded,
+    Path,
+    contents_in,
     is_media,
+    mapped,
     replaced,
+    sniffed,
 )
-from ..contents.media_types import sniffed
 from ..errors import ToolResultError, error_message
 
 __all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
@@ -43,11 +48,11 @@ def _id(result: ContentToolResult) -> str:
 
 
 def flatten(contents: Iterable[Content], named: Callable[[ContentToolResult], str] = _id) -> list[Content]:
-    """Moves images and PDFs out of tool results: `[see below]`, then the content between two tags.
+    """Moves images, PDFs and files out of tool results: `[see below]`, then the content between two tags.
 
-    It looks one level into a list. Other items keep their value and their number (`item N`, from 1). Results with
-    errors and flat results do not change. The tags name the call as `named` does, because a wire format may have its
-    own ids, or none.
+    It looks into lists and dictionaries. Other items keep their value, and a pointer has the item's number from 1 or its
+    name: `[see below: item 2]`, `[see below: image]`, or a path, `[see below: item 1.doc]`. Results with errors and flat
+    results do not change. The tags name the call as `named` does, because a wire format may have its own ids, or none.
     """
     flat: list[Content] = []
     for content in contents:
@@ -79,55 +84,51 @@ def result_text(result: ContentToolResult) -> str:
         return f"Tool calling failed with error {error_message(result.error)}"
     pointed, *_ = _pointed(result)
     value = check_tool_result(result.request.name if result.request else "", pointed.value)
-    value = value.text if isinstance(value, ContentText) else value
+    value = _plain(value) if isinstance(value, Content) else value
     text = value if isinstance(value, str) else _dumps(value)
     return text if text.strip() else "(no output)"
 
 
 def _pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = _id) -> list[Any]:
-    if result.error is not None:
+    if result.error is not None or result.is_flat:
         return [result]
-    if is_media(result.value):
-        return [replaced(result, value="[see below]"), *_tagged(named(result), result.value)]
-    if isinstance(result.value, dict) and any(map(is_media, result.value.values())):
-        return _pointed_by_name(result, result.value, named(result))
-    if not isinstance(result.value, (list, tuple)) or not any(map(is_media, result.value)):
-        return [result]
-    items: list[object] = []
     media: list[Content] = []
-    for number, item in enumerate(result.value, 1):
-        items.append(f"[see below: item {number}]" if is_media(item) else item)
-        media += _tagged(named(result), item, number) if is_media(item) else []
-    return [replaced(result, value=items), *media]
 
+    def point(content: Content, path: Path) -> Any:
+        if not is_media(content):
+            return content
+        media.extend(_tagged(named(result), content, where := ".".join(map(str, path))))
+        return f"[see below: {'item ' if isinstance(path[0], int) else ''}{where}]" if path else "[see below]"
 
-def _pointed_by_name(result: ContentToolResult, value: dict[str, Any], call: str) -> list[Any]:
-    items = {name: f"[see below: {name}]" if is_media(item) else item for name, item in value.items()}
-    media = [part for name, item in value.items() if is_media(item) for part in _tagged(call, item, name)]
-    return [replaced(result, value=items), *media]
+    value = mapped(result.value, point)
+    return [replaced(result, value=value), *media] if media else [result]
 
 
 def _described(result: ContentToolResult, which: Callable[[object], bool]) -> ContentToolResult:
-    if which(result.value):
-        return replaced(result, value=_missing(result.value))
-    if isinstance(result.value, dict) and result.error is None and any(map(which, result.value.values())):
-        return replaced(result, value={k: _missing(v) if which(v) else v for k, v in result.value.items()})
-    if isinstance(result.value, (list, tuple)) and result.error is None:
-        return replaced(result, value=[_missing(v) if which(v) else v for v in result.value])
-    return result
+    if result.error is not None or not any(map(which, contents_in(result.value))):
+        return result
+    return replaced(result, value=mapped(result.value, lambda c, _path: _missing(c) if which(c) else c))
 
 
 def _missing(media: Content) -> str:
     kinds = {ContentImage: "an image", ContentPDF: "a PDF document", ContentUploaded: "an uploaded file"}
-    kind = next(kind for cls, kind in kinds.items() if isinstance(media, cls))
+    kind = next((kind for cls, kind in kinds.items() if isinstance(media, cls)), "a file")
+    kind += f" ({media.type})" if isinstance(media, ContentFile) else ""
     where = f" at {media.url}" if isinstance(media, ContentImageRemote) else ""
     return f"[The tool returned {kind}{where} here, which this model cannot be shown.]"
 
 
-def _tagged(call_id: str, content: Content, number: int | str | None = None) -> list[Content]:
+def named_text(file: ContentFile) -> str:
+    """Returns the text of a document between two tags with its name."""
+    from html import escape  # noqa: PLC0415 - files are seldom
+
+    return f'<file name="{escape(file.filename)}">\n{file.text}\n</file>'
+
+
+def _tagged(call_id: str, content: Content, where: str) -> list[Content]:
     from html import escape  # noqa: PLC0415 - many chats have no tools
 
-    item = f' item="{escape(str(number))}"' if number else ""
+    item = f' item="{escape(where)}"' if where else ""
     return [
         ContentText(f'<content tool-call-id="{escape(call_id)}"{item}>'),
         content,
@@ -139,8 +140,15 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain)
 
 
-def _plain(content: ContentText | ContentJson) -> Any:
-    return content.text if isinstance(content, ContentText) else content.value
+def _plain(content: Content) -> Any:
+    match content:
+        case ContentText():
+            return content.text
+        case ContentFile():
+            return named_text(content)
+        case ContentJson():
+            return content.value
+    raise TypeError(f"{type(content).__name__} has no form as text")
 
 
 # --- what a tool may return ------------------------------------------------------------------------------
@@ -184,7 +192,7 @@ def _saved(image: Any) -> bytes:
 # --- results ---------------------------------------------------------------------------------------------
 
 
-MAX_DEPTH = 100
+_NO_IMAGES = (str, int, float, NoneType, dict, list, tuple, Content)
 MAX_INTEGER_BITS = 10_000  # Python itself refuses to write integers of more than 4300 digits
 MISSING = {"NAType", "NaTType"}  # what pandas has where a value is missing
 TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tables, series, numpy arrays
@@ -193,8 +201,8 @@ TO_LIST = ("to_dicts", "to_pylist", "to_list", "tolist")  # polars and Arrow tab
 def check_tool_result(name: str, value: Any) -> Any:
     """Returns the value of a tool as plain JSON and contents, as the chat sends it.
 
-    Accepted are strings, JSON, one content, a flat list of JSON and contents, and a `ContentToolResult` with such a
-    value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become lists of records
+    Accepted are strings, JSON, contents, lists and dictionaries of those at any depth, and a `ContentToolResult` with
+    such a value. Bytes of an image or a PDF, Pillow images and figures become images. Data frames become lists of records
     (missing cells become null; an index with a meaning becomes a column), arrays become lists, pydantic models and
     dataclasses become objects, dates and times become ISO 8601 text, and enums become their values. Nothing is rounded,
     and the caller's value is not changed.
@@ -207,8 +215,8 @@ def check_tool_result(name: str, value: Any) -> Any:
         The value.
 
     Raises:
-        ToolResultError: The value, or a part of it, has no JSON form (NaN and infinity have none). The message has
-            its path.
+        ToolResultError: The value, or a part of it, has no JSON form (NaN and infinity have none), or the bytes of a
+            medium are not what its type says. The message has the path of the part.
 
     Examples:
         >>> from datetime import date
@@ -217,9 +225,9 @@ def check_tool_result(name: str, value: Any) -> Any:
     """
     check = _Check(name)
     if not isinstance(value, ContentToolResult):
-        return check.value(value)
+        return check.json(value)
     if value.error is None:
-        return replaced(value, value=check.value(value.value))
+        return replaced(value, value=check.json(value.value))
     if not isinstance(value.error, (str, BaseException)):
         raise check.error("error", value.error, "An error is a string or an exception.")
     return value
@@ -229,60 +237,50 @@ def check_tool_result(name: str, value: Any) -> Any:
 class _Check:
     tool: str
 
-    def value(self, value: Any) -> Any:
-        value = self.media(value, "value")
-        if isinstance(value, Content):
-            return self.content(value, "value")
-        value = self.plain(value, "value")
-        if isinstance(value, list):
-            return [self.item(self.media(v, at := f"value[{i}]"), at) for i, v in enumerate(value)]
-        if isinstance(value, dict):
-            value = {name: self.media(item, _join("value", name)) for name, item in value.items()}
-        if isinstance(value, dict) and any(map(is_media, value.values())):
-            return {name: self.item(item, _join("value", name)) for name, item in value.items()}
-        return self.json(value, "value")
-
     def media(self, value: Any, path: str) -> Any:
         """Returns the value, or the content of a Python image object."""
-        if isinstance(value, Content | str | int | float | NoneType):
+        if isinstance(value, _NO_IMAGES):
             return value
         try:
             return as_media(value) or value
         except Exception as error:
             raise self.error(path, value, f"It cannot be drawn: {error_message(error)}") from error
 
-    def item(self, item: Any, path: str) -> Any:
-        return self.content(item, path) if isinstance(item, Content) else self.json(item, path, depth=1)
-
-    def content(self, content: Content, path: str) -> Content:
+    def content(self, content: Content, path: str, depth: int) -> Any:
         match content:
             case ContentText():
-                return replaced(content, text=self.json(content.text, f"{path}.text"))
+                return replaced(content, text=self.json(content.text, f"{path}.text", depth))
             case ContentJson():
-                return replaced(content, value=self.json(content.value, f"{path}.value"))
-            case _ if is_media(content):
+                value = self.json(content.value, f"{path}.value", depth)
+                return value if next(contents_in(value), None) else replaced(content, value=value)
+            case ContentImageInline() | ContentPDF() | ContentFile() if content.fault:
+                raise self.error(path, content, f"A model cannot read it, because {content.fault}.")
+            case _ if is_media(content) or isinstance(content, ContentFile):
                 return content
         raise self.error(
-            path, content, "Only text, JSON, images, PDFs and uploaded files can be tool results."
+            path, content, "Only text, JSON, images, PDFs, files and uploaded files can be tool results."
         )
 
-    def json(self, value: Any, path: str, depth: int = 0) -> Any:
-        """Returns `value` as plain JSON at all levels."""
+    def json(self, value: Any, path: str = "value", depth: int = 0) -> Any:
+        """Returns `value` as plain JSON and contents, at all levels."""
         if depth > MAX_DEPTH:
             raise self.error(
                 path,
                 value,
                 f"Results may be nested at most {MAX_DEPTH} levels deep and must not contain cycles.",
             )
-        value = self.plain(value, path)
-        if isinstance(value, dict):
-            return {k: self.json(v, _join(path, k), depth + 1) for k, v in value.items()}
-        if isinstance(value, list):
-            return [self.json(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
+        value = self.plain(self.media(value, path), path)
+        match value:
+            case Content():
+                return self.content(value, path, depth)
+            case dict():
+                return {k: self.json(v, _join(path, k), depth + 1) for k, v in value.items()}
+            case list():
+                return [self.json(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value)]
         return value
 
     def plain(self, value: Any, path: str) -> Any:  # noqa: PLR0911 - one return per kind of value
-        """Returns one level of `value` as JSON: a scalar, or a list or dictionary of the original items."""
+        """Returns one level of `value` as JSON: a scalar, a content, or a list or dictionary of the original items."""
         match value:
             case None | bool():
                 return value
@@ -293,11 +291,7 @@ class _Check:
             case int() | float():
                 return self.number(value, path)
             case Content():
-                raise self.error(
-                    path,
-                    value,
-                    "Content must be the result itself or an item of the result list, not deeper.",
-                )
+                return value
             case Mapping():
                 return self.named(value, path)
             case list() | tuple():
@@ -338,8 +332,6 @@ class _Check:
     def converted(self, value: Any, path: str) -> Any:
         """Returns the JSON of a value that is not JSON but has one obvious JSON form."""
         try:
-            if hasattr(value, "model_dump") and not isinstance(value, type):
-                self.refuse_content(value, path)
             converted = _jsonable(value)
         except ToolResultError:
             raise
@@ -348,17 +340,6 @@ class _Check:
         if isinstance(converted, (dict, list, str, int, float, NoneType)):
             return converted
         raise self.error(path, value, "Return a string, JSON, a content, or a list of those.")
-
-    def refuse_content(self, value: Any, path: str) -> None:
-        """Refuses content inside a model, which `model_dump()` would write as data."""
-        if isinstance(value, Content):
-            self.plain(value, path)
-        elif isinstance(value, (list, tuple)):
-            for i, item in enumerate(value):
-                self.refuse_content(item, f"{path}[{i}]")
-        elif isinstance(value, Mapping) or hasattr(value, "model_dump"):
-            for key, item in dict(value).items():
-                self.refuse_content(item, _join(path, key))
 
     def error(self, path: str, value: object, advice: str) -> ToolResultError:
         tool = f"Tool `{self.tool}`" if self.tool else "A tool"
@@ -377,10 +358,21 @@ def _jsonable(value: Any) -> Any:  # noqa: PLR0911 - one return per kind of valu
         case UUID() | Decimal() | PurePath():
             return str(value)
         case _ if hasattr(value, "model_dump"):  # pydantic
-            return value.model_dump(mode="json")
+            return dict(value) if _has_content(value) else value.model_dump(mode="json")
         case _ if is_dataclass(value):
             return {f.name: getattr(value, f.name) for f in fields(value)}
     return _table(value)
+
+
+def _has_content(value: Any, depth: int = 0) -> bool:
+    """Tells whether a pydantic model has a content in it, which `model_dump()` would write as data."""
+    if isinstance(value, Content) or depth > MAX_DEPTH:
+        return isinstance(value, Content)
+    if isinstance(value, (list, tuple)):
+        return any(_has_content(item, depth + 1) for item in value)
+    if isinstance(value, Mapping) or hasattr(value, "model_dump"):
+        return any(_has_content(item, depth + 1) for item in dict(value).values())
+    return False
 
 
 def _table(value: Any) -> Any:

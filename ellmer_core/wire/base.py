@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
-from ..tools.results import described, flatten
+from ..tools.results import described, flatten, named_text
 from ..values import Value
 from .batches_and_files import Batches, Uploads
 from .interfaces import IMAGES, Json, Merger, Profile, Request, SchemaLimits, Supports
@@ -76,6 +76,12 @@ class Wire(Value, ABC):
     supports: ClassVar[Supports] = Supports()
     fetches: ClassVar[bool] = True  # whether the API fetches an image from a URL
     schema_limits: ClassVar[SchemaLimits] = SchemaLimits()
+    #: What a result may have inside.
+    media_in_results: ClassVar[tuple[type[ours.Content], ...]] = (
+        ours.ContentImage,
+        ours.ContentPDF,
+        ours.ContentUploaded,
+    )
     tool_media: Literal["pointer", "native"] = "pointer"
 
     model: str = ""
@@ -222,28 +228,59 @@ class Wire(Value, ABC):
         """
         if {*map(type, contents)} == {ours.ContentText}:
             return list(contents)
-        contents = described([self.as_sent(content) for content in contents], self.refuses)
-        if refused := next(filter(self.refuses, contents), None):
+        resolved = [self._resolved(content) for content in contents]
+        contents = described(resolved, self.refuses)
+        named = self.namer(contents)
+        flat = [part for c in contents for part in ([c] if self.keeps(c) else flatten([c], named))]
+        sent = [self.as_sent(content) for content in flat]
+        if refused := next(filter(self.refuses, sent), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
-        return contents if self.tool_media == "native" else flatten(contents, self.namer(contents))
+        return sent
+
+    def keeps(self, content: ours.Content) -> bool:
+        """Tells whether a content stays in its place: a result does if the format can have all of its media inside."""
+        if not isinstance(content, ours.ContentToolResult) or content.is_flat:
+            return True
+        media = [part for part in ours.contents_in(content.value) if ours.is_media(part)]
+        inside = [item for item in ours.result_items(content) if isinstance(item, self.media_in_results)]
+        return not media or (self.tool_media == "native" and len(inside) == len(media))
+
+    def _resolved(self, content: ours.Content) -> ours.Content:
+        """Returns the content with files at another provider replaced by the files themselves. In a result, a document
+        that is sent as its text is that text.
+        """
+        match content:
+            case ours.ContentUploaded(source=ours.Content() as source) if not self.holds(content):
+                return source
+            case ours.ContentToolResult() if not content.is_flat and content.error is None:
+                return ours.replaced(
+                    content, value=ours.mapped(content.value, lambda c, _path: self._inside(c))
+                )
+        return content
+
+    def _inside(self, content: ours.Content) -> ours.Content:
+        content = self._resolved(content)
+        if (
+            isinstance(content, ours.ContentFile)
+            and not content.fault
+            and content.text
+            and not self.file(content)
+        ):
+            return self.as_sent(content)
+        return content
 
     def as_sent(self, content: ours.Content) -> ours.Content:
         """Returns the content to send for a content of the user. A file at another provider is sent itself, and an
         unsupported document is sent as its text.
         """
-        if (
-            isinstance(content, ours.ContentUploaded)
-            and content.source is not None
-            and not self.holds(content)
-        ):
-            content = content.source
-        if not isinstance(content, ours.ContentFile):
+        content = self._resolved(content)
+        if not isinstance(content, ours.ContentFile) or content.fault:
             return content
         if block := self.file(content):
             return ours.ContentUnknown(self.name, block)
         if not content.text:
             raise content_parts.refused(content, self.name, self.objection(content))
-        return _named_text(content)
+        return ours.ContentText(named_text(content))
 
     def file(self, file: ours.ContentFile) -> Json | None:  # noqa: ARG002 - as where files are not taken
         """Returns a file as a block of the format, or `None` if the API does not accept it."""
@@ -261,6 +298,8 @@ class Wire(Value, ABC):
         """Returns the reason why the provider or the model does not accept this medium, or `""`."""
         who, profile = f"{self.provider}'s {self.model}", self.profile
         match value:
+            case ours.ContentImageInline() | ours.ContentPDF() | ours.ContentFile() if value.fault:
+                return value.fault
             case ours.ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
                 return f"{who} does not accept PDFs"
             case ours.ContentImage() if not self.supports.images or profile.images == ():
@@ -415,12 +454,6 @@ class Wire(Value, ABC):
 
 
 # --- structured output -----------------------------------------------------------------------------------
-
-
-def _named_text(file: ours.ContentFile) -> ours.ContentText:
-    from html import escape  # noqa: PLC0415 - files are seldom
-
-    return ours.ContentText(f'<file name="{escape(file.filename)}">\n{file.text}\n</file>')
 
 
 def told(turns: Sequence[Turn], text: str) -> list[Turn]:

@@ -232,6 +232,7 @@ class Profile(Value):
         forced_thinking: Whether it can be forced while the model thinks.
         images: Media types of images.
         pdfs: Whether it accepts PDFs.
+        audio: Whether it accepts audio.
         tools: Whether it accepts tools.
         instead: What to do if it does not accept them, as a sentence.
         system: Whether it accepts a system prompt.
@@ -264,6 +265,7 @@ class Profile(Value):
     forced_thinking: bool = True
     images: tuple[str, ...] | None = None
     pdfs: bool | None = None
+    audio: bool | None = None
     tools: bool = True
     instead: str = ""
     system: bool = True

@@ -251,7 +251,7 @@ def test_whatever_happens_at_a_yield_the_chat_goes_on(step, how):
 
 
 def test_nothing_of_the_callers_is_changed():
-    image = ContentImageInline("image/png", "AAAA")
+    image = ContentImageInline("image/png", "iVBORw0KGgo=")
     inputs = [ContentText("Look"), image]
     turns = [UserTurn("q"), AssistantTurn(OPEN)]
     before = (list(inputs), list(turns), OPEN[0].tool)

@@ -55,7 +55,9 @@ def look(place: str) -> str:
 
 
 texts = st.text(max_size=8) | st.sampled_from(["Grüße", '"\\\n', "\ud83d", " "])
-pictures = st.sampled_from([ContentImageInline("image/png", "aGk="), ContentPDF("application/pdf", "aGk=")])
+pictures = st.sampled_from(
+    [ContentImageInline("image/png", "iVBORw0KGgo="), ContentPDF("application/pdf", "JVBERi0=")]
+)
 words = st.text(max_size=8)  # half a surrogate pair is refused at the tool's door
 values = words | st.integers() | pictures | st.lists(words | pictures, max_size=3)
 
@@ -166,7 +168,7 @@ def test_old_bytes_are_used_again(name, monkeypatch):
 def test_another_model_or_system_prompt_is_another_request():
     wire, written = wire_of("anthropic"), RequestCache()
     call = ContentToolRequest("c", "look")
-    seen = ContentToolResult(ContentImageInline("image/png", "aGk="), request=call)
+    seen = ContentToolResult(ContentImageInline("image/png", "iVBORw0KGgo="), request=call)
     turns = [SystemTurn("Be brief."), UserTurn("Hi"), AssistantTurn([call]), UserTurn([seen])]
     changes = [{"model": "n"}, {"tool_media": "native"}, {"api_args": {"x": 1}}, {"base_url": "http://x"}]
     for changed in [wire, *(replace(wire, **change) for change in changes)]:

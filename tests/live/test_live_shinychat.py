@@ -29,6 +29,7 @@ from ellmer_core.render.html import contents_html
 from ellmer_core.render.markdown import contents_markdown
 from ellmer_core.render.shinychat import contents_shinychat
 from ellmer_core.tools.definition import tool, tool_annotations
+from ellmer_core.tools.results import flatten
 
 CAT = ContentImageInline("image/png", "YWJj")
 PDF = ContentPDF("application/pdf", "YWJj", "a&b.pdf")
@@ -284,6 +285,19 @@ def test_the_tags_that_wrap_media_for_the_model_are_not_shown():
 
     assert not re.search("</?content", str([m.segments for m in contents_shinychat(told)]))
     assert "content" not in contents_html(told).replace("content=", "")
+
+
+@pytest.mark.parametrize("value", [[CAT, CAT], {"image": CAT, "plot": CAT}, [{"doc": CAT}, CAT]])
+@pytest.mark.parametrize("words", [(), (ContentText("What do you see?"),)])
+def test_no_tag_is_shown_however_many_media_and_words_follow_each_other(value, words):
+    hoisted = flatten([ContentToolResult(value, request=ONE)])
+    told = [UserTurn([*hoisted, *words])]
+
+    [message] = [m for m in contents_shinychat(told) if m.role == "user"]
+    assert [segment.content for segment in message.segments] == [w.text for w in words]
+    assert len(message.attachments) == 2
+    assert "tool-call-id" not in contents_html(told)
+    assert "tool-call-id" not in contents_markdown(told)
 
 
 def test_without_the_extra_the_error_names_it():

@@ -155,7 +155,7 @@ def test_what_was_never_called_is_marked_when_the_stream_is_stopped(talk, said):
 def test_an_error_ends_the_stream_and_is_raised(talk, said):
     it = talk([], search)
 
-    with pytest.raises(ec.BadRequestError, match="invalid base64 data"):
+    with pytest.raises(ec.ContentError, match="not standard base64"):
         collected(ec.shinychat_stream(it.chat, ec.ContentImageInline("image/png", "no base64!")))
 
 

@@ -11,7 +11,7 @@ MISTRAL = Bedrock(model="mistral.mistral-large-2407-v1:0")
 QWEN = Bedrock(model="qwen.qwen3-vl-235b-a22b-instruct-v1:0")
 WRITER = Bedrock(model="writer.palmyra-x5-v1:0")
 
-PNG = ContentImageInline("image/png", "iVBORw0=")
+PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 PDF = ContentPDF("application/pdf", "JVBERi0=", "Q3 report (final).pdf")
 ONE, TWO = ContentToolRequest("call_1", "draw", {"n": 1}), ContentToolRequest("call_2", "look", {})
 CALLED = AssistantTurn([ONE, TWO])

@@ -41,4 +41,4 @@ class Book:
     pages: int
 
 
-IMAGE = ContentImageInline("image/png", "AAAA")
+IMAGE = ContentImageInline("image/png", "iVBORw0KGgo=")

@@ -11,7 +11,7 @@ from ellmer_core.schemas.type_classes import TypeObject
 from ellmer_core.schemas.type_functions import TypeBasic
 from ellmer_core.wire.base import Wire
 
-PNG = ContentImageInline("image/png", "iVBORw0=")
+PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 PDF = ContentPDF("application/pdf", "JVBERi0=", "a.pdf")
 ONE = ContentToolRequest("call_1", "draw", {"n": 1})
 SHAPE = TypeObject(properties={"n": TypeBasic(type="integer"), "why": TypeBasic(required=False)})

@@ -18,7 +18,7 @@ CHAT, RESPONSES, ANTHROPIC, GEMINI = (
 ALL = [CHAT, RESPONSES, ANTHROPIC, GEMINI]
 every_wire = pytest.mark.parametrize("wire", ALL, ids=lambda wire: wire.name)
 
-PNG = ContentImageInline("image/png", "iVBORw0=")
+PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 PDF = ContentPDF("application/pdf", "JVBERi0=", "a.pdf")
 ONE, TWO = ContentToolRequest("call_1", "draw", {"n": 1}), ContentToolRequest("call_2", "look", {})
 OPEN, CLOSE = '<content tool-call-id="call_1">', "</content>"

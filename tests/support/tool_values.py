@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from ellmer_core.contents.content import ContentImageInline, ContentImageRemote, ContentPDF
 
-CAT = ContentImageInline("image/png", "abc")
+CAT = ContentImageInline("image/png", "iVBORw0KGgo=")
 DOG = ContentImageRemote("https://example.com/dog.png")
 PDF = ContentPDF("application/pdf", "JVBERi0=")
 

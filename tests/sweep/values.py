@@ -82,6 +82,15 @@ RESULTS: Mapping[str, Any] = {
     "mixed": ["a", CONTENTS["image"], {"n": 1}, CONTENTS["pdf"]],
     "dictionary": {"caption": "a", "image": CONTENTS["image"]},
     "error": ValueError("it failed"),
+    "found": [{"title": "a", "doc": CONTENTS["pdf"]}, {"plots": [CONTENTS["image"], {"x": CONTENTS["svg"]}]}],
+    "notes": ec.ContentFile("text/markdown", "SGk=", "notes.md", "Hi"),
+    "sound": {"said": ec.ContentFile("audio/wav", "UklGRgAAAABXQVZF", "a.wav")},
+    "texts": {"deep": [ec.ContentText("a"), ec.ContentJson({"n": 1})]},
+    "not base64": [ec.ContentImageInline("image/png", "no base64!")],
+    "no bytes": {
+        "image": ec.ContentImageInline("image/png", ""),
+        "pdf": ec.ContentPDF("application/pdf", PNG),
+    },
 }
 
 

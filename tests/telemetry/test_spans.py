@@ -184,7 +184,7 @@ def test_a_chat_with_tools(server, reply, chat, spans, how):
 def test_what_is_said_is_there_only_if_asked_for(server, reply, chat, spans, monkeypatch):
     monkeypatch.setenv(CAPTURE, "true")
     server.answers(reply([whole(None, call("c1"), finish="tool_calls")]), reply([whole("Five.")]))
-    chat.chat("Go", ContentImageInline("image/png", "aGk="))
+    chat.chat("Go", ContentImageInline("image/png", "iVBORw0KGgo="))
     _, _, ran, _, last = spans()
     said = {name: json.loads(value) for name, value in last.attributes.items() if str(value).startswith("[")}
 
@@ -209,7 +209,7 @@ def test_every_content_has_a_part():
         ContentImageRemote("https://example.com/a.png"),
     ]
     asked = [
-        ContentToolResult([1, ContentPDF("application/pdf", "aGk=")], request=request),
+        ContentToolResult([1, ContentPDF("application/pdf", "JVBERi0=")], request=request),
         ContentUploaded("file-1", "image/png", "openai-chat"),
     ]
     system, messages = gen_ai_attributes.conversation([SystemTurn("S"), AssistantTurn(said), UserTurn(asked)])

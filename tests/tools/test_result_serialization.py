@@ -9,6 +9,7 @@ from tool_values import CAT, DOG, PDF, json_values
 
 from ellmer_core.contents.content import (
     Content,
+    ContentFile,
     ContentImageRemote,
     ContentJson,
     ContentPDF,
@@ -55,6 +56,33 @@ def test_other_items_keep_their_value_and_their_count():
 
 def test_a_list_of_one_image_is_still_a_list():
     assert result_text(flatten([result([CAT])])[0]) == '["[see below: item 1]"]'
+
+
+def test_a_deeper_medium_has_a_path():
+    found = [{"title": "A", "doc": PDF}, {"title": "B", "docs": [CAT, {"x": DOG}]}]
+    pointed, *parts = flatten([result({"found": found, "plot": CAT})])
+    assert pointed.value == {
+        "found": [
+            {"title": "A", "doc": "[see below: found.1.doc]"},
+            {"title": "B", "docs": ["[see below: found.2.docs.1]", {"x": "[see below: found.2.docs.2.x]"}]},
+        ],
+        "plot": "[see below: plot]",
+    }
+    items = ["found.1.doc", "found.2.docs.1", "found.2.docs.2.x", "plot"]
+    assert parts[::3] == [opening(item=item) for item in items]
+    assert parts[1::3] == [PDF, CAT, DOG, CAT]
+    assert flatten([result(found)])[0].value[0]["doc"] == "[see below: item 1.doc]"
+
+
+def test_a_text_file_is_text_and_another_file_follows():
+    notes = ContentFile("text/markdown", "SGk=", "notes.md", "Hi")
+    sound = ContentFile("audio/wav", "UklGRgAAAABXQVZF", "a.wav")
+    assert result_text(result(notes)) == '<file name="notes.md">\nHi\n</file>'
+    assert result_text(result({"n": notes})) == '{"n":"<file name=\\"notes.md\\">\\nHi\\n</file>"}'
+    assert flatten([result([sound])])[1:] == [opening(item=1), sound, CLOSING]
+    assert described([result([sound])])[0].value == [
+        "[The tool returned a file (audio/wav) here, which this model cannot be shown.]"
+    ]
 
 
 def test_an_uploaded_file_is_media_too():

@@ -4,6 +4,7 @@ import dataclasses
 import enum
 import json
 import uuid
+from base64 import b64decode
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -17,6 +18,7 @@ from tool_values import CAT, json_values
 
 from ellmer_core.contents.content import (
     Content,
+    ContentFile,
     ContentImageInline,
     ContentJson,
     ContentPDF,
@@ -139,6 +141,13 @@ def test_real_arrays():
         check_tool_result("f", numpy.array([float("inf")]))
 
 
+PNG_DATA = "iVBORw0KGgo="
+EMPTY = ContentImageInline("image/png", "")
+NO_BASE64 = ContentImageInline("image/png", "no base64!")
+NO_PDF = ContentPDF("application/pdf", PNG_DATA)
+NOTES = ContentFile("text/markdown", "SGk=", "notes.md", "Hi")
+
+
 class Holder(pydantic.BaseModel):
     images: list[ContentImageInline]
 
@@ -153,6 +162,38 @@ class Hostile:
         raise RuntimeError("no " + name)
 
 
+@pytest.mark.parametrize(
+    ("value", "normal"),
+    [
+        ({"deep": {"image": CAT}}, {"deep": {"image": CAT}}),
+        ([1, [CAT]], [1, [CAT]]),
+        ({"my key": (CAT,)}, {"my key": [CAT]}),
+        ([Wrapped(CAT)], [{"image": CAT}]),
+        ([Holder(images=[CAT])], [{"images": [CAT]}]),
+        ({"a": ContentText("deep")}, {"a": ContentText("deep")}),
+        (ContentJson({"x": CAT}), {"x": CAT}),
+        ({"plot": b64decode(PNG_DATA)}, {"plot": ContentImageInline("image/png", PNG_DATA)}),
+        ([{"doc": NOTES}], [{"doc": NOTES}]),
+    ],
+)
+def test_contents_may_be_at_any_depth(value, normal):
+    assert check_tool_result("f", value) == normal
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (EMPTY, "its data is empty"),
+        (NO_BASE64, "its data is not standard base64"),
+        (NO_PDF, "its bytes are image/png, not application/pdf"),
+        (ContentImageInline("image/jpeg", "aGk="), "its bytes are not image/jpeg"),
+    ],
+)
+def test_damaged_media_are_refused_with_the_reason(content, fault):
+    with pytest.raises(ToolResultError, match=f"A model cannot read it, because {fault}"):
+        check_tool_result("draw", [content])
+
+
 cycle: list = []
 cycle.append(cycle)
 
@@ -160,18 +201,14 @@ cycle.append(cycle)
 @pytest.mark.parametrize(
     ("value", "path"),
     [
-        ({"deep": {"image": CAT}}, "value.deep.image"),
-        ([1, [CAT]], "value[1][0]"),
-        ([1, 2, {"image": CAT}], "value[2].image"),
-        ({"my key": (CAT,)}, "value['my key'][0]"),
-        ([Wrapped(CAT)], "value[0].image"),
-        (Holder(images=[CAT]), "value.images[0]"),
-        ([Holder(images=[CAT])], "value[0].images[0]"),
-        ({"a": ContentText("deep")}, "value.a"),
+        ({"my key": (EMPTY,)}, "value['my key'][0]"),
+        ([1, {"doc": NO_PDF}], "value[1].doc"),
+        (Holder(images=[NO_BASE64]), "value.images[0]"),
+        (ContentFile("audio/wav", PNG_DATA, "a.wav"), "value"),
         (ContentThinking("hm"), "value"),
         ([ContentToolRequest("1", "f")], "value[0]"),
         ([ContentToolResult(1)], "value[0]"),
-        (ContentJson({"x": CAT}), "value.value.x"),
+        (ContentJson({"x": print}), "value.value.x"),
         (b"bytes", "value"),
         ({"data": bytearray(b"x")}, "value.data"),
         ({1, 2}, "value"),

@@ -22,7 +22,7 @@ from ellmer_core.schemas.type_functions import TypeBasic
 from ellmer_core.wire.cohere.to_wire import CohereChat
 
 WIRE = CohereChat(model="command-a")
-PNG = ContentImageInline("image/png", "iVBORw0=")
+PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 PDF = ContentPDF("application/pdf", "JVBERi0=")
 ONE, TWO = ContentToolRequest("c1", "draw", {"n": 1}), ContentToolRequest("c2", "look", {})
 SHAPE = TypeObject(properties={"n": TypeBasic(type="integer")})
@@ -66,7 +66,7 @@ def test_all_tool_messages_come_before_the_user_message():
 def test_media():
     remote = ContentImageRemote("https://x/y.png", "high")
 
-    assert WIRE.content(PNG)["image_url"]["url"] == "data:image/png;base64,iVBORw0="
+    assert WIRE.content(PNG)["image_url"]["url"] == "data:image/png;base64,iVBORw0KGgo="
     assert WIRE.content(remote)["image_url"] == {"url": "https://x/y.png", "detail": "high"}
     with pytest.raises(ContentError, match="does not accept PDFs"):
         WIRE.message(UserTurn([PDF]))

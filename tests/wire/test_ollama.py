@@ -27,7 +27,7 @@ from ellmer_core.wire.ollama.to_wire import OllamaChat
 
 WIRE = OllamaChat(model="qwen3")
 NATIVE = OllamaChat(model="qwen3", tool_media="native")
-PNG, JPG = ContentImageInline("image/png", "iVBORw0="), ContentImageInline("image/jpeg", "/9j/")
+PNG, JPG = ContentImageInline("image/png", "iVBORw0KGgo="), ContentImageInline("image/jpeg", "/9j/")
 PDF = ContentPDF("application/pdf", "JVBERi0=")
 ONE, TWO = ContentToolRequest("call_1", "draw", {"n": 1}), ContentToolRequest("call_2", "look", {})
 OPEN, CLOSE = '<content tool-call-id="call_1">', "</content>"
@@ -77,7 +77,7 @@ def test_results_come_before_what_the_user_says():
         {"role": "tool", "content": "[see below]", "tool_name": "draw", "tool_call_id": "call_1"},
         {"role": "tool", "content": '{"t":3}', "tool_name": "look", "tool_call_id": "call_2"},
         {"role": "user", "content": f"before\n\n{OPEN}"},
-        {"role": "user", "content": f"{CLOSE}\n\ngo on", "images": ["iVBORw0="]},
+        {"role": "user", "content": f"{CLOSE}\n\ngo on", "images": ["iVBORw0KGgo="]},
     ]
 
 
@@ -86,10 +86,10 @@ def test_an_image_starts_a_message_since_the_server_shows_it_before_the_text():
 
     assert WIRE.message(turn) == [
         {"role": "user", "content": "First:"},
-        {"role": "user", "content": "Second:", "images": ["iVBORw0=", "/9j/"]},
-        {"role": "user", "content": "", "images": ["iVBORw0="]},
+        {"role": "user", "content": "Second:", "images": ["iVBORw0KGgo=", "/9j/"]},
+        {"role": "user", "content": "", "images": ["iVBORw0KGgo="]},
     ]
-    assert WIRE.message(UserTurn([PNG])) == [{"role": "user", "content": "", "images": ["iVBORw0="]}]
+    assert WIRE.message(UserTurn([PNG])) == [{"role": "user", "content": "", "images": ["iVBORw0KGgo="]}]
     assert WIRE.message(UserTurn([])) == []
 
 
@@ -101,7 +101,7 @@ def test_native_media_stand_beside_the_result():
         "content": "A cat:",
         "tool_name": "draw",
         "tool_call_id": "call_1",
-        "images": ["iVBORw0="],
+        "images": ["iVBORw0KGgo="],
     }
     assert NATIVE.message(UserTurn([result("x")]))[0]["content"] == "x"
 
@@ -116,7 +116,7 @@ def test_a_pdf_of_a_tool_is_named():
     told, _, shown = WIRE.message(UserTurn([result([PDF, PNG])]))
 
     assert "a PDF document" in told["content"]
-    assert shown["images"] == ["iVBORw0="]
+    assert shown["images"] == ["iVBORw0KGgo="]
 
 
 def test_an_answer_goes_back():

@@ -172,9 +172,9 @@ def _value(value: Any) -> Any:
 Key = tuple[str, str]
 Value = TypeVar("Value")
 
-_IMAGE = ec.ContentImageInline("image/png", "")
-_AUDIO = ec.ContentFile("audio/wav", "", "a.wav")
-_PDF = ec.ContentPDF("application/pdf", "", "a.pdf")
+_IMAGE = ec.ContentImageInline("image/png", "iVBORw0KGgo=")
+_AUDIO = ec.ContentFile("audio/wav", "UklGRgAAAABXQVZF", "a.wav")
+_PDF = ec.ContentPDF("application/pdf", "JVBERi0=", "a.pdf")
 _ANY_MODEL = "example-model"  # if the provider has no model
 
 

@@ -336,9 +336,12 @@ def _follows(row: Row, cause: Row, together: Mapping[tuple[str, str], float]) ->
 
 
 def _key(row: Row) -> str:
-    """Returns a key that failures of one cause share, whatever the case, the mode and the wire format."""
-    sentence, _, where = row.message.partition("\n")
-    said = where if row.rule.startswith(_NO_RESULT) and where else _VALUES.sub("*", sentence)
+    """Returns a key that failures of one cause share, whatever the case, the mode and the wire format. A crash is known by
+    its exception and the line that raised it, from wherever the adapter called.
+    """
+    sentence, *where = row.message.splitlines() or [""]
+    crashed = row.rule.startswith(_NO_RESULT) and where
+    said = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", sentence)
     return "\n".join((row.adapter, row.rule, re.sub(r"/\d+", "/*", row.pointer), said))
 
 

@@ -144,3 +144,14 @@ def test_a_crash_is_the_cause_of_all_that_is_missing_then():
 
     assert cause.rows == rows[::-1]
     assert cause.follows == missing[::-1] or cause.follows == missing
+
+
+def test_a_crash_is_known_by_its_exception_and_the_line_that_raised_it():
+    def crash(case, adapter, raised, kind="KeyError"):
+        where = f"  the adapter at mine/adapter.py:{adapter}: talk()\n  raised at lib/parse.py:{raised} in parse()"
+        return failed("RUN-003", "loss", "/replies/0", case, f"the call raised {kind}: {case}\n{where}")
+
+    whole_and_streamed = [crash("plain_text", 12, 40), crash("one_tool", 30, 40)]
+    others = [crash("unknown_tool", 12, 41), crash("tool_error", 12, 40, "TypeError")]
+
+    assert headline(Report([*whole_and_streamed, *others])) == "3 causes, 4 plays"

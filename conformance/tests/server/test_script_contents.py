@@ -1,5 +1,7 @@
 """What a script may contain besides texts and calls: each format has it in its own form, or says that it has no place."""
 
+import re
+
 import httpx
 import pytest
 from requests_of_each_format import ASKED, EACH, STREAMED, post
@@ -71,3 +73,12 @@ def test_a_fault_with_a_probability_comes_in_the_same_order_each_time():
     assert first == played()
     assert AnswerEntry(**ENTRIES["choices"]).answer().others[1].stop == "length"
     assert set(ASKED) == {wire for wire, _ in CHAT_APIS if wire in ASKED}
+
+
+@STREAMED
+def test_google_writes_what_a_page_could_obey_as_escapes(stream):
+    with StrictServer(script=[{"text": "<b>one\u2028two & 'three'</b>"}]) as server:
+        found = post(server, "gemini", stream=stream).text
+
+    assert {r"\u003c", r"\u003e", r"\u2028"} == {*re.findall(r"\\u\w{4}", found)}
+    assert not {"<", ">", "\u2028"} & {*found}

@@ -21,6 +21,7 @@ ROWS: list[dict[str, Any]] = [
         "efforts": [],
         "off": {},
         "images": [],
+        "audio": False,
         "source": "https://inference-docs.cerebras.ai/api-reference/chat-completions",
     },
     {

@@ -24,6 +24,13 @@ ROWS: list[dict[str, Any]] = [
         "source": "https://developers.openai.com/api/docs/guides/reasoning#reasoning-summaries",
     },
     {
+        "provider": ["OpenAI"],
+        "format": "openai-chat",
+        "model": r"^(?!.*audio)(gpt-|o\d)",
+        "audio": False,
+        "source": "https://developers.openai.com/api/docs/guides/audio",
+    },
+    {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "format": "openai-chat",
         "model": r"gpt-(5\.[4-9]|[6-9])",

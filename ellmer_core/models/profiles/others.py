@@ -18,6 +18,7 @@ ROWS: list[dict[str, Any]] = [
         "forced_thinking": False,
         "images": [],
         "pdfs": False,
+        "audio": False,
         "source": "https://api-docs.deepseek.com/guides/thinking_mode",
     },
     {
@@ -256,6 +257,7 @@ ROWS += [
         "images": [],
         "pdfs": False,
         "ranges": {"temperature": [0, 2]},
+        "audio": False,
         "source": "https://console.groq.com/docs/openai",
     },
     {

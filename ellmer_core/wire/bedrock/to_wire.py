@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
 from ...errors import UsageError
-from ...tools.results import flatten, result_text, split
+from ...tools.results import result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls
 from ..shared.content_parts import Cache, alternate, check_cache, pointed
@@ -313,18 +313,11 @@ class Bedrock(BedrockResponse):
                     contents = [[*contents[0], *contents[1]]]
                 return [{"role": "user", "content": blocks} for blocks in contents if blocks]
 
-    def flat(self, contents: Sequence[ours.Content]) -> list[ours.Content]:
-        """Flattens results as the base does, but a result keeps only media that the family accepts in results."""
-        return [
-            part
-            for c in super().flat(contents)
-            for part in ([c] if self.fits(c) else flatten([c], self.namer([c])))
-        ]
-
-    def fits(self, content: ours.Content) -> bool:
-        """Tells whether a result may keep all of its media."""
-        parts = content_parts.result_parts(content) if isinstance(content, ours.ContentToolResult) else None
-        return all(isinstance(c, self.family.media_in_results) for c in parts or () if ours.is_media(c))
+    def keeps(self, content: ours.Content) -> bool:
+        """Tells whether a content stays in its place. A result may keep all media that the family accepts in results."""
+        media = ours.contents_in(content.value) if isinstance(content, ours.ContentToolResult) else ()
+        fit = all(isinstance(part, self.family.media_in_results) for part in media if ours.is_media(part))
+        return fit and super().keeps(content)
 
     def user(self, contents: Sequence[ours.Content]) -> list[Json]:
         """Returns the blocks of a user message: `A text block must be included when using documents.`"""

@@ -6,8 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
-from ...contents.content import Content, ContentFile, ContentText, ContentThinking, ContentToolRequest
-from ...contents.media_types import audio_type
+from ...contents.content import (
+    Content,
+    ContentFile,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    audio_type,
+)
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger

@@ -190,12 +190,14 @@ class OpenAIChat(OpenAIChatResponse):
         return {}
 
     def file(self, file: ours.ContentFile) -> Json | None:
-        """Returns audio in the two formats that the API accepts, and PDFs. Other documents are not accepted."""
+        """Returns audio in the two formats that the API accepts, for a model that hears."""
         format = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}.get(
             file.type
         )
         return (
-            {"type": "input_audio", "input_audio": {"data": file.data, "format": format}} if format else None
+            {"type": "input_audio", "input_audio": {"data": file.data, "format": format}}
+            if format and self.profile.audio is not False
+            else None
         )
 
     def call(self, request: ours.ContentToolRequest) -> Json:

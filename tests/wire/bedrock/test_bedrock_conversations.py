@@ -140,7 +140,7 @@ def test_nova_takes_images_in_results():
         {
             "toolResult": {
                 "toolUseId": "call_1",
-                "content": [{"image": {"format": "png", "source": {"bytes": "iVBORw0="}}}],
+                "content": [{"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}}],
                 "status": "success",
             }
         }
@@ -181,7 +181,7 @@ def test_a_document_needs_text_beside_it():
     ],
 )
 def test_names_of_documents_are_legal(filename, name):
-    [message] = CLAUDE.message(UserTurn([ContentPDF("application/pdf", "AA", filename)]))
+    [message] = CLAUDE.message(UserTurn([ContentPDF("application/pdf", "JVBERi0=", filename)]))
 
     assert message["content"][1]["document"]["name"] == name
 

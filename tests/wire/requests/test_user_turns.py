@@ -52,7 +52,7 @@ def test_chat_sends_all_tool_messages_before_the_user_message():
             "content": [
                 {"type": "text", "text": "before"},
                 {"type": "text", "text": OPEN},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0="}},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}},
                 {"type": "text", "text": CLOSE},
                 {"type": "text", "text": "go on"},
             ],
@@ -69,7 +69,7 @@ def test_responses_sends_all_outputs_before_one_user_message():
             "content": [
                 {"type": "input_text", "text": "before"},
                 {"type": "input_text", "text": OPEN},
-                {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0="},
+                {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
                 {"type": "input_text", "text": CLOSE},
                 {"type": "input_text", "text": "go on"},
             ],
@@ -88,7 +88,7 @@ def test_anthropic_puts_results_first_in_the_same_message():
                 {"type": "text", "text": OPEN},
                 {
                     "type": "image",
-                    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="},
+                    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
                 },
                 {"type": "text", "text": CLOSE},
                 {"type": "text", "text": "go on"},
@@ -111,7 +111,7 @@ def test_gemini_gives_results_a_content_of_their_own():
             "parts": [
                 {"text": "before"},
                 {"text": '<content tool-call-id="draw">'},
-                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}},
+                {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
                 {"text": CLOSE},
                 {"text": "go on"},
             ],
@@ -192,7 +192,7 @@ def test_native_media_stay_inside_the_result():
     [responses] = sent(OpenAIResponses(tool_media="native"), result(value))
     assert responses["output"] == [
         {"type": "input_text", "text": "intro"},
-        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0="},
+        {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
         {"type": "input_text", "text": '{"n":1}'},
         {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="},
     ]
@@ -207,7 +207,7 @@ def test_native_media_stay_inside_the_result():
     [gemini] = sent(Gemini(model="gemini-3-pro", tool_media="native"), result(value))
     response = gemini["parts"][0]["functionResponse"]
     assert response["parts"] == [
-        {"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}},
+        {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}},
         {"inlineData": {"mimeType": "application/pdf", "data": "JVBERi0="}},
     ]
     assert json.loads(response["response"]["output"])[::2] == ["intro", {"n": 1}]
@@ -220,7 +220,7 @@ def test_native_media_stay_inside_the_result():
 def test_texts_images_and_documents_keep_their_order(wire):
     [message] = sent(wire, ContentText("first"), PNG, ContentText("second"), PDF, ContentJson({"third": 3}))
     said = json.dumps(message)
-    places = [said.index(part) for part in ("first", "iVBORw0=", "second", "JVBERi0=", "third")]
+    places = [said.index(part) for part in ("first", "iVBORw0KGgo=", "second", "JVBERi0=", "third")]
     assert places == sorted(places)
 
 

@@ -25,7 +25,9 @@ _BASE64 = re.compile(rf"[A-Za-z0-9+/]{{{_LONG},}}|[A-Za-z0-9_-]{{{_LONG},}}")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]*")
 _NUMBER = re.compile(r" \(\d+\)$")  # of one of several calls of a function
 _TAG = re.compile(r"<(?:tool-)?content tool-call-id=\"(?P<id>[^\"]*)\"")
-_MARK = re.compile(r"\[see below(?:: item \d+)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below")
+_MARK = re.compile(
+    r"\[see below(?:: item \d+(?:\.[\w.]+)?)?\]|See <(?:tool-)?content call-id=\"[^\"]*\"> below"
+)
 
 
 Render = Callable[[Sequence[Turn]], Json]

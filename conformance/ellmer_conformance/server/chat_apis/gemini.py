@@ -163,7 +163,7 @@ class Gemini(ChatApi):
     # answers ----------------------------------------------------------------------------------------------
 
     def body(self, answer: Answer) -> bytes:
-        return pretty(self.response(self.parts(answer), answer, self.usage(answer.usage)))
+        return escaped(pretty(self.response(self.parts(answer), answer, self.usage(answer.usage))))
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         yield from self.chunks(answer, ended=True)
@@ -306,8 +306,8 @@ class Gemini(ChatApi):
     def chunk(self, response: Json, *, first: bool) -> bytes:
         """Returns a chunk as an event, or as an element of an array if no events were requested."""
         if self.sse:
-            return utf8(f"data: {_spaced(response)}\r\n\r\n")
-        return (b"[" if first else b",\r\n") + pretty(response).rstrip()
+            return escaped(utf8(f"data: {_spaced(response)}\r\n\r\n"))
+        return (b"[" if first else b",\r\n") + escaped(pretty(response).rstrip())
 
     def headers(self, *, stream: bool) -> Headers:
         events = stream and self.sse
@@ -328,7 +328,7 @@ class Gemini(ChatApi):
         """Yields the error as a plain object, not as an event."""
         failure = self.failures[kind]
         error = {"code": failure.status, "message": failure.message, "status": failure.type}
-        yield (b"" if self.sse or not before else b",\r\n") + pretty({"error": error})
+        yield (b"" if self.sse or not before else b",\r\n") + escaped(pretty({"error": error}))
         if not self.sse:
             yield b"]\n"
 
@@ -361,6 +361,18 @@ class Gemini(ChatApi):
                 if isinstance(sent, str) and (sentence := objection(sent, i, j, strict=strict)):
                     return Refusal(sentence, 400, "INVALID_ARGUMENT")
         return None
+
+
+#: Characters that Google writes as escapes, as Protocol Buffers do.
+#: https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/json/internal/writer.cc
+_ESCAPED = re.compile(
+    "[<>\x7f-\x9f\xad\u0600-\u0603\u06dd\u070f\u17b4\u17b5\u200b-\u200f\u2028-\u202e\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]"
+)
+
+
+def escaped(text: bytes) -> bytes:
+    """Returns JSON text with Google's escapes."""
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text.decode()).encode()
 
 
 _spaced = json.JSONEncoder(ensure_ascii=False, separators=(",", ": ")).encode
