@@ -117,7 +117,7 @@ def linked(markdown: str) -> str:
 
 
 def peer_pages() -> Iterator[tuple[str, str]]:
-    """Yields a page for each other library that the suite tested. The overview is committed."""
+    """Yields the pages and badges of other libraries that the suite tested. The results page is committed."""
     sys.path.append(str(ROOT / "conformance" / "peers"))  # scripts beside each other
     yield from list(import_module("page").pages())[1:]
 
@@ -126,10 +126,12 @@ def peer_pages() -> Iterator[tuple[str, str]]:
 
 
 def by_module(package: Any) -> dict[str, list[str]]:
-    """Returns the public names of a package by their modules."""
+    """Returns the public names of a package by their modules, without those that are another name of one."""
     found: dict[str, list[str]] = defaultdict(list)
     for name in package.__all__:
-        found[getattr(getattr(package, name), "__module__", package.__name__)].append(name)
+        value = getattr(package, name)
+        if getattr(value, "__name__", name) == name:
+            found[getattr(value, "__module__", package.__name__)].append(name)
     return dict(sorted(found.items(), key=lambda item: item[0].replace("._", ".")))
 
 
