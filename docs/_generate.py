@@ -126,12 +126,14 @@ def peer_pages() -> Iterator[tuple[str, str]]:
 
 
 def by_module(package: Any) -> dict[str, list[str]]:
-    """Returns the public names of a package by their modules, without those that are another name of one."""
+    """Returns the public names of a package by the modules that define them. Other names of the same function, and the
+    functions that are made for each provider (`models_openai`), are left out.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     for name in package.__all__:
-        value = getattr(package, name)
-        if getattr(value, "__name__", name) == name:
-            found[getattr(value, "__module__", package.__name__)].append(name)
+        module = getattr(getattr(package, name), "__module__", package.__name__)
+        if hasattr(import_module(module), name):
+            found[module].append(name)
     return dict(sorted(found.items(), key=lambda item: item[0].replace("._", ".")))
 
 

@@ -17,7 +17,7 @@ from ellmer_conformance.report.results import Report, Row
 def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
     """Returns all failing cells of a library, with the evidence."""
     used = who(result)[2]
-    parts = [f"# {result['peer']}", f"Played on {result['date']} with Python {result['python']}, {used}."]
+    parts = [f"# {result['peer']}", f"Tested on {result['date']} with Python {result['python']}, {used}."]
     parts += [badge(result, *score.split(" ", 1)) for score in result.get("score", {})]
     ordered = sorted(cells.values(), key=lambda c: (WIRES.index(c["wire"]), c["cause"] == "follows"))
     parts += [section(cell) for cell in ordered] or ["Every rule that applies is kept."]

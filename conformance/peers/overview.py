@@ -23,7 +23,7 @@ OTHER = {
 INTRO = """\
 # Conformance of {count} libraries, as of {date}
 
-The suite played the same cases with each library, against the strict server. No provider was called. A failure means that
+The suite ran the same cases with each library, against the strict server. No provider was called. A failure means that
 the library broke a documented, recorded or stated rule. It does not mean that a provider refused the request of a real
 account. The rules are those of the requirement set {requirements}.
 
@@ -36,7 +36,7 @@ METHOD = """\
 
 The bridges are short and public (`conformance/peers/ellmer_peers/`). Each one uses the library's own chat, history
 and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own, as the
-control. The suite runs the AI SDK as a command (`examples/driver-ai-sdk`). For instructor, the suite plays only the structured
+control. The suite runs the AI SDK as a command (`examples/driver-ai-sdk`). For instructor, the suite runs only the structured
 cases, because the SDK that it wraps does all else. For smolagents, it tests only the model class, because its agents put each
 question into prompts of their own.
 
@@ -57,7 +57,7 @@ def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str,
     intro = INTRO.format(count=len(results), date=last["date"], requirements=last["requirements"])
     scores = [[name(result), *(score(result, wire) for wire in WIRES)] for result in results.values()]
     counts = [[name(result), *caused(known[peer].values())] for peer, result in results.items()]
-    versions = table(["library", "played on", "with"], [who(result) for result in results.values()])
+    versions = table(["library", "tested on", "with"], [who(result) for result in results.values()])
     broken = table(
         ["rule", "wire format", "sentence", "libraries"],
         [
