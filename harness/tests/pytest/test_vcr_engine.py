@@ -605,3 +605,9 @@ def test_a_mark_that_nobody_takes_stops_the_run(suite, server):
     ran = suite(SUITE.format(url=server.url, scope=""), "-o", "markers=vcr")
     ran.stderr.fnmatch_lines(["*is marked `vcr`, but no plugin takes this mark*vcr_engine*"])
     assert not server.requests
+
+
+def test_it_is_loaded_before_pytest_recording_without_a_warning(suite):
+    code = "def test_a(): pass"
+    ran = suite(code, *ENGINE, "-p", "pytest_recording.plugin", "-W", "error", process=True)
+    ran.assert_outcomes(passed=1)
