@@ -93,7 +93,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cassette-stale",
         choices=LEVELS,
-        help="what a recording that is too old is (default: $CASSETTE_STALE, or warn)",
+        help="what a recording that is too old leads to (default: $CASSETTE_STALE, or warn)",
     )
     group.addoption(
         "--cassette-report",
