@@ -3,12 +3,16 @@
 Interactions are paired by method and URL. Differences are named by JSON pointer, and in long strings by the
 changed words ([-old-] and {+new+}). The chunks of a stream are joined before the comparison. Headers that
 cassettes do not store are ignored, unless --headers is given. The two files may have different formats. The
-exit code is 1 if anything differs.
+last line counts the differences by kind: ids (ids, times and counts of tokens), wording, tools (calls of tools and their
+arguments), order (the same requests in another one) and shape (all others). The exit code is 1 if anything differs, except in a kind
+of --allow.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -27,28 +31,49 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", type=Path, metavar="OLD")
     parser.add_argument("new", type=Path, metavar="NEW")
     parser.add_argument("--headers", action="store_true", help="compare all headers except credentials")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        choices=KINDS,
+        metavar="KIND",
+        help=f"one of {', '.join(KINDS)}",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     old, new = one(options.old).interactions, one(options.new).interactions
     keep = Scrub.of(None, ["*"] if options.headers else [])
-    lines = [*_all(old, new, keep)]
-    for line in lines:
+    for line in _all(old, new, keep):
         say(one_line(line))
-    if not lines:
-        say(f"no difference in {len(old)} interactions")
-    return 1 if lines else 0
+    found = _counted(old, new, keep)
+    told = ", ".join(f"{kind} {found[kind]}" for kind in KINDS if found[kind])
+    say(f"differences by kind: {told}" if told else f"no difference in {len(old)} interactions")
+    return 1 if found.keys() - set(options.allow) else 0
 
 
-def _all(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Iterator[str]:
+Pair = tuple[int | None, int | None]
+
+
+def _paired(old: list[Interaction], new: list[Interaction]) -> Iterator[Pair]:
+    """Yields the places of the interactions that belong together; None on the side that has none."""
     matcher = SequenceMatcher(None, [*map(_head, old)], [*map(_head, new)], autojunk=False)
     for _, i1, i2, j1, j2 in matcher.get_opcodes():
         pairs = min(i2 - i1, j2 - j1)
-        for offset in range(pairs):
-            yield from _pair(i1 + offset, old[i1 + offset], j1 + offset, new[j1 + offset], keep)
-        yield from (f"- #{at + 1}  {_head(old[at])}" for at in range(i1 + pairs, i2))
-        yield from (f"+ #{at + 1}  {_head(new[at])}" for at in range(j1 + pairs, j2))
+        yield from ((i1 + offset, j1 + offset) for offset in range(pairs))
+        yield from ((at, None) for at in range(i1 + pairs, i2))
+        yield from ((None, at) for at in range(j1 + pairs, j2))
+
+
+def _all(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Iterator[str]:
+    for i, j in _paired(old, new):
+        if i is not None and j is not None:
+            yield from _pair(i, old[i], j, new[j], keep)
+        elif i is not None:
+            yield f"- #{i + 1}  {_head(old[i])}"
+        elif j is not None:
+            yield f"+ #{j + 1}  {_head(new[j])}"
 
 
 def _pair(i: int, old: Interaction, j: int, new: Interaction, keep: Scrub) -> Iterator[str]:
@@ -91,3 +116,77 @@ def _plain(body: Any) -> Any:
     if isinstance(body, Events):
         return [{name or "line": value} for name, value, _ in body.folded]
     return str(body) if isinstance(body, Media) else body
+
+
+# --- Kinds of differences --------------------------------------------------------------------------------
+
+
+KINDS = ("ids", "wording", "tools", "order", "shape")
+_ID_NAME = re.compile(
+    r"(.*[_-])?(id|ids|uuid|guid|created|created_?at|expires_?at|updated_?at|timestamp|time|date|fingerprint|etag|nonce)"
+    r"|\w*(Id|Time|Timestamp|[Tt]okens|TokenCount)",
+)
+_ID_VALUE = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|[0-9a-f]{16,}"
+    r"|[a-z]{2,12}(_[a-z]{2,8})?[_-](?=\w*\d)[A-Za-z0-9]{8,}"
+    r"|\d{4}-\d\d-\d\d[T ][\d:.]+(Z|[+-]\d\d:?\d\d)?"
+)
+_TOOL_KEYS = {"tool_calls", "tool_call", "function_call", "functionCall", "toolUse", "tool_use"}
+_TOOL_TYPES = {"tool_use", "function_call", "tool_call", "function", "input_json_delta", "server_tool_use"}
+
+
+def _counted(old: list[Interaction], new: list[Interaction], keep: Scrub) -> Counter[str]:
+    """Returns how many differences there are of each kind."""
+    pairs = [*_paired(old, new)]
+    gone = [i for i, j in pairs if i is not None and j is None]
+    come = [j for i, j in pairs if j is not None and i is None]
+    found: Counter[str] = Counter()
+    for j in come:  # the same request at another place has only moved
+        moved = next((i for i in gone if _head(old[i]) == _head(new[j])), None)
+        found["order" if moved is not None else "shape"] += 1
+        if moved is not None:
+            gone.remove(moved)
+            pairs.append((moved, j))
+    found["shape"] += len(gone)
+    for before, now in pairs:
+        if before is not None and now is not None:
+            same = _head(old[before]) == _head(new[now])
+            sides = _comparable(old[before], keep), _comparable(new[now], keep)
+            found.update(_kinds(*sides) if same else ["shape"])
+    return +found
+
+
+def _kinds(old: Any, new: Any, name: str = "", *, tool: bool = False) -> Iterator[str]:
+    """Yields the kind of each difference between two JSON values."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        tool = tool or bool({old.get("type"), new.get("type")} & _TOOL_TYPES)
+        for key in old.keys() | new.keys():
+            within = tool or key in _TOOL_KEYS
+            if key in old and key in new:
+                yield from _kinds(old[key], new[key], key, tool=within)
+            else:
+                yield "tools" if within else "shape"
+    elif isinstance(old, list) and isinstance(new, list):
+        for one, other in zip(old, new, strict=False):
+            yield from _kinds(one, other, name, tool=tool)
+        for item in old[len(new) :] + new[len(old) :]:
+            yield "tools" if tool or _calls(item) else "shape"
+    elif old != new or type(old) is not type(new):
+        yield _kind(old, new, name, tool=tool)
+
+
+def _kind(old: Any, new: Any, name: str, *, tool: bool) -> str:
+    alike = type(old) is type(new)
+    if alike and isinstance(old, str | int | float) and _ID_NAME.fullmatch(name):
+        return "ids"
+    if isinstance(old, str) and isinstance(new, str):
+        if _ID_VALUE.fullmatch(old) and _ID_VALUE.fullmatch(new):
+            return "ids"
+        if not tool and name not in {"method", "url", "error", "role", "type", "model"}:
+            return "wording"
+    return "tools" if tool else "shape"
+
+
+def _calls(item: Any) -> bool:
+    return isinstance(item, dict) and (item.get("type") in _TOOL_TYPES or bool(_TOOL_KEYS & item.keys()))

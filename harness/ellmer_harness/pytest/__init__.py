@@ -2,3 +2,12 @@
 
 The modules import `tape` and the layers below it. Only pytest imports them.
 """
+
+import sys
+
+import pytest
+
+if (
+    "vcr.matchers" not in sys.modules
+):  # pytest-recording wants it rewritten, and comes too late once the engine has imported it
+    pytest.register_assert_rewrite("vcr.matchers")

@@ -130,6 +130,7 @@ class VcrpyTape:
             elif self.cassette.can_play_response_for(asked):
                 take.reply = _reply(self.cassette.play_response(asked), http, asked.method)
                 self.played += 1
+                _PLAYED.set(True)
             elif self.cassette.write_protected and self.cassette.filter_request(asked):
                 missing = NotRecorded(cassette=self.cassette, failed_request=asked)
                 self.misses.append(missing)
@@ -219,6 +220,7 @@ def _place(request: Request) -> tuple[str, str]:
 
 
 _OF_AIOHTTP: ContextVar[Request | None] = ContextVar("of_aiohttp", default=None)
+_PLAYED: ContextVar[bool] = ContextVar("played", default=False)
 _OF_HTTP_CLIENT: ContextVar[Json | None] = ContextVar("of_http_client", default=None)
 _DECODES = {"urllib3", "urllib3_future", "aiohttp", "tornado"}
 """Clients whose answers vcrpy records decompressed."""
@@ -348,7 +350,7 @@ def _noting_http_client() -> Iterator[None]:
 
 @contextmanager
 def _noting_aiohttp() -> Iterator[None]:
-    """Keeps what aiohttp is asked for."""
+    """Keeps what aiohttp is asked for, and reads what is played at once, as vcrpy does."""
     if "aiohttp" not in sys.modules:
         yield
         return
@@ -360,10 +362,14 @@ def _noting_aiohttp() -> Iterator[None]:
     @functools.wraps(real)
     async def request(self: Any, method: str, url: Any, **options: Any) -> Any:
         _OF_AIOHTTP.set(_of_aiohttp(stubs, self, method, url, options))
+        _PLAYED.set(False)
         try:
-            return await real(self, method, url, **options)
+            answer = await real(self, method, url, **options)
         finally:
             _OF_AIOHTTP.set(None)
+        if _PLAYED.get():  # programs read what vcrpy plays after they have closed it
+            answer.content = stubs.MockStream(await answer.read())
+        return answer
 
     with mock.patch.object(session, "_request", request):
         yield

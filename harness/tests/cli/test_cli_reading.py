@@ -177,7 +177,55 @@ def test_diff(tmp_path, capsys):
         "~ #3 → #2  POST https://api.example.com/c\n"
         "    ~ /response/status: [-200-]{+429+}\n"
         "+ #3  POST https://api.example.com/d\n"
+        "differences by kind: wording 1, shape 3\n"
     )
+
+
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "hello there"}]}
+CALL = {"type": "tool_use", "id": "toolu_01A2b3C4d5", "name": "look", "input": {"city": "Paris"}}
+ANSWER = {"id": "msg_01A2b3C4d5", "created": 1, "content": [CALL, {"type": "text", "text": "Hello."}]}
+
+
+def changed(value, *path, to):
+    copy = json.loads(json.dumps(value))
+    place = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = to
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered", "kind"),
+    [
+        (ASKED, changed(ANSWER, "id", to="msg_99Z2b3C4d5"), "ids"),
+        (ASKED, changed(ANSWER, "created", to=2), "ids"),
+        (ASKED, changed(ANSWER, "content", 0, "id", to="toolu_99Z2b3C4d5"), "ids"),
+        (ASKED, changed(ANSWER, "content", 1, "text", to="Hi."), "wording"),
+        (changed(ASKED, "messages", 0, "content", to="hello"), ANSWER, "wording"),
+        (ASKED, changed(ANSWER, "content", 0, "input", "city", to="Rome"), "tools"),
+        (ASKED, changed(ANSWER, "content", to=[CALL, ANSWER["content"][1], CALL]), "tools"),
+        (changed(ASKED, "max_tokens", to=9), ANSWER, "shape"),
+        (changed(ASKED, "model", to="n"), ANSWER, "shape"),
+    ],
+)
+def test_diff_tells_the_kind_and_a_kind_can_be_allowed(tmp_path, capsys, asked, answered, kind):
+    def made(request, answer):
+        return [entry(API, json.dumps(request), content=json.dumps(answer))]
+
+    code, out = diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered))
+    assert (code, out.splitlines()[-1]) == (1, f"differences by kind: {kind} 1")
+    others = [each for each in ("ids", "wording", "tools", "order", "shape") if each != kind]
+    allowed = [word for each in others for word in ("--allow", each)]
+    assert diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered), *allowed)[0] == 1
+    assert diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered), "--allow", kind)[0] == 0
+
+
+def test_diff_tells_another_order(tmp_path, capsys):
+    one, other = entry(f"{API}/a"), entry(f"{API}/b")
+    code, out = diff(tmp_path, capsys, [one, other], [other, one])
+    assert (code, out.splitlines()[-1]) == (1, "differences by kind: order 1")
+    assert diff(tmp_path, capsys, [one, other], [other, one], "--allow", "order")[0] == 0
 
 
 def test_diff_does_not_count_the_pieces_of_a_stream(tmp_path, capsys):
@@ -189,7 +237,7 @@ def test_diff_does_not_count_the_pieces_of_a_stream(tmp_path, capsys):
 
     assert diff(tmp_path, capsys, stream("a", "bc"), stream("ab", "c"))[0] == 0
     assert diff(tmp_path, capsys, stream("a", "bc"), stream("a bd"))[1].endswith(
-        "/data/text: [-abc-]{+a bd+}\n"
+        "/data/text: [-abc-]{+a bd+}\ndifferences by kind: wording 1\n"
     )
     code, out = diff(tmp_path, capsys, stream("a", "bc"), stream("ab", "c"), "--headers")
     assert (code, "/response/headers/date" in out) == (1, True)

@@ -470,6 +470,19 @@ def test_redirects_and_cookies(vcr, server, path):
     assert cassette.all_played
 
 
+def test_what_aiohttp_plays_can_be_read_after_it_is_closed(vcr, server, path):
+    async def ask():
+        async with aiohttp.ClientSession() as session:
+            async with session.get(server.url) as answer:
+                chunks = [chunk async for chunk in answer.content.iter_any()]
+            return b"".join(chunks), await answer.json()
+
+    with vcr.use_cassette(path):
+        of_aiohttp("GET", server.url)
+    with vcr.use_cassette(path, record_mode="none"):
+        assert asyncio.run(ask()) == (b'{"echo": ""}', {"echo": ""})
+
+
 def test_an_answer_that_is_not_read_to_its_end_is_recorded_as_far_as_it_was(engine, server, path):
     server.chunked([b"one", b"two"], "text/plain")
     with engine.use_cassette(path), httpx.stream("GET", server.url) as answer:
@@ -592,3 +605,9 @@ def test_a_mark_that_nobody_takes_stops_the_run(suite, server):
     ran = suite(SUITE.format(url=server.url, scope=""), "-o", "markers=vcr")
     ran.stderr.fnmatch_lines(["*is marked `vcr`, but no plugin takes this mark*vcr_engine*"])
     assert not server.requests
+
+
+def test_it_is_loaded_before_pytest_recording_without_a_warning(suite):
+    code = "def test_a(): pass"
+    ran = suite(code, *ENGINE, "-p", "pytest_recording.plugin", "-W", "error", process=True)
+    ran.assert_outcomes(passed=1)
