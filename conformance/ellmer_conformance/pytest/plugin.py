@@ -5,7 +5,7 @@ It works with pytest-xdist: the results of a run are sent to the controller in t
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -327,10 +327,10 @@ def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Adds the results of a run to the test's report, as JSON, because workers can send only that."""
+    """Adds the results of a run to the test's report, as bytes, because workers cannot send objects."""
     report = yield
     if report.when == "call" and _KEPT in item.stash:
-        vars(report)["conformance"] = json.dumps(item.stash[_KEPT].as_json())  # ASCII, whatever a body holds
+        vars(report)["conformance"] = pickle.dumps(item.stash[_KEPT])
     return report
 
 
@@ -356,7 +356,7 @@ class Collector:
             rows = self.parts[report.nodeid].rows
             report.user_properties += [(row.rule, f"{row.level} {row.verdict}") for row in rows]
         if report.when == "call" and hasattr(report, "conformance"):
-            self.parts[report.nodeid] = Report.from_json(json.loads(report.conformance))
+            self.parts[report.nodeid] = pickle.loads(report.conformance)  # noqa: S301 - from a process of ours
         elif report.failed:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
 

@@ -101,10 +101,14 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """Returns the row without empty optional fields."""
-        return {name: value for name, value in vars(self).items() if name not in _RARE or value}
+        found = dict(vars(self))
+        for name in _RARE:
+            if not found[name]:
+                del found[name]
+        return found
 
 
-_RARE = {f.name for f in fields(Row)[13:]}
+_RARE = [f.name for f in fields(Row)[13:]]
 
 
 @dataclass(frozen=True)
