@@ -15,3 +15,10 @@ def key(monkeypatch):
 def cassette_options():
     """Names the origin of the cassettes: `record.py` records from the strict server."""
     return {"recorded_from": os.environ.get("RECORDED_FROM", "live")}
+
+
+@pytest.fixture
+def cassette_routes():
+    """Leads requests to the server of `record.py`. The cassettes have the provider's own address."""
+    server = os.environ.get("STRICT_SERVER")
+    return {"https://api.openai.com": server} if server else {}

@@ -29,8 +29,9 @@ def main() -> int:
     codes = []
     with StrictServer(MODEL) as server:
         for name in MODEL:
-            place = {"OPENAI_API_KEY": "any-key", "OPENAI_BASE_URL": f"{server.url(name, '1')}/v1"}
-            env = os.environ | place | {"RECORDED_FROM": "strict-server"}
+            place = {"OPENAI_API_KEY": "any-key", "STRICT_SERVER": server.url(name, "1")}
+            env = {**os.environ, **place, "RECORDED_FROM": "strict-server"}
+            env.pop("OPENAI_BASE_URL", None)  # the recordings have the provider's own address
             command = [sys.executable, "-m", "pytest", "-q", "--cassette-mode=rewrite", "-k", name]
             codes.append(subprocess.run(command, env=env, check=False).returncode)
     return max(codes)
