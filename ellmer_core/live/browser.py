@@ -28,7 +28,7 @@ from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
 from .page import Offered, Page, choices, conversations, status_bar, toolbar
 from .shared_conversation import Room
-from .store import Store
+from .conversation_store import Store
 
 # --- content security policy -----------------------------------------------------------------------------
 
@@ -199,7 +199,9 @@ def _page(look: Look, offered: Offered) -> Tag:
     return shinychat.page_chat(
         TagList(head, tags.h1(logo, look.title, class_="ellmer-title")),
         window_title=look.title,
-        sidebar=shinychat.chat_sidebar(conversations(), history=False, open="open", resizable=False) if offered.stored else False,
+        sidebar=shinychat.chat_sidebar(conversations(), history=False, open="open", resizable=False)
+        if offered.stored
+        else False,
         drawer=False,
         toolbar=toolbar(),
         toolbar_input=choices(offered),

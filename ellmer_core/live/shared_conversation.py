@@ -21,7 +21,7 @@ from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..conversation.history import last_message, merged
 from ..conversation.settings import Decision, StreamController, deciding
 from ..render.shinychat import contents_shinychat
-from .store import Listed, Store
+from .conversation_store import Listed, Store
 from .stream_to_shinychat import Decided, ToolProgress, pieces
 
 T = TypeVar("T")

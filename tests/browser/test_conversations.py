@@ -13,7 +13,7 @@ from ellmer_conformance.server.strict_server import StrictServer
 
 
 @pytest.fixture
-def model(request):
+def model():
     """`model(n)` returns a chat whose model gives n different answers."""
     servers = []
 
@@ -28,6 +28,19 @@ def model(request):
         server.__exit__(None, None, None)
 
 
+@pytest.fixture
+def checked(axe, picture):
+    """`checked(page, name)` finds no accessibility problem in light and dark, and takes a picture for the docs."""
+
+    def check(page, name):
+        for scheme in ("dark", "light"):
+            page.emulate_media(color_scheme=scheme)
+            assert axe(page) == {}
+        picture(page, name)
+
+    return check
+
+
 def say(page, text):
     page.get_by_role("textbox", name="Chat message").fill(text)
     page.keyboard.press("Enter")
@@ -38,11 +51,9 @@ def shows(page, text):
     expect(page.get_by_role("button", name="Send message")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_conversations_survive_a_restart_and_are_found_renamed_deleted_and_brought_back(
-    page, server_of, model, axe, tmp_path, picture, scheme
+    page, server_of, model, checked, tmp_path
 ):
-    page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 1300, "height": 800})
     chat = model(2)
     with server_of(ec.chat_app(chat, store=tmp_path)) as address:
@@ -65,8 +76,7 @@ def test_conversations_survive_a_restart_and_are_found_renamed_deleted_and_broug
         expect(earlier.get_by_role("button", name=re.compile("^Open"))).to_have_count(1)
         earlier.get_by_role("button", name="Open About rye").click()
         shows(page, "Answer 0.")
-        assert axe(page) == {}
-        picture(page, f"ui-conversations-{scheme}.png")
+        checked(page, "ui-conversations.png")
         earlier.get_by_role("button", name="Rename About rye").click()
         page.keyboard.type("Cereals")
         page.keyboard.press("Enter")
@@ -83,11 +93,10 @@ def test_conversations_survive_a_restart_and_are_found_renamed_deleted_and_broug
         (tmp_path / "conversations.sqlite").write_bytes(b"x" * 9000)
         say(page, "And now?")
         expect(page.get_by_text("This conversation is not being saved.")).to_be_visible()
-        assert axe(page) == {}
         page.close()
 
 
-def test_versions_choices_and_thumbs(page, served, model, axe, picture):
+def test_versions_choices_and_thumbs(page, served, model, checked):
     chat, rated = model(4), []
     options = {
         "models": ["claude-sonnet-5", "claude-haiku-4-5"],
@@ -110,8 +119,7 @@ def test_versions_choices_and_thumbs(page, served, model, axe, picture):
     say(page, "Another one")
     shows(page, "Answer 3.")
     expect(log.get_by_text("3/3")).to_be_visible()
-    assert axe(page) == {}
-    picture(page, "ui-versions.png")
+    checked(page, "ui-versions.png")
     for _ in range(2):
         log.get_by_role("button", name="Version before").click()
     shows(page, "Answer 1.")

@@ -36,26 +36,24 @@ function sortable(table) {
 function enlargeable(image) {
   image.dataset.ellmerPicture = "";
   if (image.closest("a, button")) return;
-  image.tabIndex = 0;
-  image.setAttribute("role", "button");
-  image.setAttribute("aria-label", `Enlarge ${image.alt || "picture"}`);
-  const enlarge = () => {
-    const dialog = Object.assign(document.createElement("dialog"), { className: "ellmer-picture" });
-    dialog.setAttribute("aria-label", image.alt || "Picture");
-    const close = Object.assign(document.createElement("button"), { type: "button", textContent: "Close", className: "btn btn-sm btn-secondary" });
-    dialog.append(Object.assign(document.createElement("img"), { src: image.src, alt: image.alt }), close);
-    dialog.addEventListener("click", () => dialog.close());
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      image.focus();
-    });
-    document.body.append(dialog);
-    dialog.showModal();
-  };
-  image.addEventListener("click", enlarge);
-  image.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") enlarge();
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "ellmer-enlarge" });
+  button.setAttribute("aria-label", `Enlarge ${image.alt || "picture"}`);
+  for (const each of [image, button]) each.addEventListener("click", () => enlarge(image, button));
+  image.after(button);
+}
+
+function enlarge(image, button) {
+  const dialog = Object.assign(document.createElement("dialog"), { className: "ellmer-picture" });
+  dialog.setAttribute("aria-label", image.alt || "Picture");
+  const close = Object.assign(document.createElement("button"), { type: "button", textContent: "Close", className: "btn btn-sm btn-secondary" });
+  dialog.append(Object.assign(document.createElement("img"), { src: image.src, alt: image.alt }), close);
+  dialog.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    button.focus();
   });
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 // Code says its language.

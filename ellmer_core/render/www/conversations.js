@@ -84,7 +84,8 @@ function row(each) {
   open.className = "ellmer-open";
   if (each.id === state.open) open.setAttribute("aria-current", "true");
   const when = element("small", { textContent: new Date(each.changed * 1000).toLocaleDateString() });
-  const line = element("li", {}, open, when);
+  open.append(when);
+  const line = element("li", {}, open);
   line.append(
     button(`Rename ${each.title}`, "✎", () => rename(line, each)),
     button(`Delete ${each.title}`, "✕", () => {
