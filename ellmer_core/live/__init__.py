@@ -67,8 +67,8 @@ def chat_app(
     """
     try:
         from .browser import app, look_of  # noqa: PLC0415 - an extra, and slow to load
-        from .page import Offered  # noqa: PLC0415 - as above
         from .conversation_store import Store  # noqa: PLC0415 - as above
+        from .page import Offered  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError(
             'The chat app needs shiny and shinychat: pip install "ellmer-core[shiny]".'

@@ -26,9 +26,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .._chat.chat import Chat
 from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
+from .conversation_store import Store
 from .page import Offered, Page, choices, conversations, status_bar, toolbar
 from .shared_conversation import Room
-from .conversation_store import Store
 
 # --- content security policy -----------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("shinychat", reason="The chat app is an extra: ellmer-core[shiny].")
 from ellmer_core import AssistantTurn, UsageError, UserTurn, chat_app, chat_openai
 from ellmer_core.live.browser import look_of
-from ellmer_core.live.shared_conversation import Room
 from ellmer_core.live.conversation_store import Store
+from ellmer_core.live.shared_conversation import Room
 
 
 def chat(*texts):
