@@ -5,7 +5,7 @@ Both continue the given chat, whose history has the messages afterwards.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,40 +16,67 @@ if TYPE_CHECKING:
 
     from .._chat.chat import Chat
     from ..contents.content import Content
+    from ..contents.turns import AssistantTurn
     from ..conversation.settings import StreamController
 
 __all__ = ["chat_app", "live_browser", "live_console", "shinychat_stream"]
 
 
 def chat_app(
-    chat: Chat, *, title: str = "Chat", greeting: str | None = None, image_hosts: Sequence[str] = ()
+    chat: Chat,
+    *,
+    title: str = "Chat",
+    greeting: str | None = None,
+    image_hosts: Sequence[str] = (),
+    store: str | Path | None = None,
+    models: Sequence[str] = (),
+    settings: Mapping[str, Sequence[Any]] | None = None,
+    brand: Mapping[str, str] | None = None,
+    on_feedback: Callable[[AssistantTurn, bool | None, str], object] | None = None,
+    user_header: str | None = None,
 ) -> App:
-    """Makes a Shiny app of a chat, for your own server. Every page shows this one conversation.
+    """Makes a Shiny app of a chat, for your own server.
 
-    The page loads nothing from other hosts. An image by its address is a link.
+    Every page shows this one conversation, unless `user_header` tells users apart. The page loads nothing from other
+    hosts. An image by its address is a link.
 
     Args:
         chat: The chat.
         title: Title of the page. Default: `"Chat"`.
         greeting: Markdown that is shown until the first message; `None` (default) shows nothing.
         image_hosts: Hosts whose images are shown in the page when somebody clicks them. Default: none.
+        store: A file or a folder that keeps the conversations, in SQLite. The page then lists earlier ones, and the last
+            one is continued if the chat is empty. Only give a file that this program wrote. Default: `None`, nothing is kept.
+        models: Names of models to choose from. Default: none.
+        settings: Parameters to choose, with their values: `{"temperature": [0, 0.5, 1]}`. Default: none.
+        brand: How the page looks: `name`, `logo` (path of an image) and `color` (`"#0a7cff"`). Default: `None`.
+        on_feedback: Called with the answer, whether it is good (`None`: taken back) and the user (`""` without
+            `user_header`), when somebody presses a thumb under an answer. Default: `None`, there are no thumbs.
+        user_header: Name of the header in which your reverse proxy says who the user is. Each user then has their own copy
+            of the chat and their own conversations, and a request without the header is refused. Default: `None`.
 
     Returns:
         The app.
 
     Raises:
         ImportError: The extra `shiny` is not installed.
+        UsageError: The store cannot be opened, or an argument is wrong.
 
     Examples:
         >>> app = chat_app(chat_openai(), title="Weather")
     """
     try:
-        from .browser import app  # noqa: PLC0415 - an extra, and slow to load
+        from .browser import app, look_of  # noqa: PLC0415 - an extra, and slow to load
+        from .conversation_store import Store  # noqa: PLC0415 - as above
+        from .page import Offered  # noqa: PLC0415 - as above
     except ImportError as error:
         raise UsageError(
             'The chat app needs shiny and shinychat: pip install "ellmer-core[shiny]".'
         ) from error
-    return app(chat, title, greeting, image_hosts)
+    kept = Store(store) if store is not None else None
+    offered = Offered([*models], dict(settings or {}), on_feedback, stored=kept is not None)
+    look = look_of(title, greeting, brand or {})
+    return app(chat, look, offered, image_hosts=image_hosts, store=kept, user_header=user_header)
 
 
 def live_browser(
@@ -59,6 +86,11 @@ def live_browser(
     title: str = "Chat",
     greeting: str | None = None,
     image_hosts: Sequence[str] = (),
+    store: str | Path | None = None,
+    models: Sequence[str] = (),
+    settings: Mapping[str, Sequence[Any]] | None = None,
+    brand: Mapping[str, str] | None = None,
+    on_feedback: Callable[[AssistantTurn, bool | None, str], object] | None = None,
     launch: bool = True,
 ) -> None:
     """Opens a chat in the browser and serves it until Ctrl-C, on 127.0.0.1 only.
@@ -71,15 +103,33 @@ def live_browser(
         title: Title of the page. Default: `"Chat"`.
         greeting: Markdown that is shown until the first message; `None` (default) shows nothing.
         image_hosts: Hosts whose images are shown in the page when somebody clicks them. Default: none.
+        store: A file or a folder that keeps the conversations, in SQLite. The page then lists earlier ones, and the last
+            one is continued if the chat is empty. Only give a file that this program wrote. Default: `None`, nothing is kept.
+        models: Names of models to choose from. Default: none.
+        settings: Parameters to choose, with their values: `{"temperature": [0, 0.5, 1]}`. Default: none.
+        brand: How the page looks: `name`, `logo` (path of an image) and `color` (`"#0a7cff"`). Default: `None`.
+        on_feedback: Called with the answer, whether it is good (`None`: taken back) and the user (`""` without
+            `user_header`), when somebody presses a thumb under an answer. Default: `None`, there are no thumbs.
         launch: Whether the browser is opened. Default: `True`. Otherwise the address is printed.
 
     Raises:
         ImportError: The extra `shiny` is not installed.
+        UsageError: The port is taken, the store cannot be opened, or an argument is wrong.
 
     Examples:
         >>> live_browser(chat_openai(), port=8000)  # doctest: +SKIP
     """
-    served = chat_app(chat, title=title, greeting=greeting, image_hosts=image_hosts)
+    served = chat_app(
+        chat,
+        title=title,
+        greeting=greeting,
+        image_hosts=image_hosts,
+        store=store,
+        models=models,
+        settings=settings,
+        brand=brand,
+        on_feedback=on_feedback,
+    )
     from .browser import serve  # noqa: PLC0415 - as above
 
     serve(served, port, launch=launch)

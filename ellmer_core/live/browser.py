@@ -7,22 +7,27 @@ import re
 import socket
 import webbrowser
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
+from mimetypes import guess_type
+from pathlib import Path
 from threading import Thread
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import shinychat
 import uvicorn
-from htmltools import Tag, TagList, head_content, tags
+from htmltools import HTML, Tag, TagList, head_content, tags
 from shiny import App, Inputs, Outputs, Session, reactive
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .._chat.chat import Chat
 from ..errors import UsageError
 from ..render.shinychat_blocks import page_scripts
-from .page import Page, status_bar, toolbar
+from .conversation_store import Store
+from .page import Offered, Page, choices, conversations, status_bar, toolbar
 from .shared_conversation import Room
 
 # --- content security policy -----------------------------------------------------------------------------
@@ -35,9 +40,14 @@ class ChatApp(App):
     """A Shiny app whose page has a content security policy."""
 
     def __init__(
-        self, page: TagList, server: Callable[[Inputs, Outputs, Session], None], image_hosts: Sequence[str]
+        self,
+        page: TagList,
+        server: Callable[[Inputs, Outputs, Session], None],
+        image_hosts: Sequence[str],
+        user_header: str | None = None,
     ) -> None:
         super().__init__(page, server)
+        self.user_header = user_header
         html = self.ui["html"] if isinstance(self.ui, dict) else ""
         self.policy = policy(INLINE.findall(html), image_hosts).encode()
 
@@ -48,7 +58,29 @@ class ChatApp(App):
                 message["headers"] = [*message.get("headers", ()), *headers]
             await send(message)
 
-        await super().__call__(scope, receive, sent)
+        if self.user_header and scope["type"] != "lifespan" and not _by_proxy(scope, self.user_header):
+            await refuse(scope, send, b"This page is reached through its proxy, which says who you are.")
+        else:
+            await super().__call__(scope, receive, sent)
+
+
+def _by_proxy(scope: Scope, user_header: str) -> bool:
+    """Tells whether the proxy named a user, and whether the page that asks is one of this address: the browser sends a
+    user's cookies to the proxy for any page.
+    """
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    here = not origin or urlsplit(origin).netloc == headers.get(b"host", b"").decode("latin-1")
+    return here and bool(headers.get(user_header.lower().encode()))
+
+
+async def refuse(scope: Scope, send: Send, words: bytes) -> None:
+    """Refuses a request or a WebSocket."""
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 403, "headers": []})
+        await send({"type": "http.response.body", "body": words})
+    else:
+        await send({"type": "websocket.close", "code": 1008})
 
 
 def policy(scripts: Iterable[str], image_hosts: Iterable[str]) -> str:
@@ -92,24 +124,88 @@ ICON = (
 )
 
 
-def app(chat: Chat, title: str, greeting: str | None, image_hosts: Sequence[str]) -> App:
+@dataclass(frozen=True)
+class Look:
+    """How the page looks: its title, its logo as an address, its colour, and its greeting."""
+
+    title: str
+    logo: str | None = None
+    color: str | None = None
+    greeting: str | None = None
+
+    @property
+    def style(self) -> str:
+        """The style sheet for the colour, with text that can be read on it."""
+        if not self.color:
+            return ""
+        light = (
+            sum(w * int(self.color[at : at + 2], 16) for w, at in ((299, 1), (587, 3), (114, 5))) > 150_000
+        )
+        return (
+            f":root {{ --ellmer-color: {self.color}; --ellmer-on-color: {'#000' if light else '#fff'}; }} "
+            "body .shiny-chat-btn-send:not(:disabled), body .btn-primary { background: var(--ellmer-color) !important; "
+            "border-color: var(--ellmer-color); color: var(--ellmer-on-color) !important; } "
+            ".shiny-chat-page-header, header { border-top: 4px solid var(--ellmer-color); }"
+        )
+
+
+def look_of(title: str, greeting: str | None, brand: Mapping[str, str]) -> Look:
+    """Returns the look for a brand, after a check."""
+    if unknown := brand.keys() - {"name", "logo", "color"}:
+        raise UsageError(f"brand= has name, logo and color, not {', '.join(sorted(unknown))}.")
+    color = brand.get("color")
+    if color and not re.fullmatch("#[0-9a-fA-F]{6}", color):
+        raise UsageError(f'The color in brand= is written as "#0a7cff", not {color!r}.')
+    return Look(brand.get("name", title), _logo(brand.get("logo")), color, greeting)
+
+
+def _logo(path: str | None) -> str | None:
+    if not path:
+        return None
+    kind = guess_type(path)[0] or ""
+    if not kind.startswith("image/"):
+        raise UsageError(f"The logo in brand= is a file of an image, such as logo.svg, not {path!r}.")
+    try:
+        return f"data:{kind};base64,{b64encode(Path(path).read_bytes()).decode()}"
+    except OSError as error:
+        raise UsageError(f"The logo in brand= cannot be read: {error}.") from error
+
+
+def app(
+    chat: Chat,
+    look: Look,
+    offered: Offered,
+    *,
+    image_hosts: Sequence[str],
+    store: Store | None,
+    user_header: str | None,
+) -> App:
     """Returns the app. A page shows the messages so far and continues from there."""
-    room, changed, hosts = Room(chat), reactive.Value(0), origins(image_hosts)
+    hosts, rooms = origins(image_hosts), dict[str, tuple[Room, reactive.Value[int]]]()
 
     def server(input: Inputs, _output: Outputs, session: Session) -> None:
-        Page(room, input, session, changed)
+        user = str(cast("Any", session).http_conn.headers[user_header]) if user_header else ""
+        if user not in rooms:
+            own = chat.fork() if user_header else chat
+            rooms[user] = Room(own, store, user, offered.models), reactive.Value(0)
+        Page(rooms[user][0], input, session, rooms[user][1], offered)
 
-    return ChatApp(TagList(*page_scripts(hosts), _page(title, greeting)), server, hosts)
+    return ChatApp(TagList(*page_scripts(hosts), _page(look, offered)), server, hosts, user_header)
 
 
-def _page(title: str, greeting: str | None) -> Tag:
+def _page(look: Look, offered: Offered) -> Tag:
+    logo = tags.img(src=look.logo, alt="", class_="ellmer-logo") if look.logo else None
+    head = head_content(tags.link(rel="icon", href=look.logo or ICON), tags.style(HTML(look.style)))
     return shinychat.page_chat(
-        TagList(head_content(tags.link(rel="icon", href=ICON)), tags.h1(title, class_="ellmer-title")),
-        window_title=title,
-        sidebar=False,
+        TagList(head, tags.h1(logo, look.title, class_="ellmer-title")),
+        window_title=look.title,
+        sidebar=shinychat.chat_sidebar(conversations(), history=False, open="open", resizable=False)
+        if offered.stored
+        else False,
         drawer=False,
         toolbar=toolbar(),
-        greeting=greeting,
+        toolbar_input=choices(offered),
+        greeting=look.greeting,
         enable_cancel=True,
         allow_attachments=True,
         footer=status_bar(),
@@ -162,11 +258,8 @@ class OnlyFromHere:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or _from_here(dict(scope["headers"])):
             await self.app(scope, receive, send)
-        elif scope["type"] == "http":
-            await send({"type": "http.response.start", "status": 403, "headers": []})
-            await send({"type": "http.response.body", "body": b"This page is for this machine only."})
         else:
-            await send({"type": "websocket.close", "code": 1008})
+            await refuse(scope, send, b"This page is for this machine only.")
 
 
 def _from_here(headers: dict[bytes, bytes]) -> bool:

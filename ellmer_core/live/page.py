@@ -6,6 +6,7 @@ import asyncio
 import json
 from base64 import b64decode
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import shinychat
@@ -18,10 +19,24 @@ from ..contents.content import Content, ContentImageInline, ContentPDF, ContentT
 from ..contents.turns import UserTurn
 from ..conversation.settings import Decision
 from ..errors import UsageError
+from ..render.html import whole_page
 from ..render.shinychat import contents_shinychat
 from ..render.tool_card import card
-from .shared_conversation import Answer, Explanation, Question, Room, Trouble
+from .shared_conversation import Answer, Explanation, Question, Rated, Room, Trouble
 from .stream_to_shinychat import Decided, ToolProgress
+
+
+@dataclass(frozen=True)
+class Offered:
+    """What the program offers beside the conversation: models, choices of parameters, the thumbs under an answer, and a
+    list of earlier conversations.
+    """
+
+    models: Sequence[str] = ()
+    settings: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    rated: Rated | None = None
+    stored: bool = False
+
 
 # --- parts -----------------------------------------------------------------------------------------------
 
@@ -73,9 +88,44 @@ def toolbar() -> TagList:
     )
 
 
-def status_bar() -> Tag:
-    """Returns the bar for the model, the tokens and the cost."""
-    return tags.div(HTML("&nbsp;"), id="ellmer-status", class_="ellmer-status")
+def status_bar() -> TagList:
+    """Returns the bar for the model, the tokens and the cost, after what went wrong with the store."""
+    return TagList(
+        tags.div(id="ellmer-notice", class_="ellmer-notice", role="status"),
+        tags.div(HTML("&nbsp;"), id="ellmer-status", class_="ellmer-status"),
+    )
+
+
+def conversations() -> Tag:
+    """Returns the list of earlier conversations, which the page fills."""
+    return tags.section(
+        tags.h2("Conversations"),
+        tags.input(
+            type="search", placeholder="Search", aria_label="Search conversations", class_="form-control"
+        ),
+        tags.div(class_="ellmer-deleted", role="status"),
+        tags.ul(id="ellmer-conversations"),
+        _button("Download this conversation", "download"),
+        class_="ellmer-conversations",
+        aria_label="Conversations",
+    )
+
+
+def choices(offered: Offered) -> Tag | None:
+    """Returns a list to choose from for the model and for each parameter; `None` if the program offers none."""
+    lists = [_select("Model", "model", offered.models, None)] if offered.models else []
+    for name, values in offered.settings.items():
+        lists.append(_select(name.replace("_", " ").capitalize(), name, [str(v) for v in values], "default"))
+    return tags.div(*lists, class_="ellmer-choices") if lists else None
+
+
+def _select(label: str, name: str, values: Sequence[str], default: str | None) -> Tag:
+    options = [tags.option(value, value=str(place)) for place, value in enumerate(values)]
+    if default:
+        options.insert(0, tags.option(default, value="-1"))
+    return tags.label(
+        label, tags.select(*options, data_ellmer_choice=name, class_="form-select form-select-sm")
+    )
 
 
 def status_text(chat: Chat) -> str:
@@ -101,8 +151,12 @@ def _button(label: str, do: str, *, primary: bool = False, title: str | None = N
 class Page:
     """A page, from its opening to its end."""
 
-    def __init__(self, room: Room, input: Inputs, session: Session, changed: reactive.Value[int]) -> None:
+    def __init__(
+        self, room: Room, input: Inputs, session: Session, changed: reactive.Value[int], offered: Offered
+    ) -> None:
         self.room = room
+        self.offered = offered
+        self.search = ""
         self.session = session
         self.changed = changed
         self.shown = shinychat.Chat("chat", history=False, on_error="actual")
@@ -171,6 +225,12 @@ class Page:
             "retry": self._retry,
             "decide": self._decide,
             "draft": self._draft,
+            "regenerate": self._regenerate,
+            "switch": self._switch,
+            "rate": self._rate,
+            "download": self._download,
+            "choose": self._choose,
+            **dict.fromkeys(("open", "rename", "delete", "restore", "search"), self._in_list),
         }
         if action := actions.get(str(asked.get("do"))):
             await action(asked)
@@ -185,9 +245,14 @@ class Page:
         self.room.undo()
         self._changed()
 
-    async def _edit(self, _asked: Mapping[str, Any]) -> None:
+    async def _edit(self, asked: Mapping[str, Any]) -> None:
         await self._ended()
-        inputs = self.room.undo()
+        number = asked.get("exchange")
+        failed = self.room.trouble or not self.room.chat.get_turns()
+        if number is None and failed:
+            inputs = self.room.undo()
+        else:
+            inputs = self.room.revise(len(self.room.exchanges()) - 1 if number is None else int(number))
         self._changed()
         texts = [getattr(content, "text", content) for content in inputs]
         files = [*contents_shinychat(UserTurn([c for c in inputs if isinstance(c, Content)])).attachments]
@@ -197,6 +262,57 @@ class Page:
             attachments=files,
             attachment_mode="set",
         )
+
+    async def _regenerate(self, asked: Mapping[str, Any]) -> None:
+        await self._ended()
+        self.room.regenerate(int(asked["exchange"]))
+        self._changed()
+
+    async def _switch(self, asked: Mapping[str, Any]) -> None:
+        await self._ended()
+        self.room.switch(int(asked["exchange"]), int(asked["by"]))
+        self._changed()
+
+    async def _rate(self, asked: Mapping[str, Any]) -> None:
+        if self.offered.rated:
+            self.room.rate(
+                int(asked["exchange"]), {"up": True, "down": False}.get(asked["good"]), self.offered.rated
+            )
+            await self._status()
+
+    async def _download(self, _asked: Mapping[str, Any]) -> None:
+        title = next((each.title for each in self.room.earlier() if each.id == self.room.id), "Chat")
+        page: dict[str, object] = {"title": title, "html": whole_page(self.room.chat, title)}
+        await self.session.send_custom_message("ellmer-download", page)
+
+    async def _choose(self, asked: Mapping[str, Any]) -> None:
+        chat, name, place = self.room.chat, str(asked["name"]), int(asked["place"])
+        if name == "model" and 0 <= place < len(self.offered.models):
+            chat.set_model(self.offered.models[place])
+        elif name in self.offered.settings:
+            others = {key: value for key, value in chat.get_params().items() if key != name}
+            values = self.offered.settings[name]
+            chat.set_params({**others, name: values[place]} if 0 <= place < len(values) else others)
+        await self._status()
+
+    async def _in_list(self, asked: Mapping[str, Any]) -> None:
+        """Searches, opens, renames, deletes or brings back a conversation."""
+        room, id = self.room, str(asked.get("id"))
+        match asked["do"]:
+            case "search":
+                self.search = str(asked["text"])
+            case "rename":
+                room.rename(id, str(asked["title"]))
+            case "restore":
+                room.delete(id, deleted=False)
+            case "delete":
+                room.delete(id)
+        if (opened := asked["do"] == "open") or (asked["do"] == "delete" and id == room.id):
+            await self._ended()
+            room.open(id) if opened else room.clear()
+            self._changed()
+        else:
+            await self._status()
 
     async def _retry(self, _asked: Mapping[str, Any]) -> None:
         if self.room.retry():
@@ -276,7 +392,24 @@ class Page:
             self.streaming.set()
 
     async def _status(self) -> None:
-        await self.session.send_custom_message("ellmer-status", {"text": status_text(self.room.chat)})
+        """Tells the page what stands around the messages."""
+        room, offered = self.room, self.offered
+        chosen = {
+            name: values.index(wanted) if (wanted := room.chat.get_params().get(name)) in values else -1
+            for name, values in offered.settings.items()
+        }
+        if (model := room.chat.get_model()) in offered.models:
+            chosen["model"] = offered.models.index(model)
+        state: dict[str, object] = {
+            "text": status_text(room.chat),
+            "notice": room.notice,
+            "exchanges": [] if room.answer else [asdict(each) for each in room.exchanges()],
+            "rated": offered.rated is not None,
+            "chosen": chosen,
+            "conversations": [asdict(each) for each in room.earlier(self.search)] if offered.stored else [],
+            "open": room.id,
+        }
+        await self.session.send_custom_message("ellmer-status", state)
 
 
 def attached(file: shinychat.Attachment) -> Content:

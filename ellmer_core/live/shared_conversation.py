@@ -5,21 +5,26 @@ last error.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
+from uuid import uuid4
 
 from shinychat.types import ChatMessage
 
 from .. import errors
 from .._chat.chat import Chat
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest
-from ..contents.turns import AssistantPartialTurn, Turn
+from ..contents.json_serialization import contents_record, contents_replay
+from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..conversation.history import last_message, merged
 from ..conversation.settings import Decision, StreamController, deciding
 from ..render.shinychat import contents_shinychat
-from .stream_to_shinychat import Decided, pieces
+from .conversation_store import Listed, Store
+from .stream_to_shinychat import Decided, ToolProgress, pieces
+
+T = TypeVar("T")
 
 # --- errors in plain words -------------------------------------------------------------------------------
 
@@ -130,19 +135,93 @@ class Answer:
             await asyncio.sleep(PAUSE)
 
 
-class Room:
-    """The conversation and its pages. Some time after the last page closed, the answer in progress ends and is kept."""
+def messages_of(turns: Sequence[Turn]) -> list[int]:
+    """Returns the places of the user's messages."""
+    return [place for place in range(len(turns)) if last_message(turns[place : place + 1]) == 0]
 
-    def __init__(self, chat: Chat) -> None:
+
+@dataclass
+class Branches:
+    """Versions of a conversation. Each path is a whole conversation; two paths part at an exchange: a message and all
+    that follows before the next message.
+    """
+
+    paths: list[list[Turn]] = field(default_factory=list)
+
+    def keep(self, turns: list[Turn]) -> None:
+        """Keeps a path. It takes the place of a path that it continues."""
+        for place, path in enumerate(self.paths):
+            if path == turns[: len(path)]:
+                self.paths[place] = turns
+                return
+        self.paths.append(turns)
+
+    def versions(self, turns: list[Turn], place: int) -> dict[int, list[Turn]]:
+        """Returns the newest path of each version of the exchange at a place, by the number of its first path."""
+        found: dict[int, list[Turn]] = {}
+        for number, path in enumerate(self.paths):
+            if len(path) > place and path[:place] == turns[:place]:
+                same = (n for n, other in found.items() if _exchange(other, place) == _exchange(path, place))
+                found[next(same, number)] = path
+        return found
+
+
+def _exchange(turns: list[Turn], place: int) -> list[Turn]:
+    return turns[place : next((other for other in messages_of(turns) if other > place), None)]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A message and its answer, for the page: which of its versions is shown, and how somebody rated it."""
+
+    version: int = 1
+    versions: int = 1
+    good: bool | None = None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A conversation that can be brought back."""
+
+    id: str
+    turns: list[Turn]
+    branches: Branches
+
+
+#: Characters of a message that make the title of a conversation.
+TITLE = 60
+
+INTERRUPTED = Explanation("The app was restarted before the answer came. Nothing is lost: retry.")
+
+Rated = Callable[[AssistantTurn, bool | None, str], object]
+
+
+class Room:
+    """The conversation of a user and its pages. Some time after the last page closed, the answer in progress ends and
+    is kept.
+    """
+
+    def __init__(
+        self, chat: Chat, store: Store | None = None, user: str = "", models: Sequence[str] = ()
+    ) -> None:
         self.chat = chat
+        self.store = store
+        self.user = user
+        self.models = models
+        self.id = uuid4().hex
+        self.branches = Branches()
+        self.ratings: dict[int, bool | None] = {}
+        self.notice = ""
         self.pages: list[Any] = []
         self.answer: Answer | None = None
         self.trouble: Trouble | None = None
         self.questions: dict[str, Question] = {}
         self.controller = StreamController()
-        self.cleared: list[Turn] = []
+        self.cleared: Kept | None = None
         self._task: asyncio.Task[None] | None = None
         self._left: asyncio.TimerHandle | None = None
+        if store and not chat.get_turns() and (earlier := self.earlier()):
+            self.open(earlier[0].id)
 
     def enter(self, page: object) -> None:
         """Adds a page."""
@@ -172,7 +251,8 @@ class Room:
             return None
         self.answer = Answer(tuple(inputs), asker, self.messages())
         self.trouble = None
-        self.cleared = []
+        self.cleared = None
+        self.save(inputs)
         self.controller.reset()
         self._task = asyncio.create_task(self._answer(self.answer))
         return self.answer
@@ -184,26 +264,161 @@ class Room:
             question.answer.set_result(decision)
 
     def clear(self) -> None:
-        """Deletes the messages, but not the system prompt. `undo()` brings them back until the next message."""
-        self.cleared = self.chat.get_turns() or self.cleared
-        self.chat.set_turns([])
-        self.trouble = None
+        """Begins a new conversation, with the system prompt. `undo()` brings the messages back until the next message."""
+        turns = self.chat.get_turns()
+        kept = Kept(self.id, turns, self.branches) if turns else self.cleared
+        self._show([])
+        self.id, self.branches, self.cleared = uuid4().hex, Branches(), kept
 
     def undo(self) -> tuple[str | Content, ...]:
-        """Removes the user's last message with its answer, and returns the message. Right after `clear()` it brings the
-        messages back.
+        """Removes the user's last message with its answer, and returns the message. Right after `clear()` or `revise()`
+        it brings the messages back.
         """
-        turns = self.chat.get_turns()
-        if not turns and self.cleared:
-            self.chat.set_turns(self.cleared)
-            self.cleared = []
+        if kept := self.cleared:
+            self.id, self.branches = kept.id, kept.branches
+            self._show(kept.turns)
             return ()
-        trouble, self.trouble = self.trouble, None
+        turns, trouble = self.chat.get_turns(), self.trouble
         place = trouble.place if trouble else last_message(turns) or 0
-        self.chat.set_turns(turns[:place])
+        self._show(turns[:place])
+        self.save()
         if trouble:
             return trouble.inputs
         return tuple(turns[place].contents) if turns else ()
+
+    def _show(self, turns: list[Turn]) -> None:
+        self.chat.set_turns(turns)
+        self.trouble = self.cleared = None
+        self.ratings = {}
+
+    # versions -----------------------------------------------------------------------------------------------
+
+    def revise(self, number: int) -> tuple[str | Content, ...]:
+        """Removes a message, by its number from 0, and all after it, as the beginning of another version. Returns it."""
+        turns = self.chat.get_turns()
+        places = messages_of(turns)
+        if self.answer or not 0 <= number < len(places):
+            return ()
+        self.branches.keep(turns)
+        self._show(turns[: places[number]])
+        self.cleared = Kept(self.id, turns, self.branches)
+        return tuple(turns[places[number]].contents)
+
+    def regenerate(self, number: int) -> Answer | None:
+        """Asks for another answer to a message."""
+        inputs = self.revise(number)
+        return self.say(inputs, None) if inputs else None
+
+    def switch(self, number: int, by: int) -> None:
+        """Shows the version of an exchange before or after this one."""
+        turns = self.chat.get_turns()
+        places = messages_of(turns)
+        if self.answer or not 0 <= number < len(places):
+            return
+        self.branches.keep(turns)
+        found = [*self.branches.versions(turns, places[number]).values()]
+        version = self._exchange(turns, number).version - 1 + by
+        if 0 <= version < len(found):
+            self._show(found[version])
+            self.save()
+
+    def exchanges(self) -> list[Exchange]:
+        """Returns all exchanges that are complete."""
+        turns = self.chat.get_turns()
+        if self.branches.paths and not self.answer:
+            self.branches.keep(turns)
+        return [self._exchange(turns, number) for number in range(len(messages_of(turns)))]
+
+    def _exchange(self, turns: list[Turn], number: int) -> Exchange:
+        place, good = messages_of(turns)[number], self.ratings.get(number)
+        found = self.branches.versions(turns, place).values() if self.branches.paths else ()
+        shown = (n for n, path in enumerate(found, 1) if _exchange(path, place) == _exchange(turns, place))
+        return Exchange(next(shown, 1), max(1, len(found)), good)
+
+    def rate(self, number: int, good: bool | None, rated: Rated) -> None:
+        """Tells the program what somebody thinks of an answer; `None` takes it back."""
+        turns = self.chat.get_turns()
+        places = [*messages_of(turns), len(turns)]
+        if not 0 <= number < len(places) - 1:
+            return
+        answer = [turn for turn in turns[: places[number + 1]] if isinstance(turn, AssistantTurn)]
+        if answer:
+            self.ratings[number] = good
+            rated(answer[-1], good, self.user)
+
+    # the store ----------------------------------------------------------------------------------------------
+
+    def earlier(self, search: str = "") -> list[Listed]:
+        """Returns the conversations of the user, newest first."""
+        return self._stored(lambda store: store.listed(self.user, search)) or []
+
+    def save(self, unanswered: Sequence[str | Content] = ()) -> None:
+        """Writes the conversation and a message without an answer. If that fails, the page says so."""
+        turns = self.chat.get_turns()
+        said = [turn.text for turn in turns if isinstance(turn, (UserTurn, AssistantTurn))]
+        pending = UserTurn(list(unanswered)) if unanswered else None
+        words = "\n".join([*said, pending.text if pending else ""])
+        title = " ".join(words.split())[:TITLE] or "Without words"
+
+        def write(store: Store) -> None:
+            record = {
+                "chat": self.chat.record(),
+                "branches": [contents_record(path) for path in self.branches.paths],
+                "unanswered": contents_record(pending) if pending else None,
+            }
+            store.save(self.user, self.id, title, words, record)
+
+        if turns or pending:
+            self._stored(write)
+        else:
+            self._stored(lambda store: store.delete(self.user, self.id))
+
+    def rename(self, id: str, title: str) -> None:
+        """Gives an earlier conversation another title."""
+        if title.strip():
+            self._stored(lambda store: store.rename(self.user, id, title.strip()[:200]))
+
+    def delete(self, id: str, *, deleted: bool = True) -> None:
+        """Deletes an earlier conversation, or brings it back."""
+        self._stored(lambda store: store.delete(self.user, id, deleted=deleted))
+
+    def open(self, id: str) -> None:
+        """Continues an earlier conversation."""
+        if record := self._stored(lambda store: store.load(self.user, id)):
+            self._stored(lambda _: self._restore(record))
+            self.id = id
+
+    def _restore(self, record: Any) -> None:
+        classes = [*_subclasses(Content)]  # the program has imported them
+        tools = self.chat.get_tools().values()
+
+        def replay(value: Any) -> Any:
+            return contents_replay(value, tools=tools, classes=classes, trust_html=True)
+
+        model = record["chat"]["props"]["model"]
+        self.chat.restore(
+            record["chat"], classes=classes, keep_model=model not in self.models, trust_html=True
+        )
+        self.trouble = self.cleared = None
+        self.ratings = {}
+        self.branches = Branches([replay(path) for path in record["branches"]])
+        if record["unanswered"]:
+            inputs = replay(record["unanswered"]).contents
+            self.trouble = Trouble(inputs, len(self.chat.get_turns()), INTERRUPTED)
+
+    def _stored(self, do: Callable[[Store], T]) -> T | None:
+        """Uses the store, if there is one. If that fails, the page says so."""
+        if not self.store:
+            return None
+        try:
+            done = do(self.store)
+        except (errors.UsageError, KeyError, TypeError) as error:
+            self.notice = f"This conversation is not being saved. {errors.error_message(error)}"
+            return None
+        self.notice = ""
+        return done
+
+    # answers ------------------------------------------------------------------------------------------------
 
     def retry(self) -> Answer | None:
         """Sends a failed message again. Tools that ran before do not run again."""
@@ -235,16 +450,23 @@ class Room:
         finally:
             self.answer = None
             self.questions.clear()
+            self.save(answer.inputs if len(self.chat.get_turns()) == place else ())
             await answer.show(whole=True)
 
     async def _ask(self, request: ContentToolRequest) -> Decision:
         answer = self.answer
         assert answer, "somebody was asked while nothing is said"
         question = self.questions[request.id] = Question(request, asyncio.get_running_loop().create_future())
-        await answer.show(question)
+        await answer.show(ToolProgress(request.id, "waiting for approval"), question)
         decision = await question.answer
-        await answer.show(Decided(request.id))
+        await answer.show(Decided(request.id), ToolProgress(request.id, ""))
         return decision
+
+
+def _subclasses(cls: type[Content]) -> Iterator[type[Content]]:
+    for below in cls.__subclasses__():
+        yield below
+        yield from _subclasses(below)
 
 
 def _joined(shown: Sequence[Any]) -> list[Any]:

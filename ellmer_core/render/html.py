@@ -282,6 +282,11 @@ body {{ margin: 2rem auto; max-width: 46rem; padding: 0 1rem; }}
 """
 
 
+def whole_page(chat: Any, title: str) -> str:
+    """Returns the self-contained page of a chat or a list of turns."""
+    return PAGE.format(title=escape(title), styles=styles(), body=contents_html(chat))
+
+
 def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool = False) -> Path:
     """Writes a chat to a file: Markdown for `.md`, a self-contained page for `.html`.
 
@@ -309,7 +314,7 @@ def export(chat: Any, path: str | Path, *, title: str = "Chat", overwrite: bool 
         case ".md" | ".markdown":
             text = f"# {title}\n\n{contents_markdown(chat)}\n"
         case ".html" | ".htm":
-            text = PAGE.format(title=escape(title), styles=styles(), body=contents_html(chat))
+            text = whole_page(chat, title)
         case suffix:
             raise UsageError(f"A chat is exported to .md or .html, not {suffix!r} ({path}).")
     try:

@@ -81,7 +81,7 @@ def page_scripts(image_hosts: Sequence[str]) -> list[Tag | HTMLDependency]:
         "1",
         source={"package": "ellmer_core", "subdir": "render/www"},
         stylesheet={"href": "app.css"},
-        script={"src": "app.js", "type": "module"},
+        script=[{"src": f"{name}.js", "type": "module"} for name in ("app", "conversations", "contents")],
     )
     return [progress_script(), app, tags.meta(name="ellmer-image-hosts", content=" ".join(image_hosts))]
 

@@ -256,6 +256,12 @@ def shape(talk):
     return [re.sub("Thought for [a-z0-9 ]+|Thinking", "Thought", text) for text in texts]
 
 
+def dressed(talk):
+    """Waits for the buttons that the page adds last."""
+    for name in ("Regenerate answer", "Enlarge Paint"):
+        expect(talk.log.get_by_role("button", name=name)).to_be_attached()
+
+
 def test_a_reload_restores_what_was_there_live(talk):
     steps = [
         Answer((Think("Three things to do."), Say("I **look**."), Call("get_weather", {"city": "Köln"}),
@@ -267,9 +273,11 @@ def test_a_reload_restores_what_was_there_live(talk):
     it = talk(steps, get_weather, paint, print_report, check_in, get_current_time)
     it.ask("Do <b>all</b> of *this*")
     expect(it.log.get_by_text("All done.")).to_be_visible()
+    dressed(it)
     live = shape(it)
 
     it.reload("All done.")
+    dressed(it)
     assert shape(it) == live
     assert '- button "Thought"' in live[0]
     it.log.get_by_role("button", name="Thinking").click()

@@ -92,7 +92,7 @@ def test_two_tabs_show_one_conversation_that_can_be_undone_edited_and_begun_anew
     for page in (it.page, other):
         expect(page.get_by_text("Answer 1.")).to_have_count(0)
         expect(page.get_by_text("Answer 0.")).to_be_visible()
-    it.page.get_by_role("button", name="Edit").click()
+    it.page.get_by_role("button", name="Edit", exact=True).click()
     expect(it.page.get_by_role("textbox", name="Chat message")).to_have_text("One")
     expect(it.log.get_by_text("Answer 0.")).to_have_count(0)
     it.page.keyboard.press("Enter")
@@ -313,7 +313,7 @@ def test_the_menu_of_a_phone_holds_what_can_be_done(talk, axe, scheme):
     it.page.get_by_role("button", name="Toggle app menu").click()
 
     for name in ("New chat", "Undo", "Edit"):
-        expect(it.page.get_by_role("button", name=name)).to_be_visible()
+        expect(it.page.get_by_role("button", name=name, exact=True)).to_be_visible()
     assert axe(it.page) == {}
 
 

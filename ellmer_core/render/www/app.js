@@ -134,9 +134,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 // What the server says ---------------------------------------------------------------------------------------
-window.Shiny.addCustomMessageHandler("ellmer-status", ({ text }) => {
-  document.getElementById("ellmer-status").textContent = text;
-});
 window.Shiny.addCustomMessageHandler("ellmer-decided", ({ call }) => {
   const question = document.querySelector(`[data-ellmer-question="${CSS.escape(call)}"]`);
   const focused = question?.contains(document.activeElement);
@@ -159,6 +156,13 @@ document.addEventListener("input", (event) => {
   if (event.target === composer()) sessionStorage.setItem(DRAFT, composer().innerText.trim());
 });
 window.Shiny.addCustomMessageHandler("ellmer-received", (_message) => sessionStorage.removeItem(DRAFT));
+
+// The input is drawn a moment after the page is loaded.
+function whenThere(find, act, tries = 50) {
+  const found = find();
+  if (found) act(found);
+  else if (tries) setTimeout(() => whenThere(find, act, tries - 1), 50);
+}
 
 const holdBack = (event) => {
   if (!lost.isConnected) return;
@@ -183,6 +187,7 @@ window.jQuery(document).on("shiny:disconnected", () => {
 window.jQuery(document).on("shiny:sessioninitialized", () => {
   const text = sessionStorage.getItem(DRAFT);
   if (text) ask({ do: "draft", text });
+  else if (matchMedia("(hover: hover)").matches) whenThere(() => composer(), (box) => box.focus());
 });
 
 // Messages ---------------------------------------------------------------------------------------------------
