@@ -58,7 +58,9 @@ def main() -> None:
             facts[where][feature].add((verdict, link, pointer, day, words))
     for where in _listed():
         facts[where] = facts.get(where, defaultdict(set))
-    written = {where: {f: _kept(rows) for f, rows in sorted(each.items())} for where, each in sorted(facts.items())}
+    written = {
+        where: {f: _kept(rows) for f, rows in sorted(each.items())} for where, each in sorted(facts.items())
+    }
     FILE.write_text(_lines(written), "utf-8")
     print(f"{sum(map(len, written.values())):,} pairs of a model and a feature are in {FILE}.")
 
@@ -67,7 +69,9 @@ def _kept(rows: set[Row]) -> list[Row]:
     """Returns the newest recordings of each verdict."""
     kept: list[Row] = []
     for verdict in ("yes", "no", "limit"):
-        of_it = sorted((row for row in rows if row[0] == verdict), key=lambda row: (row[3], row[1]), reverse=True)
+        of_it = sorted(
+            (row for row in rows if row[0] == verdict), key=lambda row: (row[3], row[1]), reverse=True
+        )
         kept += of_it[:_KEPT]
     return kept
 
@@ -76,7 +80,9 @@ def _lines(facts: dict[str, Any]) -> str:
     """Returns JSON with one line for each model and feature, so that a diff shows what changed."""
     models = []
     for where, each in facts.items():
-        rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(r, ensure_ascii=False)}" for name, r in each.items())
+        rows = ",\n".join(
+            f"  {json.dumps(name)}: {json.dumps(r, ensure_ascii=False)}" for name, r in each.items()
+        )
         models.append(f" {json.dumps(where)}: {{\n{rows}\n }}")
     return "{\n" + ",\n".join(models) + "\n}\n"
 

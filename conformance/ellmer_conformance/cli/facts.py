@@ -21,8 +21,19 @@ if TYPE_CHECKING:
 @click.option("--feature", default="", help="A feature (`temperature`, `image_*`).")
 @click.option("--provider", default="", help="A provider (`openai`).")
 @click.option("--wire", default="", help="A wire format (`openai-chat`).")
-@click.option("--answer", type=click.Choice(["yes", "no", "ignored", "unknown"]), help="Only these cells.")
-@click.option("--format", "form", type=click.Choice(["table", "json", "atom", "feed"]), default="table", show_default=True)
+@click.option(
+    "--answer",
+    type=click.Choice(["", "yes", "no", "ignored", "unknown"]),
+    default="",
+    help="Only these cells.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "atom", "feed"]),
+    default="table",
+    show_default=True,
+)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of the data.")
 @click.option(
     "--check",
@@ -31,17 +42,7 @@ if TYPE_CHECKING:
     help="Compare a table of somebody else: LiteLLM's model_prices_and_context_window.json, models.dev's api.json, "
     "or a file or folder of LangChain's profiles.",
 )
-def command(  # noqa: PLR0913 - the options of the command
-    model: str,
-    feature: str,
-    provider: str,
-    wire: str,
-    answer: str | None,
-    form: str,
-    *,
-    schema: bool,
-    checked: Path | None,
-) -> None:
+def command(form: str, *, schema: bool, checked: Path | None, **wanted: str) -> None:
     """Tell which features models have, since when, and what proves it.
 
     `atom` and `feed` are the dated facts as a feed. With --check, exit code 1 tells that evidence contradicts the file.
@@ -53,7 +54,7 @@ def command(  # noqa: PLR0913 - the options of the command
         return
     if checked:
         _check(checked, form)
-    found = facts.chosen(model, feature, provider, wire, answer or "")
+    found = facts.chosen(**wanted)
     if not found:
         raise click.UsageError("No cell fits. Without options, `conformance facts` shows all cells.")
     if form == "json":
@@ -75,7 +76,9 @@ def _table(found: list[facts.Cell]) -> Table:
         days = "".join(f" {word} {day}" for word, day in (("from", cell.since), ("until", cell.until)) if day)
         proof = next(iter(cell.evidence), None)
         shown = f"{proof.kind}: {proof.words or proof.link}" if proof else ""
-        table.add_row(cell.model, cell.provider, cell.wire, cell.feature, cell.answer + days, cell.last_seen, shown)
+        table.add_row(
+            cell.model, cell.provider, cell.wire, cell.feature, cell.answer + days, cell.last_seen, shown
+        )
     return table
 
 
@@ -90,5 +93,7 @@ def _check(path: Path, form: str) -> None:
         for each in found:
             click.echo(str(each))
         wrong = sum(each.kind == "contradicted" for each in found)
-        click.echo(f"{wrong} claims are contradicted; {len(found) - wrong} are questions, because they are unknown here.")
+        click.echo(
+            f"{wrong} claims are contradicted; {len(found) - wrong} are questions, because they are unknown here."
+        )
     sys.exit(any(each.kind == "contradicted" for each in found))

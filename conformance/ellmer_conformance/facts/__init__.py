@@ -19,7 +19,17 @@ from typing import Any, Literal
 
 from .features import FEATURES, example
 
-__all__ = ["VERSION", "Cell", "Evidence", "as_data", "cells", "chosen", "disagreements", "family_of", "schema"]
+__all__ = [
+    "VERSION",
+    "Cell",
+    "Evidence",
+    "as_data",
+    "cells",
+    "chosen",
+    "disagreements",
+    "family_of",
+    "schema",
+]
 
 #: The version of the form of the data. It changes if a field is changed or removed.
 VERSION = 1
@@ -99,7 +109,20 @@ class Cell:
 
 
 _FAMILIES = (
-    *("claude", "gemini", "gemma", "gpt-oss", "gpt", "mistral", "command", "llama", "qwen", "deepseek", "grok", "nova"),
+    *(
+        "claude",
+        "gemini",
+        "gemma",
+        "gpt-oss",
+        "gpt",
+        "mistral",
+        "command",
+        "llama",
+        "qwen",
+        "deepseek",
+        "grok",
+        "nova",
+    ),
     *("glm", "kimi", "minimax", "phi", "nemotron", "titan", "jamba", "sonar"),
 )
 _ALIKE = {
@@ -140,14 +163,18 @@ def cells() -> tuple[Cell, ...]:
     for cell in (*_recorded(), *_of_rules(), *_of_profiles()):
         told[cell.place].append(cell)
     found = [_joined(each) for each in told.values()]
-    for wire, provider, model in _places():
-        for feature in FEATURES:
-            if (wire, provider, model, feature.id) not in told:
-                found.append(_cell(feature.id, (wire, provider, model), "unknown"))
+    found += [
+        _cell(feature.id, place, "unknown")
+        for place in _places()
+        for feature in FEATURES
+        if (*place, feature.id) not in told
+    ]
     return (*sorted(found, key=lambda cell: cell.place), *_retired(), *_betas())
 
 
-def _cell(feature: str, place: tuple[str, str, str], answer: Answer, *evidence: Evidence, **more: str) -> Cell:
+def _cell(
+    feature: str, place: tuple[str, str, str], answer: Answer, *evidence: Evidence, **more: str
+) -> Cell:
     wire, provider, model = place
     return Cell(feature, model, family_of(model), wire, provider, answer, evidence, **more)
 
@@ -155,7 +182,9 @@ def _cell(feature: str, place: tuple[str, str, str], answer: Answer, *evidence: 
 def _joined(told: list[Cell]) -> Cell:
     """Returns one cell of those of several sources. Recordings come first; what contradicts them is a restriction."""
     first = told[0]
-    evidence = tuple(dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence))
+    evidence = tuple(
+        dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
+    )
     since, until = max(cell.since for cell in told), max(cell.until for cell in told)
     notes = [cell.note or _words(cell) for cell in told if cell.note or cell.answer != first.answer]
     return replace(first, evidence=evidence, since=since, until=until, note=" ".join(dict.fromkeys(notes)))
@@ -267,15 +296,33 @@ def _proofs(wire: str, provider: str, id: str) -> list[str]:
 
 #: The names that profiles have for the providers.
 _NAMES = {
-    **{"openai": "OpenAI", "anthropic": "Anthropic", "google": "Google/Gemini", "bedrock": "AWS/Bedrock"},
-    **{"azure": "Azure/OpenAI", "vertex": "Google/Vertex", "openrouter": "OpenRouter", "groq": "Groq"},
-    **{"mistral": "Mistral", "cohere": "Cohere", "ollama": "Ollama", "xai": "xAI", "deepseek": "DeepSeek"},
-    **{"together": "Together AI", "huggingface": "Hugging Face", "cerebras": "Cerebras", "cloudflare": "Cloudflare"},
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "google": "Google/Gemini",
+    "bedrock": "AWS/Bedrock",
+    "azure": "Azure/OpenAI",
+    "vertex": "Google/Vertex",
+    "openrouter": "OpenRouter",
+    "groq": "Groq",
+    "mistral": "Mistral",
+    "cohere": "Cohere",
+    "ollama": "Ollama",
+    "xai": "xAI",
+    "deepseek": "DeepSeek",
+    "together": "Together AI",
+    "huggingface": "Hugging Face",
+    "cerebras": "Cerebras",
+    "cloudflare": "Cloudflare",
 }
 _PARAMETERS = {
-    **{"temperature": "temperature", "top_p": "top_p", "top_k": "top_k", "seed": "seed"},
-    **{"frequency_penalty": "frequency_penalty", "presence_penalty": "presence_penalty"},
-    **{"stop_sequences": "stop", "log_probs": "logprobs"},
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "seed": "seed",
+    "frequency_penalty": "frequency_penalty",
+    "presence_penalty": "presence_penalty",
+    "stop_sequences": "stop",
+    "log_probs": "logprobs",
 }
 
 
@@ -326,7 +373,9 @@ def _retired() -> Iterator[Cell]:
             proof = Evidence("document", schedule.source, day=schedule.read.isoformat())
             for model in names.split():
                 place = ("*", provider_of(host), model)
-                yield _cell("available", place, "no" if gone else "yes", proof, **{"since" if gone else "until": day})
+                yield _cell(
+                    "available", place, "no" if gone else "yes", proof, **{"since" if gone else "until": day}
+                )
 
 
 def _betas() -> Iterator[Cell]:
@@ -358,7 +407,8 @@ def disagreements() -> list[str]:
         if cell.answer != "unknown":
             told[cell.place].append(cell)
     return [
-        f"{' '.join(place)}: " + "; ".join(f"{c.evidence[0].kind} {c.evidence[0].place}: {c.answer}" for c in each)
+        f"{' '.join(place)}: "
+        + "; ".join(f"{c.evidence[0].kind} {c.evidence[0].place}: {c.answer}" for c in each)
         for place, each in sorted(told.items())
         if len({cell.answer for cell in each}) > 1
     ]
@@ -400,7 +450,9 @@ def _plain(cell: Cell) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value or key == "evidence"}
 
 
-def chosen(model: str = "", feature: str = "", provider: str = "", wire: str = "", answer: str = "") -> list[Cell]:
+def chosen(
+    model: str = "", feature: str = "", provider: str = "", wire: str = "", answer: str = ""
+) -> list[Cell]:
     """Returns the cells that fit all given names. A name may be a pattern; a model may also be a family.
 
     Args:
@@ -421,7 +473,7 @@ def chosen(model: str = "", feature: str = "", provider: str = "", wire: str = "
         and (fnmatchcase(cell.model, model or "*") or cell.family == model)
         and fnmatchcase(cell.provider, provider or "*")
         and (fnmatchcase(cell.wire, wire or "*") or cell.wire == "*")
-        and cell.answer in {answer or cell.answer}
+        and cell.answer == (answer or cell.answer)
     ]
 
 

@@ -97,7 +97,9 @@ def contradictions(claimed: Iterable[Claim]) -> list[Difference]:
     known: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells():
         known.setdefault((cell.provider, cell.model, cell.feature), []).append(cell)
-    found = [_compared(claim, known.get((claim.provider, claim.model, claim.feature), [])) for claim in claimed]
+    found = [
+        _compared(claim, known.get((claim.provider, claim.model, claim.feature), [])) for claim in claimed
+    ]
     return sorted(filter(None, found), key=lambda each: each.kind)
 
 
@@ -166,8 +168,13 @@ _LITELLM = {
     "supports_native_streaming": "stream",
 }
 _ROUTES = {
-    **{"gemini": "google", "vertex_ai-language-models": "vertex", "bedrock_converse": "bedrock", "together_ai": "together"},
-    **{"cohere_chat": "cohere", "azure_ai": "azure-foundry", "vertex_ai-anthropic_models": "vertex"},
+    "gemini": "google",
+    "vertex_ai-language-models": "vertex",
+    "bedrock_converse": "bedrock",
+    "together_ai": "together",
+    "cohere_chat": "cohere",
+    "azure_ai": "azure-foundry",
+    "vertex_ai-anthropic_models": "vertex",
 }
 
 
@@ -187,7 +194,7 @@ def _of_litellm(data: dict[str, Any]) -> Iterator[Claim]:
                 yield Claim(provider, model, str(given), "yes", f"supported_openai_params: {given}")
 
 
-def _claim(provider: str, model: str, feature: str, key: str, value: bool) -> Claim:  # noqa: FBT001 - the table's value
+def _claim(provider: str, model: str, feature: str, key: str, value: bool) -> Claim:
     return Claim(provider, model, feature, "yes" if value else "no", f"{key}: {str(value).lower()}")
 
 
@@ -209,9 +216,13 @@ def _of_models_dev(data: dict[str, Any]) -> Iterator[Claim]:
             for key, feature in _MODELS_DEV.items():
                 if isinstance(facts.get(key), bool):
                     yield _claim(_IDS.get(id, id), model, feature, key, facts[key])
-            taken = (facts.get("modalities") or {}).get("input")
-            for kind in ("image", "pdf", "audio", "video") if isinstance(taken, list) else ():
-                yield _claim(_IDS.get(id, id), model, f"{kind}_in_user", f"modalities.input has {kind}", kind in taken)
+            taken: object = (facts.get("modalities") or {}).get("input")
+            if not isinstance(taken, list):
+                continue
+            for kind in ("image", "pdf", "audio", "video"):
+                yield _claim(
+                    _IDS.get(id, id), model, f"{kind}_in_user", f"modalities.input has {kind}", kind in taken
+                )
 
 
 _LANGCHAIN = {
@@ -228,9 +239,16 @@ _LANGCHAIN = {
     "tool_choice": "forced_call",
 }
 _PACKAGES = {
-    **{"langchain_openai": "openai", "langchain_anthropic": "anthropic", "langchain_google_genai": "google"},
-    **{"langchain_mistralai": "mistral", "langchain_groq": "groq", "langchain_aws": "bedrock", "langchain_xai": "xai"},
-    **{"langchain_deepseek": "deepseek", "langchain_openrouter": "openrouter", "langchain_cohere": "cohere"},
+    "langchain_openai": "openai",
+    "langchain_anthropic": "anthropic",
+    "langchain_google_genai": "google",
+    "langchain_mistralai": "mistral",
+    "langchain_groq": "groq",
+    "langchain_aws": "bedrock",
+    "langchain_xai": "xai",
+    "langchain_deepseek": "deepseek",
+    "langchain_openrouter": "openrouter",
+    "langchain_cohere": "cohere",
 }
 
 

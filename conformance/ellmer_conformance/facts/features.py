@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..contract import readers
@@ -19,7 +20,12 @@ __all__ = ["FEATURES", "Feature", "example", "found"]
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 _PNG = "image/png"
 _IMAGE_URL = f"data:{_PNG};base64,{_PIXEL}"
-_SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 
 
 class Feature(NamedTuple):
@@ -44,7 +50,9 @@ def _fields(openai: Any = None, **others: Any) -> dict[str, tuple[str, Any]]:
     return {wire: field for wire, field in given.items() if field}
 
 
-def _same(name: str, value: Any, gemini: str = "", bedrock: str = "", *without: str) -> dict[str, tuple[str, Any]]:
+def _same(
+    name: str, value: Any, gemini: str = "", bedrock: str = "", *without: str
+) -> dict[str, tuple[str, Any]]:
     """Returns the fields of a parameter that most formats name alike."""
     alike = ("openai-chat", "openai-responses", "anthropic", "mistral", "cohere")
     found = {wire: (name, value) for wire in alike if wire not in without}
@@ -80,8 +88,14 @@ FEATURES: tuple[Feature, ...] = (
             cohere=_CHAT_TOOLS,
             ollama=_CHAT_TOOLS,
             openai_responses=("tools", [{"type": "function", "strict": False, **_FUNCTION}]),
-            anthropic=("tools", [{"name": "f", "description": "It returns a word.", "input_schema": _SCHEMA}]),
-            gemini=("tools", [{"functionDeclarations": [{"name": "f", "description": "It returns a word."}]}]),
+            anthropic=(
+                "tools",
+                [{"name": "f", "description": "It returns a word.", "input_schema": _SCHEMA}],
+            ),
+            gemini=(
+                "tools",
+                [{"functionDeclarations": [{"name": "f", "description": "It returns a word."}]}],
+            ),
             bedrock=(
                 "toolConfig.tools",
                 [{"toolSpec": {"name": "f", "description": "It.", "inputSchema": {"json": _SCHEMA}}}],
@@ -112,7 +126,10 @@ FEATURES: tuple[Feature, ...] = (
             _STRICT,
             mistral=_STRICT,
             openai_responses=("tools", [{"type": "function", "strict": True, **_FUNCTION}]),
-            anthropic=("tools", [{"name": "f", "strict": True, "description": "It.", "input_schema": _SCHEMA}]),
+            anthropic=(
+                "tools",
+                [{"name": "f", "strict": True, "description": "It.", "input_schema": _SCHEMA}],
+            ),
         ),
     ),
     Feature(
@@ -135,7 +152,10 @@ FEATURES: tuple[Feature, ...] = (
             mistral=("response_format", _JSON_SCHEMA),
             cohere=("response_format", {"type": "json_object", "schema": _SCHEMA}),
             ollama=("format", _SCHEMA),
-            openai_responses=("text.format", {"type": "json_schema", "name": "a", "schema": _SCHEMA, "strict": True}),
+            openai_responses=(
+                "text.format",
+                {"type": "json_schema", "name": "a", "schema": _SCHEMA, "strict": True},
+            ),
             anthropic=("output_config.format", {"type": "json_schema", "schema": _SCHEMA}),
             gemini=("generationConfig.responseJsonSchema", _SCHEMA),
         ),
@@ -154,8 +174,12 @@ FEATURES: tuple[Feature, ...] = (
         ),
     ),
     Feature("stream", "output", "Streaming"),
-    Feature("temperature", "sampling", "Temperature", _same("temperature", 0.5, "temperature", "temperature")),
-    Feature("top_p", "sampling", "top_p", _same("top_p", 0.5, "topP", "topP", "cohere") | {"cohere": ("p", 0.5)}),
+    Feature(
+        "temperature", "sampling", "Temperature", _same("temperature", 0.5, "temperature", "temperature")
+    ),
+    Feature(
+        "top_p", "sampling", "top_p", _same("top_p", 0.5, "topP", "topP", "cohere") | {"cohere": ("p", 0.5)}
+    ),
     Feature(
         "top_k",
         "sampling",
@@ -214,7 +238,9 @@ FEATURES: tuple[Feature, ...] = (
             ollama=("options.num_predict", 1024),
         ),
     ),
-    Feature("max_completion_tokens", "limits", "max_completion_tokens", _fields(("max_completion_tokens", 1024))),
+    Feature(
+        "max_completion_tokens", "limits", "max_completion_tokens", _fields(("max_completion_tokens", 1024))
+    ),
     Feature(
         "effort",
         "thinking",
@@ -236,8 +262,18 @@ FEATURES: tuple[Feature, ...] = (
             gemini=("generationConfig.thinkingConfig.thinkingBudget", 1024),
         ),
     ),
-    Feature("adaptive_thinking", "thinking", "Adaptive thinking", _fields(anthropic=("thinking", {"type": "adaptive"}))),
-    Feature("thinking_off", "thinking", "Thinking switched off", _fields(anthropic=("thinking", {"type": "disabled"}))),
+    Feature(
+        "adaptive_thinking",
+        "thinking",
+        "Adaptive thinking",
+        _fields(anthropic=("thinking", {"type": "adaptive"})),
+    ),
+    Feature(
+        "thinking_off",
+        "thinking",
+        "Thinking switched off",
+        _fields(anthropic=("thinking", {"type": "disabled"})),
+    ),
     Feature("thinking_back", "thinking", "Thinking sent back"),
     Feature("cache_marks", "caching", "Marks for the cache"),
     Feature("prefill", "order", "An answer that the client begins"),
@@ -354,6 +390,10 @@ def _parameters(request: Request) -> Iterator[tuple[str, str]]:
             yield feature.id, "/" + path.replace(".", "/")
 
 
+#: Values that say nothing, because they are the API's default.
+_DEFAULTS: Mapping[str, Any] = {"temperature": 1, "top_p": 1, "frequency_penalty": 0, "presence_penalty": 0}
+
+
 def _says(feature: str, value: Any, shown: Any) -> bool:
     """Tells whether a value of a field uses the feature, and not what holds without it."""
     if value is None or feature in {"strict_tools", "tools"}:
@@ -362,17 +402,20 @@ def _says(feature: str, value: Any, shown: Any) -> bool:
         return value is False
     if feature == "choices":
         return isinstance(value, int) and value > 1
-    if feature in {"temperature", "top_p"}:
-        return value != 1
-    if feature.endswith("_penalty"):
-        return value != 0
-    if feature == "logprobs":
-        return value is True or (isinstance(value, list) and "message.output_text.logprobs" in value)
     if feature == "forced_call":
         return _forces(value)
+    if isinstance(shown, list) and feature == "logprobs":
+        return isinstance(value, list) and shown[0] in value
+    return _differs(feature, value, shown)
+
+
+def _differs(feature: str, value: Any, shown: Any) -> bool:
+    """Tells whether a value is the feature's, and neither empty nor the default."""
     if isinstance(shown, dict) and "type" in shown and isinstance(value, dict):
         return _alike(feature, value, shown)
-    return value not in ("", [], {}, False)
+    if feature in _DEFAULTS:
+        return bool(value != _DEFAULTS[feature])
+    return value not in ("", [], {}) and value is not False
 
 
 def _alike(feature: str, value: dict[str, Any], shown: dict[str, Any]) -> bool:
@@ -381,7 +424,7 @@ def _alike(feature: str, value: dict[str, Any], shown: dict[str, Any]) -> bool:
     if feature == "structured_output" and shown["type"] == "object":
         return True
     plain = feature != "json_mode" or "schema" not in value
-    return value.get("type") == shown["type"] and plain
+    return bool(value.get("type") == shown["type"] and plain)
 
 
 def _forces(value: Any) -> bool:
@@ -449,8 +492,12 @@ def _order(items: list[Item]) -> Iterator[tuple[str, str]]:
         yield "parallel_calls", next(i.pointer for i in items if i.turn == several[0] and i.kind == "call")
     if items and items[-1].role == "assistant" and items[-1].kind == "text":
         yield "prefill", items[-1].pointer
-    for before, item in zip(items, items[1:], strict=False):
-        if before.role == item.role == "user" and item.kind == before.kind == "text" and item.turn > before.turn >= 0:
+    for before, item in pairwise(items):
+        if (
+            before.role == item.role == "user"
+            and item.kind == before.kind == "text"
+            and item.turn > before.turn >= 0
+        ):
             yield "two_user_turns", item.pointer
-        if item.kind == "system" and before.role not in {"system"}:
+        if item.kind == "system" and before.role != "system":
             yield "system_in_the_middle", item.pointer

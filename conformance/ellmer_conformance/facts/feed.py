@@ -59,7 +59,8 @@ def entries(cells: Iterable[Cell]) -> list[Entry]:
             models = grouped.setdefault((day, what, proof.link, proof.words or cell.note), [])
             models += [cell.model] if cell.model not in models else []
     found = [
-        Entry(day, f"{_listed(models)}: {what}.", link, words) for (day, what, link, words), models in grouped.items()
+        Entry(day, f"{_listed(models)}: {what}.", link, words)
+        for (day, what, link, words), models in grouped.items()
     ]
     return sorted(found, key=lambda each: (each.day, each.title), reverse=True)
 
@@ -71,7 +72,12 @@ def _dated(cell: Cell) -> list[tuple[str, str]]:
     if cell.feature.startswith("beta:"):
         return [(day, f"beta feature {cell.feature[5:]} begins") for day in (cell.last_seen,) if day]
     name = cell.feature.replace("_", " ")
-    begins = [(cell.since, f"{name} is {'refused' if cell.answer == 'no' else 'accepted'} at {cell.provider}{where}")]
+    begins = [
+        (
+            cell.since,
+            f"{name} is {'refused' if cell.answer == 'no' else 'accepted'} at {cell.provider}{where}",
+        )
+    ]
     ends = [(cell.until, f"{name} at {cell.provider}{where} changes again")]
     return [each for each in (*begins, *ends) if each[0]]
 
@@ -109,7 +115,12 @@ def atom(found: Iterable[Entry]) -> str:
     """
     listed = list(found)
     feed = Element("feed", xmlns="http://www.w3.org/2005/Atom")
-    _add(feed, title="What changed at LLM APIs", id=f"{SITE}feed.atom", updated=_time(listed[0].day if listed else ""))
+    _add(
+        feed,
+        title="What changed at LLM APIs",
+        id=f"{SITE}feed.atom",
+        updated=_time(listed[0].day if listed else ""),
+    )
     SubElement(feed, "link", rel="self", href=f"{SITE}feed.atom")
     SubElement(SubElement(feed, "author"), "name").text = "ellmer-core"
     for each in listed:
