@@ -26,7 +26,10 @@ request that the API accepted or refused, a rule, or the provider's own page. **
 
 - **yes**: the API answered a request that has it. A document may say so instead.
 - **no**: the API refuses it, in its own words.
-- **ignored**: the API accepts it and does nothing with it.
+- **ignored**: the API accepts it and does nothing with it. No recording proves that of anything yet.
+
+A rule holds for a family of models. Its words are the API's, with the name of the model in question; the recording may be of
+another model of the family.
 
 <form class="facts" data-facts="facts.json" markdown="0">
 <label>Model or family <input name="model" placeholder="gpt-5" autocomplete="off"></label>

@@ -125,9 +125,27 @@ def test_another_file_is_no_table(tmp_path: Path):
 
 
 def test_the_command_prints_the_chosen_cells():
-    options = ["--model", "gpt-5-mini", "--provider", "openai", "--feature", "temperature", "--format", "json"]
+    options = [
+        "--model",
+        "gpt-5-mini",
+        "--provider",
+        "openai",
+        "--feature",
+        "temperature",
+        "--format",
+        "json",
+    ]
     result = CliRunner().invoke(command, options)
 
     cells = json.loads(result.output)["cells"]
-    assert {(cell["wire"], cell["answer"]) for cell in cells} == {("openai-chat", "no"), ("openai-responses", "no")}
+    assert {(cell["wire"], cell["answer"]) for cell in cells} == {
+        ("openai-chat", "no"),
+        ("openai-responses", "no"),
+    }
     assert CliRunner().invoke(command, ["--model", "gpt-5-mini"]).output.count("gpt-5-mini") >= len(FEATURES)
+
+
+def test_azures_name_of_an_old_model_is_no_new_generation():
+    (cell,) = facts.chosen(model="gpt-35-turbo", feature="tools", provider="azure")
+
+    assert cell.answer != "no"
