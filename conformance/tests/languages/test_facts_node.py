@@ -20,6 +20,8 @@ def test_the_package_answers_from_the_data(tmp_path: Path):
     data = facts.as_data(facts.chosen(model="gpt-5-mini"))
     (folder / "facts.json").write_text(json.dumps(data), "utf-8")
 
-    run = subprocess.run(["node", "--test"], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(
+        ["node", "--test"], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
 
     assert run.returncode == 0, run.stdout
