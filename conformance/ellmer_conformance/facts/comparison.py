@@ -109,7 +109,7 @@ def _compared(claim: Claim, told: list[Cell]) -> Difference | None:
         wrong = [cell for cell in sure if (cell.since or cell.until) != claim.answer]
     else:
         wrong = [cell for cell in sure if cell.answer != claim.answer and not cell.until]
-    if sure and len(wrong) == len(sure):
+    if sure and len(wrong) == len(told):
         return Difference("contradicted", claim, min(wrong, key=_strength))
     return Difference("question", claim, None) if told and not sure else None
 
@@ -163,7 +163,6 @@ _LITELLM = {
     "supports_system_messages": "system",
     "supports_parallel_function_calling": "parallel_calls",
     "supports_prompt_caching": "cache_marks",
-    "supports_tool_choice": "forced_call",
     "supports_reasoning": "effort",
     "supports_native_streaming": "stream",
 }
