@@ -15,9 +15,8 @@
     const proof = cell.evidence[0], days = `${cell.since ? ` from ${cell.since}` : ""}${cell.until ? ` until ${cell.until}` : ""}`;
     const mark = MARKS[cell.answer] + days, safe = proof && /^https:/.test(proof.link);
     answer.append(safe ? element("a", mark, { href: proof.link }) : mark);
-    line.append(element("th", cell.model, { scope: "row" }), element("td", cell.provider), element("td", cell.wire),
-      element("td", cell.feature.replaceAll("_", " ")), answer, element("td", [proof?.words ?? "", cell.note ?? ""].join(" ").trim().slice(0, 200)),
-      element("td", cell.last_seen ?? ""));
+    line.append(element("th", cell.model, { scope: "row" }), element("td", cell.feature.replaceAll("_", " ")), answer, element("td", cell.provider),
+      element("td", cell.wire), element("td", [proof?.words ?? "", cell.note ?? ""].join(" ").trim().slice(0, 200)), element("td", cell.last_seen ?? ""));
     return line;
   }
 
@@ -46,7 +45,7 @@
         && (wanted.answer ? cell.answer === wanted.answer : model || cell.answer !== "unknown") && (!model || cell.family === model || cell.model.toLowerCase().includes(model)));
       count.textContent = `${found.length.toLocaleString("en")} answers${found.length > MOST ? `, the first ${MOST} are shown` : ""}`;
       const table = document.createElement("table"), head = document.createElement("tr"), body = document.createElement("tbody");
-      head.append(...["model", "provider", "wire format", "feature", "answer", "the API's words", "last seen"].map((name) => element("th", name, { scope: "col" })));
+      head.append(...["model", "feature", "answer", "provider", "wire format", "the API's words", "last seen"].map((name) => element("th", name, { scope: "col" })));
       body.append(...found.slice(0, MOST).map(row));
       table.append(document.createElement("thead"), body);
       table.firstChild.append(head);
