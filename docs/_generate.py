@@ -1,6 +1,6 @@
 """Pages of the site that are generated from the code when it is built, so that they are not committed.
 
-This is a hook of mkdocs. `rules/` comes from the rule books (`_rules.py`), `providers.md` from the report of a run of
+This is a hook of mkdocs. `rules/` comes from the rule books (`_rules.py`), `facts/` from the facts (`_facts.py`), `providers.md` from the report of a run of
 the suite (`_providers.py`), `api/` from the packages' public names, and `suite.md`, `harness.md`, `contributing.md`
 and `changelog.md` from the files beside the code. The comments for `tests/pages` are not shown.
 """
@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import _facts
 import _providers
 import _rules
 from _judge import build as _judge
@@ -51,7 +52,7 @@ CONFORMANCE = (
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the generated pages."""
-    LOG.info("Generating the pages of rules, providers and the API …")
+    LOG.info("Generating the pages of rules, facts, providers and the API …")
     for path, content in pages():
         files.append(File.generated(config, path, content=content))
     for file in judge_files():
@@ -93,6 +94,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "providers.md", _providers.page()
     yield from peer_pages()
     yield from _rules.pages()
+    yield from _facts.pages()
     yield "api/ellmer_core.md", api_page("ellmer_core", by_module(import_module("ellmer_core")))
     yield "api/ellmer_harness.md", api_page("ellmer_harness", by_module(import_module("ellmer_harness")))
     offered = {f"ellmer_conformance.{name}": exported(f"ellmer_conformance.{name}") for name in CONFORMANCE}

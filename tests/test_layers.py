@@ -81,6 +81,7 @@ CONFORMANCE = {
     "report": {"scenarios", "contract", "adapters"},
     "baseline": {"report"},
     "recordings": {"scenarios", "contract", "adapters", "server", "runner", "report", "baseline"},
+    "facts": {"contract", "recordings"},
     "live_apis": {"scenarios", "contract", "adapters", "server", "runner", "report"},
     "pytest": {
         *("garbage_collection", "scenarios", "contract", "adapters", "server", "runner", "report"),
@@ -90,7 +91,7 @@ CONFORMANCE = {
     "demo": {"scenarios", "server"},
     "cli": {
         *("scenarios", "contract", "server", "runner", "report", "baseline", "recordings", "coverage"),
-        *("adapters", "live_apis", "hostile"),
+        *("adapters", "live_apis", "hostile", "facts"),
     },
     "console_scripts": {"cli", "demo"},
 }
@@ -102,7 +103,7 @@ PACKAGES = {
     "ellmer_harness": {},
     "ellmer_conformance": {
         "ellmer_harness": {"scenarios", "contract", "runner", "recordings", "console_scripts"},
-        "ellmer_core": {"adapters", "demo"},
+        "ellmer_core": {"adapters", "demo", "facts"},  # the facts quote the profiles, and judge no client
     },
 }
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     *("", "judge/", "quickstart/", "library/", "suite/", "harness/", "adapter-authors/", "ci/", "providers/"),
     *("peers/", "rules/", "rules/anthropic/", "rules/anthropic/pair-001/", "tutorial/"),
+    *("facts/", "facts/family/command/", "facts/feature/choices/", "facts/changes/"),
 )
 
 

@@ -59,14 +59,14 @@ ROWS: list[dict[str, Any]] = [
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "format": "openai-responses",
-        "model": r"gpt-(5\.6|[6-9]|\d\d)",
+        "model": r"gpt-(5\.6|[6-9]|(?!35)\d\d)",
         "efforts": ["none", "low", "medium", "high", "xhigh", "max"],
         "source": "https://developers.openai.com/api/docs/guides/reasoning",
     },
     # GPT-6 Sol and Luna can do without thinking; Astra, and what came after them, cannot.
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
-        "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
+        "model": r"gpt-(6-astra|6\.\d|[7-9]|(?!35)\d\d)",
         "refuses": [
             *("temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"),
             *("log_probs", "top_logprobs", "stop_sequences"),
@@ -77,14 +77,14 @@ ROWS: list[dict[str, Any]] = [
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "format": "openai-responses",
-        "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
+        "model": r"gpt-(6-astra|6\.\d|[7-9]|(?!35)\d\d)",
         "efforts": ["low", "medium", "high", "xhigh", "max"],
         "source": "https://github.com/BerriAI/litellm-docs/pull/1173",
     },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "format": "openai-chat",
-        "model": r"gpt-(6-astra|6\.\d|[7-9]|\d\d)",
+        "model": r"gpt-(6-astra|6\.\d|[7-9]|(?!35)\d\d)",
         "tools": False,
         "instead": "Over the Responses API, the model calls tools: use chat_openai().",
         "with_tools": {},

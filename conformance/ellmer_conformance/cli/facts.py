@@ -1,0 +1,99 @@
+"""`conformance facts`: which feature a model has at a provider, with the evidence."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .. import facts
+from ..facts import comparison, feed
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@click.command("facts")
+@click.option("--model", default="", help="A model (`gpt-5*`), or a family (`claude`).")
+@click.option("--feature", default="", help="A feature (`temperature`, `image_*`).")
+@click.option("--provider", default="", help="A provider (`openai`).")
+@click.option("--wire", default="", help="A wire format (`openai-chat`).")
+@click.option(
+    "--answer",
+    type=click.Choice(["", "yes", "no", "ignored", "unknown"]),
+    default="",
+    help="Only these cells.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "atom", "feed"]),
+    default="table",
+    show_default=True,
+)
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of the data.")
+@click.option(
+    "--check",
+    "checked",
+    type=click.Path(path_type=Path, exists=True),
+    help="Compare a table of somebody else: LiteLLM's model_prices_and_context_window.json, models.dev's api.json, "
+    "or a file or folder of LangChain's profiles.",
+)
+def command(form: str, *, schema: bool, checked: Path | None, **wanted: str) -> None:
+    """Tell which features models have, since when, and what proves it.
+
+    `atom` and `feed` are the dated facts as a feed. With --check, exit code 1 tells that evidence contradicts the file.
+
+    conformance facts --model gpt-5-mini --provider openai --feature temperature
+    """
+    if schema:
+        click.echo(json.dumps(facts.schema(), indent=2))
+        return
+    if checked:
+        _check(checked, form)
+    found = facts.chosen(**wanted)
+    if not found:
+        raise click.UsageError("No cell fits. Without options, `conformance facts` shows all cells.")
+    if form == "json":
+        click.echo(json.dumps(facts.as_data(found), indent=1, ensure_ascii=False))
+    elif form in {"atom", "feed"}:
+        entries = feed.entries(found)
+        click.echo(feed.atom(entries) if form == "atom" else json.dumps(feed.json_feed(entries), indent=1))
+    else:
+        from rich.console import Console  # noqa: PLC0415 - a large import, needed rarely
+
+        Console(width=None if sys.stdout.isatty() else 200).print(_table(found))
+
+
+def _table(found: list[facts.Cell]) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table("model", "provider", "wire", "feature", "answer", "last seen", "evidence", box=None)
+    for cell in found:
+        days = "".join(f" {word} {day}" for word, day in (("from", cell.since), ("until", cell.until)) if day)
+        proof = next(iter(cell.evidence), None)
+        shown = f"{proof.kind}: {proof.words or proof.link}" if proof else ""
+        table.add_row(
+            cell.model, cell.provider, cell.wire, cell.feature, cell.answer + days, cell.last_seen, shown
+        )
+    return table
+
+
+def _check(path: Path, form: str) -> None:
+    try:
+        found = comparison.contradictions(comparison.claims(path))
+    except ValueError as error:
+        raise click.UsageError(f"{path} cannot be compared: {error}") from error
+    if form == "json":
+        click.echo(json.dumps([each.plain() for each in found], indent=1, ensure_ascii=False))
+    else:
+        for each in found:
+            click.echo(str(each))
+        wrong = sum(each.kind == "contradicted" for each in found)
+        click.echo(
+            f"{wrong} claims are contradicted; {len(found) - wrong} are questions, because they are unknown here."
+        )
+    sys.exit(any(each.kind == "contradicted" for each in found))

@@ -1,0 +1,488 @@
+"""What is true of LLM APIs: which feature a model has over a wire format at a provider, with the evidence.
+
+The cells are derived from the rules, from the profiles of models, from the days on which models are shut down, and from recordings
+(`recorded.json`, which `python -m devtools.recorded_facts` writes). No cell is kept by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from .features import FEATURES, example
+
+__all__ = [
+    "VERSION",
+    "Cell",
+    "Evidence",
+    "as_data",
+    "cells",
+    "chosen",
+    "disagreements",
+    "family_of",
+    "schema",
+]
+
+#: The version of the form of the data. It changes if a field is changed or removed.
+VERSION = 1
+
+_BY_NAME = {feature.id: feature for feature in FEATURES}
+
+Answer = Literal["yes", "no", "ignored", "unknown"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What proves a cell.
+
+    Args:
+        kind: `"accepted"` or `"refused"` (a recording), `"rule"`, `"profile"` or `"document"`.
+        link: The page to open.
+        words: The API's words; empty for an accepted request.
+        day: The day of the recording, or on which the page was read, as `2026-11-21`; empty if it is not known.
+        place: JSON pointer of the feature in the recorded request; the id of a rule.
+
+    Examples:
+        >>> Evidence("document", "https://example.com").words
+        ''
+    """
+
+    kind: str
+    link: str
+    words: str = ""
+    day: str = ""
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fact: whether a model has a feature over a wire format at a provider.
+
+    Args:
+        feature: The feature's name, such as `"temperature"`.
+        model: The model's name at the provider.
+        family: The family of the model, such as `"claude"`.
+        wire: Name of the wire format.
+        provider: Name of the provider.
+        answer: `"yes"`, `"no"`, `"ignored"` or `"unknown"`.
+        evidence: What proves it; empty for `"unknown"`.
+        since: The first day on which it holds, as `2026-11-21`; empty (default) if there is no such day.
+        until: The first day on which it no longer holds; empty (default) if it still does.
+        note: A restriction in words, such as a value that is refused.
+
+    Examples:
+        >>> Cell("temperature", "gpt-4.1", "gpt", "openai-chat", "openai", "unknown").last_seen
+        ''
+    """
+
+    feature: str
+    model: str
+    family: str
+    wire: str
+    provider: str
+    answer: Answer
+    evidence: tuple[Evidence, ...] = ()
+    since: str = ""
+    until: str = ""
+    note: str = ""
+
+    @property
+    def last_seen(self) -> str:
+        """The newest day of the evidence, or an empty text."""
+        return max((each.day for each in self.evidence), default="")
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """What identifies the cell: wire format, provider, model and feature."""
+        return self.wire, self.provider, self.model, self.feature
+
+
+# --- Names of models -------------------------------------------------------------------------------------
+
+
+_FAMILIES = (
+    *(
+        "claude",
+        "gemini",
+        "gemma",
+        "gpt-oss",
+        "gpt",
+        "mistral",
+        "command",
+        "llama",
+        "qwen",
+        "deepseek",
+        "grok",
+        "nova",
+    ),
+    *("glm", "kimi", "minimax", "phi", "nemotron", "titan", "jamba", "sonar"),
+)
+_ALIKE = {
+    "mistral": r"mistral|mixtral|ministral|magistral|codestral|devstral|voxtral|pixtral",
+    "gpt": r"gpt|chatgpt|(^|[/.])o\d|codex|davinci",
+    "command": r"command|c4ai|aya",
+    "qwen": r"qw[eq]n?",
+}
+
+
+@cache
+def family_of(model: str) -> str:
+    """Returns the family of a model; `"other"` for one of no known family.
+
+    Args:
+        model: The model's name, also with a prefix of its host.
+
+    Examples:
+        >>> family_of("us.anthropic.claude-sonnet-5"), family_of("o3-mini"), family_of("x")
+        ('claude', 'gpt', 'other')
+    """
+    name = model.lower()
+    return next((each for each in _FAMILIES if re.search(_ALIKE.get(each, each), name)), "other")
+
+
+# --- The cells -------------------------------------------------------------------------------------------
+
+
+@cache
+def cells() -> tuple[Cell, ...]:
+    """Returns all cells, also the unknown ones: every feature of every known model.
+
+    Examples:
+        >>> "unknown" in {cell.answer for cell in cells()}
+        True
+    """
+    told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
+    for cell in (*_recorded(), *_of_rules(), *_of_profiles()):
+        told[cell.place].append(cell)
+    found = [_joined(each) for each in told.values()]
+    found += [
+        _cell(feature.id, place, "unknown")
+        for place in _places()
+        for feature in FEATURES
+        if (*place, feature.id) not in told
+    ]
+    return (*sorted(found, key=lambda cell: cell.place), *_retired(), *_betas())
+
+
+def _cell(
+    feature: str, place: tuple[str, str, str], answer: Answer, *evidence: Evidence, **more: str
+) -> Cell:
+    wire, provider, model = place
+    return Cell(feature, model, family_of(model), wire, provider, answer, evidence, **more)
+
+
+def _joined(told: list[Cell]) -> Cell:
+    """Returns one cell of those of several sources. Recordings come first; what contradicts them is a restriction."""
+    first = told[0]
+    evidence = tuple(
+        dict.fromkeys(each for cell in told if cell.answer == first.answer for each in cell.evidence)
+    )
+    since, until = max(cell.since for cell in told), max(cell.until for cell in told)
+    notes = [cell.note or _words(cell) for cell in told if cell.note or cell.answer != first.answer]
+    return replace(first, evidence=evidence, since=since, until=until, note=" ".join(dict.fromkeys(notes)))
+
+
+def _words(cell: Cell) -> str:
+    each = cell.evidence[0]
+    return f"A {each.kind} says {cell.answer} of some requests: {each.words or each.link}"
+
+
+@cache
+def _recording_data() -> dict[str, dict[str, list[list[str]]]]:
+    found: dict[str, dict[str, list[list[str]]]] = json.loads(
+        files(__name__).joinpath("recorded.json").read_text("utf-8")
+    )
+    return found
+
+
+@cache
+def _places() -> list[tuple[str, str, str]]:
+    """Returns every known model with its wire format and provider."""
+    recorded = {tuple(where.split(" ", 2)) for where in _recording_data()}
+    return sorted((wire, provider, model) for wire, provider, model in recorded)
+
+
+def _recorded() -> Iterator[Cell]:
+    """Yields what recordings prove. A refusal counts only if no request with the feature was accepted."""
+    kinds = {"yes": "accepted", "no": "refused", "limit": "refused"}
+    for where, each in _recording_data().items():
+        wire, provider, model = where.split(" ", 2)
+        for feature, rows in each.items():
+            by = {row[0]: Evidence(kinds[row[0]], row[1], row[4], row[3], row[2]) for row in rows}
+            answer: Answer = "yes" if "yes" in by else "no" if "no" in by else "unknown"
+            refused = by.get("limit") or (by.get("no") if answer == "yes" else None)
+            note = f"Refused in one form: {refused.words} ({refused.link})" if refused else ""
+            proof = [by[answer]] if answer in by else []
+            yield _cell(feature, (wire, provider, model), answer, *proof, note=note)
+
+
+# --- From rules ------------------------------------------------------------------------------------------
+
+
+def _of_rules() -> Iterator[Cell]:
+    """Yields the features that a rule refuses for a model: the rule catches the example of the feature."""
+    for wire, provider, model in _places():
+        for feature in FEATURES:
+            for rule, words in _refusing(wire, provider, model, feature.id):
+                link = next(iter(_proofs(wire, provider, rule.id)), "")
+                days = {"since": str(rule.since or ""), "until": str(rule.until or "")}
+                proof = Evidence("rule", link, words, days["since"], rule.id)
+                yield _cell(feature.id, (wire, provider, model), "no", proof, **days)
+
+
+def _refusing(wire: str, provider: str, model: str, feature: str) -> Iterator[tuple[Any, str]]:
+    from ..contract.exchange import Request  # noqa: PLC0415 - rules take a second to import
+    from ..contract.rule import verdict  # noqa: PLC0415
+
+    about = [rule for rule in _about(wire, provider, feature) if rule.scope.about(provider, model)]
+    body = example(_BY_NAME[feature], wire, model) if about else None
+    for rule in about:
+        found = verdict(rule, Request(wire, provider, body or {}, model=model)).violations
+        if found:
+            yield rule, found[0].refusal.message if found[0].refusal else found[0].message
+
+
+@cache
+def _about(wire: str, provider: str, feature: str) -> list[Any]:
+    """Returns the rules for some models that catch the example of a feature, and not a plain request."""
+    from ..contract.exchange import Request  # noqa: PLC0415
+    from ..contract.rule import verdict  # noqa: PLC0415
+
+    found = []
+    for rule, model in _scoped(wire, provider):
+        used = example(_BY_NAME[feature], wire, model)
+        if used and verdict(rule, Request(wire, provider, used, model=model)).violations:
+            found.append(rule)
+    return found
+
+
+@cache
+def _scoped(wire: str, provider: str) -> list[tuple[Any, str]]:
+    """Returns the refusing rules for some models, each with such a model, that do not catch a plain request."""
+    from ..contract import rules  # noqa: PLC0415
+    from ..contract.exchange import Request  # noqa: PLC0415
+    from ..contract.rule import verdict  # noqa: PLC0415
+
+    names = [place[2] for place in _places() if place[:2] == (wire, provider)]
+    found = []
+    for rule in rules.book(wire, provider).rules.values():
+        if rule.refuses and rule.models and not rule.versions and not rule.betas and rule.scope.on(None):
+            model = next((name for name in names if rule.scope.about(provider, name)), "")
+            plain = example(FEATURES[0], wire, model) if model else None
+            if plain and not verdict(rule, Request(wire, provider, plain, model=model)).violations:
+                found.append((rule, model))
+    return found
+
+
+@cache
+def _proofs(wire: str, provider: str, id: str) -> list[str]:
+    from ..contract import rules  # noqa: PLC0415
+    from ..recordings.corpus.evidence import addresses  # noqa: PLC0415
+
+    book = rules.book(wire, provider)
+    return addresses(book, book.rules[id])
+
+
+# --- From profiles ---------------------------------------------------------------------------------------
+
+
+#: The names that profiles have for the providers.
+_NAMES = {
+    "openai": "OpenAI",
+    "anthropic": "Anthropic",
+    "google": "Google/Gemini",
+    "bedrock": "AWS/Bedrock",
+    "azure": "Azure/OpenAI",
+    "vertex": "Google/Vertex",
+    "openrouter": "OpenRouter",
+    "groq": "Groq",
+    "mistral": "Mistral",
+    "cohere": "Cohere",
+    "ollama": "Ollama",
+    "xai": "xAI",
+    "deepseek": "DeepSeek",
+    "together": "Together AI",
+    "huggingface": "Hugging Face",
+    "cerebras": "Cerebras",
+    "cloudflare": "Cloudflare",
+}
+_PARAMETERS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "top_k": "top_k",
+    "seed": "seed",
+    "frequency_penalty": "frequency_penalty",
+    "presence_penalty": "presence_penalty",
+    "stop_sequences": "stop",
+    "log_probs": "logprobs",
+}
+
+
+def _of_profiles() -> Iterator[Cell]:
+    for wire, provider, model in _places():
+        for feature, answer, source in _profiled(wire, provider, model):
+            yield _cell(feature, (wire, provider, model), answer, Evidence("profile", source))
+
+
+def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answer, str]]:
+    """Yields what the rows of the profiles say outright: feature, answer and source. The last row has priority."""
+    said: dict[str, tuple[Any, str]] = {}
+    for row in _rows(_NAMES.get(provider, "")):
+        here = row.get("format", wire) == wire and not row.get("version")
+        if here and re.search(row["model"], model, re.IGNORECASE):
+            said |= {key: (value, row["source"]) for key, value in row.items()}
+    for name in said.get("refuses", ((), ""))[0]:
+        if name in _PARAMETERS:
+            yield _PARAMETERS[name], "no", said["refuses"][1]
+    for key, feature in {"images": "image_in_user", "pdfs": "pdf_in_user", "audio": "audio_in_user"}.items():
+        if key in said and said[key][0] is not None:
+            yield feature, "yes" if said[key][0] else "no", said[key][1]
+    for key, feature in {"tools": "tools", "system": "system", "forced": "forced_call"}.items():
+        if key in said:
+            yield feature, "yes" if said[key][0] else "no", said[key][1]
+    if "structured" in said:
+        yield "structured_output", "yes" if said["structured"][0] == "schema" else "no", said["structured"][1]
+
+
+@cache
+def _rows(name: str) -> tuple[dict[str, Any], ...]:
+    from ellmer_core.models.profiles import rows  # noqa: PLC0415
+
+    return rows(name) if name else ()
+
+
+# --- From calendars --------------------------------------------------------------------------------------
+
+
+def _retired() -> Iterator[Cell]:
+    """Yields the days on which models are shut down. Until then, the cell `available` says yes."""
+    from ..contract.readers import provider_of  # noqa: PLC0415
+    from ..contract.retired_models import SCHEDULES  # noqa: PLC0415
+
+    for host, schedule in SCHEDULES.items():
+        for day, names in schedule.days.items():
+            gone = date.fromisoformat(day) <= date.today()  # noqa: DTZ011 - a provider's day has no time zone here
+            proof = Evidence("document", schedule.source, day=schedule.read.isoformat())
+            for model in names.split():
+                place = ("*", provider_of(host), model)
+                yield _cell(
+                    "available", place, "no" if gone else "yes", proof, **{"since" if gone else "until": day}
+                )
+
+
+def _betas() -> Iterator[Cell]:
+    """Yields Anthropic's beta features, by the name that a header has for each."""
+    import tomllib  # noqa: PLC0415
+
+    text = files("ellmer_conformance.contract.rules.anthropic").joinpath("betas.toml").read_text("utf-8")
+    told = tomllib.loads(text)
+    for name, facts in told["beta"].items():
+        words = facts.get("model") or ", ".join(facts.get("unlocks", ()))
+        note = f"It needs no header any more: {words}" if facts.get("ended") else words
+        proof = Evidence("document", told["source"], "", "-".join(name.rsplit("-", 3)[-3:]))
+        place = ("anthropic", "anthropic", "claude*")
+        yield replace(_cell(f"beta:{name}", place, "yes", proof), note=note)
+
+
+# --- Checks ----------------------------------------------------------------------------------------------
+
+
+def disagreements() -> list[str]:
+    """Returns a sentence for each place at which recordings, rules and profiles say different things.
+
+    Examples:
+        >>> len(disagreements()) < 20
+        True
+    """
+    told: dict[tuple[str, str, str, str], list[Cell]] = defaultdict(list)
+    for cell in (*_recorded(), *_of_rules(), *_of_profiles()):
+        if cell.answer != "unknown":
+            told[cell.place].append(cell)
+    return [
+        f"{' '.join(place)}: "
+        + "; ".join(f"{c.evidence[0].kind} {c.evidence[0].place}: {c.answer}" for c in each)
+        for place, each in sorted(told.items())
+        if len({cell.answer for cell in each}) > 1
+    ]
+
+
+# --- As data ---------------------------------------------------------------------------------------------
+
+
+def as_data(chosen: Iterable[Cell]) -> dict[str, Any]:
+    """Returns cells as JSON, in the form that `facts.schema.json` describes. A model's feature without a cell is unknown.
+
+    Args:
+        chosen: The cells.
+
+    Examples:
+        >>> as_data([])["version"]
+        1
+    """
+    listed = list(chosen)
+    titles = {feature.id: {"title": feature.title, "group": feature.group} for feature in FEATURES}
+    return {
+        "version": VERSION,
+        "features": titles,
+        "examples": _examples({cell.wire for cell in listed} - {"*"}),
+        "models": sorted({(cell.wire, cell.provider, cell.model, cell.family) for cell in listed}),
+        "cells": [_plain(cell) for cell in listed if cell.answer != "unknown" or cell.note],
+    }
+
+
+def _examples(wires: Iterable[str]) -> dict[str, Any]:
+    shown = {wire: {each.id: example(each, wire, "MODEL") for each in FEATURES} for wire in sorted(wires)}
+    return {wire: {name: body for name, body in each.items() if body} for wire, each in shown.items()}
+
+
+def _plain(cell: Cell) -> dict[str, Any]:
+    """Returns a cell without empty fields."""
+    found = asdict(cell) | {"last_seen": cell.last_seen}
+    found["evidence"] = [{k: v for k, v in each.items() if v} for each in found["evidence"]]
+    return {key: value for key, value in found.items() if value or key == "evidence"}
+
+
+def chosen(
+    model: str = "", feature: str = "", provider: str = "", wire: str = "", answer: str = ""
+) -> list[Cell]:
+    """Returns the cells that fit all given names. A name may be a pattern; a model may also be a family.
+
+    Args:
+        model: The model, such as `"gpt-5*"`, or a family.
+        feature: The feature.
+        provider: The provider.
+        wire: The wire format.
+        answer: The answer.
+
+    Examples:
+        >>> {cell.answer for cell in chosen(model="gpt-5-mini", feature="temperature", provider="openai")}
+        {'no'}
+    """
+    return [
+        cell
+        for cell in cells()
+        if fnmatchcase(cell.feature, feature or "*")
+        and (fnmatchcase(cell.model, model or "*") or cell.family == model)
+        and fnmatchcase(cell.provider, provider or "*")
+        and (fnmatchcase(cell.wire, wire or "*") or cell.wire == "*")
+        and cell.answer == (answer or cell.answer)
+    ]
+
+
+def schema() -> dict[str, Any]:
+    """Returns the JSON Schema of the data.
+
+    Examples:
+        >>> schema()["properties"]["version"]
+        {'const': 1}
+    """
+    found: dict[str, Any] = json.loads(files(__name__).joinpath("facts.schema.json").read_text("utf-8"))
+    return found
