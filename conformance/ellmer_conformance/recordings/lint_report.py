@@ -17,6 +17,7 @@ from ..report import Row
 from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, LintResult
+from .recorded_requests import is_missed
 
 # --- The baseline ----------------------------------------------------------------------------------------
 
@@ -100,9 +101,13 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
     files = [
         {
             "path": file.path,
+            "format": file.form,
             "problem": file.problem,
+            "providers": dict(file.providers),
+            "years": dict(file.years),
             "wires": {wire: asdict(tally) for wire, tally in file.wires.items()},
             "skipped": dict(file.skipped),
+            "missed": [reason for reason in file.skipped if is_missed(reason)],
             "complaints": [asdict(complaint) for complaint in file.complaints],
         }
         for file in result.files
@@ -112,6 +117,7 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
         "exit_code": result.exit_code,
         "wires": {wire: asdict(tally) for wire, tally in result.wires.items()},
         "skipped": dict(result.skipped),
+        "missed": result.missed,
         "problems": result.problems,
         "files": files,
     }
@@ -247,13 +253,18 @@ def _last_line(result: LintResult) -> str:
         return f"\nNothing was judged, which counts as a failure: {why or 'there are no files'}."
     violations = sum(tally.violations for tally in result.wires.values())
     judged = result.judged
+    most = (
+        ""
+        if result.missed <= judged
+        else f" More was missed than judged ({result.missed}), which is a failure."
+    )
     unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""
     files, requests, found = (
         _many(len(result.files), "file"),
         _many(judged, "request"),
         _many(violations, "violation"),
     )
-    return f"\n{files}{unreadable}, {requests} judged, {found}."
+    return f"\n{files}{unreadable}, {requests} judged, {found}.{most}"
 
 
 def _many(count: int, thing: str) -> str:
