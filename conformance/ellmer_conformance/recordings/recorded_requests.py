@@ -45,7 +45,13 @@ class Assumed:
 UNASSUMED = Assumed()
 UNKNOWN_ADDRESS = "the address is unknown, and the body does not tell the format (--wire does)"
 #: Reasons of exchanges that no rule concerns. All others mean that something was missed.
-_NOT_MEANT = ("not a chat request", "a line without an exchange", "a bare prompt", "not a recording of HTTP")
+_NOT_MEANT = (
+    "not a chat request",
+    "a line without an exchange",
+    "a bare prompt",
+    "not a recording of HTTP",
+    "an empty recording",
+)
 
 
 def is_missed(reason: str) -> bool:
@@ -81,7 +87,7 @@ def _last_day(request: Request) -> date | None:
 
 def _wire_of(recording: Recording) -> str | Skip:
     found = readers.detect(recording.url, None, recording.headers)
-    if found is None:
+    if found is None or recording.method in {"GET", "DELETE", "HEAD", "OPTIONS"}:
         return _other_endpoint(recording)
     wire, provider = found
     known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or provider == "cohere")
@@ -91,7 +97,9 @@ def _wire_of(recording: Recording) -> str | Skip:
 def _other_endpoint(recording: Recording) -> Skip:
     """Tells what an address without a chat format is: another endpoint of a provider, or nothing known."""
     if not _is_address(recording.url):
-        return Skip(UNKNOWN_ADDRESS)
+        talk = {"messages", "input", "contents", "prompt"} & _object(recording.body).keys()
+        known = not talk or b'"embedding"' in recording.response[:4000]
+        return Skip("not a chat request, by its body (the address was removed)" if known else UNKNOWN_ADDRESS)
     parts = urlsplit(recording.url)
     host = parts.hostname or ""
     if recording.method == "POST" and _spoken(recording, _object(recording.body)):
