@@ -43,7 +43,7 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
     }
     output = run("lint", tmp_path).output
     assert "not a recording of HTTP" in output
-    assert "7 files, 1 request judged, 0 violations. More was missed than judged (3)" in output
+    assert "7 files, 1 request judged, 0 violations. More was missed than judged (2)" in output
 
 
 def test_the_text_shows_place_rule_and_what_the_api_says(tmp_path):
