@@ -57,14 +57,14 @@ StrictServer({{"slow": slow}}, port=int(sys.argv[1])).serve_forever(lambda: None
 
 def run(options: Namespace) -> int:
     """Prints the table and returns the exit code."""
-    rounds, count = (1, 2000) if options.quick else (9, REQUESTS)
+    rounds, count, talks = (1, 500, 1) if options.quick else (9, REQUESTS, CONVERSATIONS)
     with ExitStack() as stack:
         ours = stack.enter_context(running([sys.executable, "-c", STRICT]))
         ended = streams(ours)
         print(f"{ended} of {STREAMS} streams that were open at once came to their end")
         grown = 0.0
         for name, format in FORMATS.items():
-            times = growth(ours, format)
+            times = growth(ours, format, talks)
             print(
                 f"turn {TURNS} of a conversation ({name}): {times:.1f}x its first: {_told(times <= GROWTH)}"
             )
@@ -188,12 +188,14 @@ def exchange(
         selector.unregister(connection)
 
 
-def growth(port: int, format: OpenAIChat) -> float:
-    """How many times the time of a conversation's first request its last ones take, all at their medians."""
+def growth(port: int, format: OpenAIChat, talks: int) -> float:
+    """How many times the time of a conversation's first request its last ones take, all at their medians of so many
+    conversations.
+    """
     said = [kind for kind in KINDS if kind != "cached"]  # four marks for the cache are allowed
     kinds = [said[turn % len(said)] for turn in range(TURNS)]
     first, last = [], []
-    for number in range(CONVERSATIONS):
+    for number in range(talks):
         seconds = []
         with connect(port) as connection:
             for body in bodies(format, kinds, number * TURNS):

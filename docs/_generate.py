@@ -117,7 +117,7 @@ def linked(markdown: str) -> str:
 
 
 def peer_pages() -> Iterator[tuple[str, str]]:
-    """Yields a page for each other library that the suite tested. The overview is committed."""
+    """Yields the pages and badges of other libraries that the suite tested. The results page is committed."""
     sys.path.append(str(ROOT / "conformance" / "peers"))  # scripts beside each other
     yield from list(import_module("page").pages())[1:]
 
@@ -126,10 +126,14 @@ def peer_pages() -> Iterator[tuple[str, str]]:
 
 
 def by_module(package: Any) -> dict[str, list[str]]:
-    """Returns the public names of a package by their modules."""
+    """Returns the public names of a package by the modules that define them. Other names of the same function, and the
+    functions that are made for each provider (`models_openai`), are left out.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     for name in package.__all__:
-        found[getattr(getattr(package, name), "__module__", package.__name__)].append(name)
+        module = getattr(getattr(package, name), "__module__", package.__name__)
+        if hasattr(import_module(module), name):
+            found[module].append(name)
     return dict(sorted(found.items(), key=lambda item: item[0].replace("._", ".")))
 
 

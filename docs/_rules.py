@@ -77,6 +77,8 @@ INTRODUCTION = f"""
 A rule is one sentence of a provider's contract. The strict server refuses requests that break it, the suite judges
 clients by it, and `conformance lint` looks for it in recordings.
 
+- A rule's **id**, such as `openai-chat/PAIR-001`, has one sentence. `PAIR-001` alone stands for the rules of all wire
+  formats with this number.
 - **MUST** or **SHOULD** is the level of the rule.
 - **reject**: {KINDS["reject"]}
 - **loss**: {KINDS["loss"]}
@@ -160,7 +162,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
     wire, group = title(book), rule.group
     trail = f"[Rules](../index.md) › [{wire}](../{wire}.md) › [{group}: {GROUPS[group]}](../{wire}.md#{group.lower()})"
     models = [f"models: {', '.join(rule.models)}"] if rule.models else []
-    facts = [rule.id, *models, f"{status(rule)}: {KINDS[kind(rule)]}"]
+    facts = [rule.full_id, *models, f"{status(rule)}: {KINDS[kind(rule)]}"]
     words = error_text(book, rule) if rule.refusal else ""
     parts = [
         front_matter(book, rule),
@@ -175,7 +177,7 @@ def rule_page(book: RuleBook, rule: Rule) -> str:
         opened(book, rule) if rule.refuses else "",
         "[Paste a request](../../judge.md) to judge it by this rule and all others.",
         cases(rule),
-        f"On the command line: `conformance explain {rule.id}{'' if wire == 'behaviour' else f' --wire {wire}'}`",
+        f"On the command line: `conformance explain {rule.full_id}`",
     ]
     return "\n\n".join(filter(None, parts))
 
@@ -208,7 +210,7 @@ def front_matter(book: RuleBook, rule: Rule) -> str:
         f"{words.replace('`', '')} ({book.provider}, {rule.refusal.status})" if words and rule.refusal else ""
     )
     meta = {
-        "title": shortened(refusal, 110) if refusal else f"{rule.id}: {rule.sentence}",
+        "title": shortened(refusal, 110) if refusal else f"{rule.full_id}: {rule.sentence}",
         "description": shortened(f"{rule.sentence} {' '.join(rule.explain.split())}", 300),
         "hide": ["toc"],
         "search": {"boost": 0.01},

@@ -8,6 +8,7 @@ checkers the names; `python -m ellmer_core.providers._stub` writes it again.)
 
 from collections.abc import Callable
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .contents.display import RENDERERS
@@ -52,7 +53,7 @@ __all__ = [
     "ContentImageInline", "ContentImageRemote", "ContentJson", "ContentPDF", "ContentProviderCall",
     "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolRequest", "ContentToolResult",
     "ContentUnknown", "ContentUploaded", "ContextWindowError", "ConversionError", "Decision", "EllmerError",
-    "EllmerWarning", "IncompleteResponseError", "Limits", "Profile", "ProviderError", "RateLimitError",
+    "EllmerWarning", "IncompleteResponseError", "Limits", "Options", "Profile", "ProviderError", "RateLimitError",
     "ResponseError", "ServerError", "StreamController", "SystemTurn", "TimeoutError", "Timeouts", "Tokens",
     "ToolBuiltIn", "ToolContext", "ToolDef", "ToolReject", "ToolResultDisplay", "ToolResultError",
     "ToolRoundsError", "Turn", "Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject",
@@ -117,7 +118,7 @@ if not TYPE_CHECKING:  # type checkers would believe that every name is there
             value = sorted({*_OFFERED, *_names_by_provider()})
         elif name in _OFFERED:
             modules = (import_module(f".{module}", __name__) for module in _MODULES)
-            value = getattr(next(module for module in modules if name in module.__all__), name)
+            value = _spelt(getattr(next(module for module in modules if name in module.__all__), name))
         else:
             value = _by_provider(name)
         globals()[name] = value
@@ -132,7 +133,18 @@ def _by_provider(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if kind == "models":
         return import_module(".providers._model_lists", __name__).lister(provider)
-    return getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
+    make = getattr(import_module(f".providers.{provider}", __name__), f"chat_{provider}")
+    import_module(".providers._construction", __name__).spell_out(make)
+    return make
+
+
+def _spelt(value: Any) -> Any:
+    """Returns a function with a better error for a wrong keyword. Other values, and functions with renderers of their
+    own, are unchanged.
+    """
+    from .errors import spelt  # noqa: PLC0415 - importing the package loads nothing
+
+    return spelt(value) if isinstance(value, FunctionType) and not hasattr(value, "registry") else value
 
 
 def _is_provider(name: str) -> bool:

@@ -30,8 +30,10 @@ from __future__ import annotations
 import builtins
 import json
 import re
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any, Literal, Self, TypeVar, cast
 from unicodedata import category
 
 __all__ = [
@@ -41,6 +43,97 @@ __all__ = [
     "ServerError", "TimeoutError", "ToolReject", "ToolResultError", "ToolRoundsError", "UsageError",
     "UsageLimitError",
 ]  # fmt: skip
+
+
+# --- wrong keywords --------------------------------------------------------------------------------------
+
+
+#: What other libraries call a parameter.
+ELSEWHERE = {
+    **dict.fromkeys(("data_model", "response_model", "output_type", "response_format", "schema"), "type"),
+    **dict.fromkeys(("system", "instructions"), "system_prompt"),
+    **dict.fromkeys(("func", "fn"), "function"),
+    "echo_mode": "echo",
+}
+_UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def wrong_keyword(name: str, of: str, known: Iterable[str]) -> TypeError:
+    """Returns the error for a keyword that a function does not have, with the one that was probably meant."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
+    known = list(known)
+    near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in known else get_close_matches(name, known, 1)
+    advice = (
+        f"did you mean `{near[0]}=`?" if near else f"it has {', '.join(f'`{n}=`' for n in known) or 'none'}."
+    )
+    return TypeError(f"`{name}=` is not a parameter of {of}(); {advice}")
+
+
+def spelt(function: F) -> F:
+    """Returns the function, or the class, with a better error for a wrong keyword."""
+    if isinstance(function, type):
+        function.__init__ = spelt(function.__init__)  # type: ignore[misc]  # it is this class's own
+        return function
+    if function.__code__.co_flags & CO_COROUTINE:
+
+        @wraps(function)
+        async def acall(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return await function(*args, **kwargs)
+            except TypeError as error:
+                if better := _better(error, function):
+                    raise better from None
+                raise
+
+        return cast("F", acall)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if better := _better(error, function):
+                raise better from None
+            raise
+
+    return cast("F", call)
+
+
+CO_COROUTINE = 128  # of `inspect`, which is not imported for this
+
+
+def caller(depth: int) -> Any:
+    """Returns the frame that called, `depth` frames up, without those of `spelt()`."""
+    frame = sys._getframe(depth + 1)  # noqa: SLF001 - the one way to know one's caller
+    while frame.f_back is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    return frame
+
+
+def _better(error: TypeError, function: Callable[..., Any]) -> TypeError | None:
+    """Returns the error for a call with a wrong keyword, or `None` if `error` is another one."""
+    trace, found = error.__traceback__, _UNEXPECTED.search(str(error))
+    if trace is None or trace.tb_next or not found:
+        return None
+    name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    return wrong_keyword(found[1], name, _keywords(function))
+
+
+def _keywords(function: Callable[..., Any]) -> list[str]:
+    import inspect  # noqa: PLC0415 - as above
+
+    positional = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.VAR_KEYWORD,
+    )
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind not in positional and p.name != "self"]
+
+
+# --- text ------------------------------------------------------------------------------------------------
 
 
 #: Control characters, also those of 8 bits, but tab and the ends of lines.

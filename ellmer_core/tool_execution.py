@@ -47,16 +47,26 @@ class Progress:
         self._show = show
         self._text = ""
 
-    def append(self, text: str, *, operation: Literal["append", "replace"] = "append") -> None:
-        """Appends text to the progress. With `operation="replace"`, it replaces the previous text."""
+    def append(self, text: Any, *, operation: Literal["append", "replace"] = "append") -> None:
+        """Appends text to the progress, or the text of an HTML tag. With `operation="replace"`, it replaces the previous text."""
         if operation not in {"append", "replace"}:
             raise UsageError(f'operation= must be "append" or "replace", not {operation!r}.')
-        self.replace(text if operation == "replace" else self._text + text)
+        self.replace(text if operation == "replace" else self._text + _words(text))
 
-    def replace(self, text: str) -> None:
-        """Replaces the previous text."""
-        self._text = text
+    def replace(self, text: Any) -> None:
+        """Replaces the previous text, by text or by the text of an HTML tag."""
+        self._text = text = _words(text)
         self._show(text)
+
+
+def _words(value: Any) -> str:
+    """Returns a text, or the words of an HTML tag. A tool never fails because of its progress."""
+    if isinstance(value, str):
+        return value
+    from html import unescape  # noqa: PLC0415 - most tools report text
+    from re import sub  # noqa: PLC0415 - see above
+
+    return unescape(sub(r"<[^>]*>", " ", str(value))).strip()
 
 
 def local_shinychat() -> Progress:

@@ -18,7 +18,7 @@ HEAVY = ("httpx", "pydantic", "rich", "PIL", "matplotlib", "markdown_it", "docst
 #: Public in their modules, for those who extend the library, but not offered to everybody.
 NOT_OFFERED = {
     "AskBefore", "CallScope", "Card", "Connection", "DEFER", "Decide", "DecisionLike", "FinishReason", "Library",
-    "Options", "Progress", "ToolMode",
+    "Progress", "ToolMode",
     "card", "columns_of", "construct", "constructor", "convert", "cost", "data_frame", "described", "flatten",
     "is_context", "log_usage", "prices", "result_text", "showing", "signed", "split",
     "to_json_schema", "type_of", "value_text",

@@ -47,7 +47,7 @@ class Entry:
 
     def speaks_of(self, row: Row) -> bool:
         """Tells whether the entry is about the row."""
-        return all(_matches(getattr(row, name), self.patterns[name]) for name in NAMES)
+        return all(_matches(row, name, self.patterns[name]) for name in NAMES)
 
     def in_force(self) -> bool:
         """Tells whether its condition holds for the installed packages."""
@@ -126,8 +126,9 @@ class Baseline:
             yield f"{len(flaky)} of {len(rules)} rules are listed as flaky; at most {allowed} may be"
 
 
-def _matches(value: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(value, pattern) for pattern in patterns)
+def _matches(row: Row, name: str, patterns: Iterable[str]) -> bool:
+    values = row.rule_ids if name == "rule" else (getattr(row, name),)
+    return any(fnmatchcase(value, pattern) for pattern in patterns for value in values)
 
 
 def _differing(entry: Entry, rows: Iterable[Row]) -> list[str]:
@@ -150,7 +151,7 @@ def stale_parts(entry: Entry, rows: Sequence[Row], *, whole: bool) -> list[tuple
     parts = []
     for name in NAMES:
         for pattern in entry.patterns[name] if len(entry.patterns[name]) > 1 else ():
-            part = [row for row in judged if fnmatchcase(getattr(row, name), pattern)]
+            part = [row for row in judged if _matches(row, name, [pattern])]
             if not any(row.verdict in FAILS for row in part) and (part or whole):
                 parts.append((name, pattern, part))
     return parts

@@ -43,6 +43,7 @@ PACKAGES = (
         "langchain",
     ),
     *("langchain-anthropic", "langchain-core", "langchain-google-genai", "langchain-openai", "litellm"),
+    *("haystack-ai", "anthropic-haystack", "google-genai-haystack"),
     *("llm", "llm-anthropic", "openai", "openai-agents", "pydantic-ai-slim", "smolagents", "strands-agents"),
 )
 #: The lock files of libraries that are played as a command.

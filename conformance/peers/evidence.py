@@ -4,29 +4,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from failures import WIRES, Json, varied
 from overview import who
 from prose import CAUSES, anchor, fenced, folded, linked, prose, sentence
 
+from ellmer_conformance.report.formats.badge import badges
+from ellmer_conformance.report.results import Report, Row
+
 
 def details(result: Json, cells: Mapping[tuple[str, str], Json]) -> str:
     """Returns all failing cells of a library, with the evidence."""
     used = who(result)[2]
-    parts = [f"# {result['peer']}", f"Played on {result['date']} with Python {result['python']}, {used}."]
-    parts += [f"`{score}`: {counted(counts)}" for score, counts in result.get("score", {}).items()]
+    parts = [f"# {result['peer']}", f"Tested on {result['date']} with Python {result['python']}, {used}."]
+    parts += [badge(result, *score.split(" ", 1)) for score in result.get("score", {})]
     ordered = sorted(cells.values(), key=lambda c: (WIRES.index(c["wire"]), c["cause"] == "follows"))
     parts += [section(cell) for cell in ordered] or ["Every rule that applies is kept."]
     return "\n\n".join(parts) + "\n"
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """Returns the score as text."""
-    return (
-        f"MUST {counts['must_passed']} of {counts['must_applicable']}, "
-        f"SHOULD {counts['should_passed']} of {counts['should_applicable']}"
+def badge(result: Json, peer: str, wire: str) -> str:
+    """Returns the badge of a wire format, with its counts as the text that replaces it."""
+    counts = result["score"][f"{peer} {wire}"]
+    told = f"{wire}: MUST {counts['must_passed']} of {counts['must_applicable']}"
+    return f"![{told}, SHOULD {counts['should_passed']} of {counts['should_applicable']}](badges/{peer}-{wire}.svg)"
+
+
+def badge_files(result: Json) -> Iterator[tuple[str, str]]:
+    """Yields the badges of a library as files: the path below docs/ and the SVG."""
+    peer, known = (
+        result["peer"],
+        Report(score=result.get("score", {}), requirements=result.get("requirements", "")),
     )
+    known.rows = [
+        Row(peer, wire, "", "", "", rule, "", "", verdict, 1)
+        for wire, verdicts in result.get("verdicts", {}).items()
+        for rule, verdict in verdicts.items()
+    ]
+    for name, content in badges(known):
+        if name.endswith(".svg"):
+            yield f"peers/badges/{name}", content
 
 
 def section(cell: Json) -> str:

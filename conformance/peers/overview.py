@@ -1,12 +1,13 @@
 # ruff: noqa: INP001 - beside the script that imports it
-"""The page with the comparison: the dates and versions, and the matrix of rules and libraries."""
+"""The pages with the comparison: the results with dates, scores and causes, and the matrix of each wire format."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from failures import WIRES, Json
-from prose import CAUSES, anchor, linked, table
+from prose import CAUSES, anchor, linked, sentence, table
 
 MARKS = {"wire": "W", "loss": "L", "error": "E", "policy": "P", "caller": "C", "follows": "↳"}
 OTHER = {
@@ -20,40 +21,110 @@ OTHER = {
 }
 
 INTRO = """\
-# Other libraries
+# Conformance of {count} libraries, as of {date}
 
-These are the results of the same cases with other libraries, against the strict server. No provider was called. A
-failure means that a documented, recorded or stated rule was broken; it does not mean that a provider refused the request
-of a real account. Every failing cell links to the exchange, the place in it, and a script that reproduces the failure with
-only the library and this package. Failures that their script does not reproduce are left out. (Those pages are made with
-the site: `./nox -s docs -- serve`.)
+The suite ran the same cases with each library, against the strict server. No provider was called. A failure means that
+the library broke a documented, recorded or stated rule. It does not mean that a provider refused the request of a real
+account. The rules are those of the requirement set {requirements}.
 
-The bridges are short and public (`conformance/ellmer_conformance/adapters/`). Each uses the library's own chat, history
-and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own, as the
-control. *sdk* means that the library's SDK fails in the same case. The AI SDK is tested as a command
-(`examples/driver-ai-sdk`). For instructor, only the structured cases are played, because the SDK that it wraps does all
-else. For smolagents, only the model class is tested, because its agents put each question into prompts of their own.
-
-Do not rank libraries by the number of their marks: rules share causes, and not every library supports every format. If a
-cell is wrong, please tell us.
+Each number of *MUST* is the number of kept rules, out of those that apply. Do not rank libraries by it, because rules share
+causes, and not every library supports every format. If a result is wrong, please tell us.
 """
+
+METHOD = """\
+## How it was tested
+
+The bridges are short and public (`conformance/peers/ellmer_peers/`). Each one uses the library's own chat, history
+and tool loop, if there is one. `openai`, `anthropic` and `google-genai` are the raw SDKs in a loop of our own, as the
+control. The suite runs the AI SDK as a command (`examples/driver-ai-sdk`). For instructor, the suite runs only the structured
+cases, because the SDK that it wraps does all else. For smolagents, it tests only the model class, because its agents put each
+question into prompts of their own.
+
+The page of a library has, for each broken rule, the exchange, the place in it with the lines around it, and a script. The
+script reproduces the failure with only the library and this package. Failures that their script does not reproduce are left
+out.
+"""
+
+#: Rules in the table of those that most libraries break.
+MOST = 15
+#: Failures of the library itself, for which the results page has a column.
+SHOWN = ("wire", "loss", "error", "policy", "caller")
 
 
 def overview(results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str, str], Json]]) -> str:
-    """Returns the page: libraries, dates and the matrix."""
-    parts = [INTRO, table(["library", "played on", "with"], [who(result) for result in results.values()])]
-    legend = [f"**{MARKS[cause]}** {text}" for cause, text in CAUSES.items()]
-    legend += [
-        "✓ kept",
-        "! a SHOULD is broken",
-        "– refused, as declared",
-        "· not applicable, or not supported",
+    """Returns the results: libraries with their scores, their causes, and how it was tested."""
+    last = max(results.values(), key=lambda result: str(result["date"]))
+    intro = INTRO.format(count=len(results), date=last["date"], requirements=last["requirements"])
+    scores = [[name(result), *(score(result, wire) for wire in WIRES)] for result in results.values()]
+    counts = [[name(result), *caused(known[peer].values())] for peer, result in results.items()]
+    versions = table(["library", "tested on", "with"], [who(result) for result in results.values()])
+    broken = table(
+        ["rule", "wire format", "sentence", "libraries"],
+        [
+            [linked(rule, wire), wire, sentence(rule, wire), ", ".join(peers)]
+            for (wire, rule), peers in shared(known)
+        ],
+    )
+    parts = [intro, "## MUST rules that were kept", table(["library", *WIRES], scores)]
+    parts += [
+        "Each wire format has a table of rules and libraries: " + ", ".join(map(matrix_link, WIRES)) + "."
     ]
-    parts += ["\n".join(f"- {line}" for line in legend)]
-    for wire in WIRES:
-        peers = [peer for peer, result in results.items() if wire in result["verdicts"]]
-        parts += [f"## {wire}", matrix(wire, peers, results, known)]
+    parts += ["## What was broken", "\n".join(f"- {text}" for text in legend())]
+    parts += [table(["library", *(CAUSES[cause].partition(":")[0] for cause in SHOWN)], counts)]
+    parts += ["## Rules that most libraries break", broken, METHOD.strip(), "## Versions", versions]
     return "\n\n".join(parts) + "\n"
+
+
+def legend() -> list[str]:
+    """Returns the meaning of each kind of failure."""
+    return [
+        f"**{kind}**: {meaning}" for kind, _, meaning in (CAUSES[cause].partition(": ") for cause in SHOWN)
+    ]
+
+
+def matrix_link(wire: str) -> str:
+    return f"[{wire}](peers/rules-{wire}.md)"
+
+
+def name(result: Json) -> str:
+    """Returns the library with a link to its page."""
+    return f"[{result['peer']}](peers/{result['peer']}.md)"
+
+
+def score(result: Json, wire: str) -> str:
+    """Returns the number of kept rules of a wire format. A library that is tested as a command has no score."""
+    counts = result.get("score", {}).get(f"{result['peer']} {wire}")
+    if counts:
+        return f"{counts['must_passed']} of {counts['must_applicable']}"
+    return f"[by rule](peers/rules-{wire}.md)" if wire in result["verdicts"] else "–"
+
+
+def caused(cells: Iterable[Json]) -> list[str]:
+    """Returns the number of broken rules by cause."""
+    counts = Counter(cell["cause"] for cell in cells)
+    return [str(counts[cause]) for cause in SHOWN]
+
+
+def shared(known: Mapping[str, Mapping[tuple[str, str], Json]]) -> list[tuple[tuple[str, str], list[str]]]:
+    """Returns the rules that most libraries break by themselves, each with links to the failures."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for peer, cells in known.items():
+        for key, cell in cells.items():
+            if cell["cause"] in {"wire", "loss", "error"} and not cell["sdk"]:
+                found[key].append(f"[{peer}](peers/{peer}.md#{anchor(cell)})")
+    return sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST]
+
+
+def matrix_page(
+    wire: str, results: Mapping[str, Json], known: Mapping[str, Mapping[tuple[str, str], Json]]
+) -> str:
+    """Returns the page of one wire format: each rule that some library breaks, by library."""
+    marks = [f"**{MARKS[cause]}** {text}" for cause, text in CAUSES.items()]
+    marks += ["*sdk*: the library's SDK fails in the same case", "✓ kept", "! a SHOULD is broken"]
+    marks += ["– refused, as declared", "· not applicable, or not supported"]
+    peers = [peer for peer, result in results.items() if wire in result["verdicts"]]
+    parts = [f"# {wire}: rules and libraries", "\n".join(f"- {line}" for line in marks)]
+    return "\n\n".join([*parts, matrix(wire, peers, results, known)]) + "\n"
 
 
 def who(result: Json) -> list[str]:
@@ -62,7 +133,7 @@ def who(result: Json) -> list[str]:
     if "not_installed" in result:
         return [result["peer"], date, f"could not be installed: {result['not_installed']}"]
     used = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
-    return [f"[{result['peer']}](peers/{result['peer']}.md)", date, used]
+    return [name(result), date, used]
 
 
 def matrix(
@@ -75,7 +146,7 @@ def matrix(
     rules = sorted({rule for peer in peers for rule in results[peer]["verdicts"][wire]})
     shown = [rule for rule in rules if any((wire, rule) in known[peer] for peer in peers)]
     rows = [
-        [linked(rule, wire), *(mark(peer, wire, rule, results[peer], known[peer]) for peer in peers)]
+        [linked(rule, wire, "../"), *(mark(peer, wire, rule, results[peer], known[peer]) for peer in peers)]
         for rule in shown
     ]
     told = f"{len(rules) - len(shown)} further rules are broken by no library."
@@ -88,4 +159,4 @@ def mark(peer: str, wire: str, rule: str, result: Json, cells: Mapping[tuple[str
     if cell is None:
         return OTHER[result["verdicts"][wire].get(rule, "not-applicable")]
     sdk = " *sdk*" if cell["sdk"] else ""
-    return f"[{MARKS[cell['cause']]}](peers/{peer}.md#{anchor(cell)}){sdk}"
+    return f"[{MARKS[cell['cause']]}]({peer}.md#{anchor(cell)}){sdk}"

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence import details
-from failures import HERE, loaded, placed
-from overview import overview
+from evidence import badge_files, details
+from failures import HERE, WIRES, loaded, placed
+from overview import matrix_page, overview
 
 DOCS = HERE.parents[1] / "docs"
 
 PEERS = (
     *("openai", "anthropic", "google-genai"),
     *("chatlas", "pydantic-ai", "langchain", "litellm", "any-llm", "llm"),
-    *("openai-agents", "agno", "strands", "smolagents", "instructor", "ai-sdk"),
+    *("openai-agents", "agno", "strands", "smolagents", "haystack", "instructor", "ai-sdk"),
 )
 
 
@@ -38,8 +38,11 @@ def written() -> Iterator[tuple[str, str]]:
     results = {peer: result for peer in PEERS if (result := loaded(peer))}
     known = {name: placed(result, results) for name, result in results.items()}
     yield "peers.md", overview(results, known)
+    for wire in WIRES:
+        yield f"peers/rules-{wire}.md", matrix_page(wire, results, known)
     for peer, result in results.items():
         yield f"peers/{peer}.md", details(result, known[peer])
+        yield from badge_files(result)
 
 
 if __name__ == "__main__":

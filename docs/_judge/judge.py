@@ -142,6 +142,7 @@ def _rule(book: RuleBook, rule: Rule) -> Json:
     told = dict(zip(parts[1::2], parts[2::2], strict=False))
     return {
         "rule": rule.id,
+        "full_id": rule.full_id,
         "level": rule.level,
         "kind": "preview" if rule.preview else str(rule.kind),
         "wire": book.wire,

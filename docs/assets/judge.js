@@ -120,7 +120,7 @@
 
   function card(rule, words, ...more) {
     const id = rule.page
-      ? element("a", { href: address(form.dataset.rules + rule.page) }, rule.rule) : rule.rule;
+      ? element("a", { href: address(form.dataset.rules + rule.page) }, rule.full_id) : rule.full_id;
     return element("article", { className: `judge-finding ${rule.outcome ?? ""}` },
       element("h3", {}, ...prose(words)),
       element("p", {}, id, ` · ${rule.wire}, ${rule.provider} · ${rule.level} · `, ...prose(rule.sentence)),

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 from ..contents.content import Content, ContentText
 from ..contents.turns import AssistantTurn, Turn
-from ..errors import UsageError
+from ..errors import UsageError, caller
 
 Input = str | Content
 Shown = Content | Turn
@@ -40,7 +40,7 @@ def default_echo(depth: int) -> EchoMode:
     """
     if not hasattr(sys, "ps1") or _in_notebook():
         return "none"
-    frame = sys._getframe(depth)  # noqa: SLF001 - the one way to know one's caller
+    frame = caller(depth)
     typed = frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") == "__main__"
     return "output" if typed else "none"
 

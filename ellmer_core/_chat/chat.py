@@ -21,7 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -49,6 +49,7 @@ from ..contents.turns import AssistantTurn, SystemTurn, Turn, UserTurn
 from ..conversation.history import SUMMARIZE, History, chat_of_record, chat_record, parted, sendable, shorten
 from ..conversation.io_operations import Loop
 from ..conversation.loop import converse
+from ..conversation.request import as_sent
 from ..conversation.request_cache import RequestCache
 from ..conversation.response import cut_short
 from ..conversation.settings import (
@@ -61,7 +62,7 @@ from ..conversation.settings import (
     UsageLimits,
     decision_of,
 )
-from ..errors import UsageError
+from ..errors import UsageError, spelt
 from ..log import warn
 from ..models.prices.price_lookup import cost, log_usage
 from ..models.unsupported_parameters import Asked, fitted
@@ -734,11 +735,15 @@ class Chat(Displayed):
 
     # --- Tools, callbacks and decisions ----------------------------------------------------------------------
 
-    def register_tool(self, tool_def: Callable[P, R]) -> FunctionTool[P, R]:
+    def register_tool(
+        self, tool_def: Callable[P, R], *, model: type[Any] | None = None
+    ) -> FunctionTool[P, R]:
         """Registers a tool. It replaces a tool of the same name with a warning, and works as a decorator.
 
         Args:
             tool_def: A tool, or a function that `tool()` can make one of.
+            model: A pydantic model of all arguments of the function, as `arguments=` of `tool()`. Default: `None`: the signature
+                of the function says them.
 
         Returns:
             The tool.
@@ -746,7 +751,7 @@ class Chat(Displayed):
         Raises:
             UsageError: The function has a parameter without a type, or its name is not allowed.
         """
-        definition: Any = _definition(tool_def)
+        definition: Any = _definition(tool_def, model)
         if definition.name in self._tools:
             warn(f"The tool {definition.name!r} was registered before; the new one replaces it.")
         self._tools[definition.name] = definition
@@ -1063,9 +1068,10 @@ class Chat(Displayed):
     def __str__(self) -> str:
         from ..render.printed_form import format_chat  # noqa: PLC0415 - only needed to print
 
-        results = self._history.results
+        results, wire = self._history.results, self.wire
         unsent = UserTurn([results[place] for place in sorted(results)]) if results else None
-        return format_chat(self.wire.provider, self.wire.model, self._history.view(), unsent)
+        turns = [as_sent(wire, turn) for turn in self._history.view()]
+        return format_chat(wire.provider, wire.model, turns, unsent and as_sent(wire, unsent), as_sent=True)
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]
@@ -1184,7 +1190,7 @@ class Chat(Displayed):
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
-        echo = None if mode == "none" else _echo(mode)
+        echo = None if mode == "none" else _echo(mode, self.wire)
         driver = BlockingDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
         )
@@ -1196,7 +1202,7 @@ class Chat(Displayed):
     def _talk_async(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> AsyncGenerator[Shown, None]:
         from ..transport.async_driver import AsyncDriver, adrive  # noqa: PLC0415 - it imports asyncio
 
-        echo = None if mode == "none" else _echo(mode)
+        echo = None if mode == "none" else _echo(mode, self.wire)
         driver = AsyncDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
         )
@@ -1240,6 +1246,11 @@ class Chat(Displayed):
             yield
 
 
+for _name, _method in [*vars(Chat).items()]:
+    if isinstance(_method, FunctionType) and not _name.startswith("_"):
+        setattr(Chat, _name, spelt(_method))
+
+
 def chat_fallback(chats: Sequence[Chat]) -> Chat:
     """Makes a chat that asks the first chat, and on overload, outage or a lost connection the next.
 
@@ -1268,9 +1279,12 @@ def chat_fallback(chats: Sequence[Chat]) -> Chat:
     return first.with_fallbacks(others)
 
 
-def _definition(tool_def: ToolDef | Callable[..., Any]) -> ToolDef:
+def _definition(tool_def: ToolDef | Callable[..., Any], model: type[Any] | None = None) -> ToolDef:
     from ..tools.definition import tool  # noqa: PLC0415 - it takes long to load, and many chats have no tools
 
+    if model is not None:
+        function = tool_def.function if isinstance(tool_def, ToolDef) else tool_def
+        return tool(function, arguments=model)
     return tool_def if isinstance(tool_def, ToolDef) else tool(tool_def)
 
 
@@ -1313,10 +1327,10 @@ def _approver(approve: Any) -> Decide | None:
     return approver(approve)
 
 
-def _echo(mode: EchoMode) -> Echo:
+def _echo(mode: EchoMode, wire: Wire) -> Echo:
     from .console import Echo  # noqa: PLC0415 - most chats in programs print nothing
 
-    return Echo(mode)
+    return Echo(mode, sent=partial(as_sent, wire))
 
 
 def _show(echo: Echo | None, content: Shown) -> None:

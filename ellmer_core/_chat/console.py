@@ -36,8 +36,15 @@ LINES = 5  # of a tool result that `output` shows
 class Echo:
     """Shows one conversation. Call it with everything that the conversation emits, in order."""
 
-    def __init__(self, mode: EchoMode, out: TextIO | None = None, err: TextIO | None = None) -> None:
+    def __init__(
+        self,
+        mode: EchoMode,
+        out: TextIO | None = None,
+        err: TextIO | None = None,
+        sent: Callable[[Turn], Turn] | None = None,
+    ) -> None:
         self.mode = mode
+        self.sent = sent or (lambda turn: UserTurn(flatten(turn.contents)))  # a turn as the model gets it
         self.out, self.err = out or sys.stdout, err or sys.stderr
         self.width = 80 if mode == "none" else shutil.get_terminal_size((80, 24)).columns
         self.text: _Wrapped | None = None
@@ -56,10 +63,10 @@ class Echo:
             case ContentText(text):
                 self._write(text)
             case ContentToolRequest():
-                self._note(f"◯ [tool call] {_after_label(shown)}")
+                self._note(f"◯ [tool call] {self._after_label(shown)}")
             case ContentToolResult():
                 self._note(
-                    f"{'■' if shown.error or shown.decision == 'denied' else '●'} #> {_after_label(shown)}"
+                    f"{'■' if shown.error or shown.decision == 'denied' else '●'} #> {self._after_label(shown)}"
                 )
             case ContentProviderCall(result=ContentToolResult() as result):
                 self._output(shown.request)
@@ -75,7 +82,7 @@ class Echo:
             case ContentToolResult():
                 self._block("> ", shown)
             case UserTurn():
-                for content in shown.contents:
+                for content in self.sent(shown).contents:
                     self._block("> ", content)
             case AssistantTurn():
                 self.close()
@@ -108,9 +115,21 @@ class Echo:
         from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
 
         wrapped = _Wrapped(self._put, prefix, self.width)
-        for part in flatten([content]):
+        for part in self._parts(content):
             wrapped.feed(format_content(part).removesuffix("\n") + "\n")
         self.out.flush()
+
+    def _parts(self, content: Content) -> list[Content]:
+        from ..render.printed_form import visible  # noqa: PLC0415 - only needed to print
+
+        turn = UserTurn([content])
+        return visible(self.sent(turn) if isinstance(content, ContentToolResult) else turn, as_sent=True)
+
+    def _after_label(self, content: Content) -> str:
+        """Returns `f(x = 1)` of `[tool request (ID)]: f(x = 1)`."""
+        from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
+
+        return "\n".join(map(format_content, self._parts(content))).partition("]: ")[2]
 
     def _note(self, text: str) -> None:
         """Prints short lines on stderr, besides the answer."""
@@ -165,13 +184,6 @@ class _Wrapped:
         if not self.column:
             self.put(self.prefix)
             self.column = len(self.prefix)
-
-
-def _after_label(content: Content) -> str:
-    """Returns `f(x = 1)` of `[tool request (ID)]: f(x = 1)`."""
-    from ..render.printed_form import format_content  # noqa: PLC0415 - only needed to print
-
-    return "\n".join(format_content(part) for part in flatten([content])).partition("]: ")[2]
 
 
 def _print(out: TextIO, text: str) -> None:

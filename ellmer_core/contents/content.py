@@ -475,7 +475,7 @@ class ContentToolRequest(Content):
     id: str
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    tool: ToolDef | None = field(default=None, repr=False, compare=False)
+    tool: ToolDef | None = field(default=None, compare=False)
     raw: str | None = field(default=None, repr=False)
     problem: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -201,6 +201,13 @@ def _turn(wire: Wire, turn: Turn, replaced: list[str]) -> Turn:
     return turn if same else UserTurn(contents)
 
 
+def as_sent(wire: Wire, turn: Turn) -> Turn:
+    """Returns a turn as the model gets it, for people. It raises nothing."""
+    if not isinstance(turn, UserTurn) or turn.is_plain:
+        return turn
+    return UserTurn(wire.pointed([_content(wire, content, []) for content in turn.contents], printed=True))
+
+
 def _content(wire: Wire, content: ours.Content, replaced: list[str]) -> ours.Content:
     why = "" if isinstance(content, ours.ContentText | ours.ContentToolResult) else _objection(wire, content)
     if not why:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..contents.content import ContentImageInline, ContentToolRequest, ContentToolResult, ToolDef, replaced
 from ..contents.turns import AssistantTurn, Tokens, Turn
-from ..errors import UsageError, UsageLimitError
+from ..errors import UsageError, UsageLimitError, spelt
 from ..values import Value
 from ..wire.base import StructuredMode, Wire
 from .io_operations import Callback
@@ -28,6 +28,7 @@ __all__ = ["DEFER", "AskBefore", "Decide", "Decision", "DecisionLike", "StreamCo
 # --- Usage limits ----------------------------------------------------------------------------------------
 
 
+@spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class UsageLimits(Value):
     """The most that a call of `chat()` may use, all its tool rounds included. `None` (default) means no limit.

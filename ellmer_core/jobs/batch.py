@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from ..conversation.io_operations import Loop
 from ..conversation.request import request_turns, warn_replaced
 from ..conversation.response import cut_short, turn_of
 from ..conversation.settings import Settings
+from ..log import warn
 from ..models.prices.price_lookup import cost, log_usage
 from ..schemas.data_frames import Library
 from ..transport.single_requests import asked, asked_json, run, stepped
@@ -286,7 +286,7 @@ class Job:
     def submit(self) -> None:
         """Submits the batch. A refusal proves that there is none; after any other failure, this is unknown."""
         if self.chat.get_tools():
-            warnings.warn("Tools are not sent in a batch.", errors.EllmerWarning, stacklevel=4)
+            warn("Tools are not sent in a batch.")
         self.chat._connection.prepare(self.chat.wire.base_url)  # noqa: SLF001 - of this package
         steps = self.api.submit(self.chat.wire, self.bodies(), self.state["tag"])
         try:

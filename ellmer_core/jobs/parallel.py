@@ -20,7 +20,7 @@ from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import AssistantTurn, Turn
-from ..errors import ConversionError, UsageError
+from ..errors import ConversionError, UsageError, wrong_keyword
 from ..schemas.data_frames import Library
 from ..transport.http_clients import Connection
 from ..wire.base import StructuredMode
@@ -298,7 +298,7 @@ class Parallel:
         wanted: Structured | None = None,
     ) -> None:
         if unknown := options.keys() - Many.__annotations__.keys():
-            raise TypeError(f"unknown option {min(unknown)!r}; there are {', '.join(Many.__annotations__)}")
+            raise wrong_keyword(min(unknown), "parallel_chat", Many.__annotations__)
         self.chat, self.say, self.restored, self.wanted = chat, say, restored, wanted
         self.path = options.get("path")
         self.journal: Journal | None = None

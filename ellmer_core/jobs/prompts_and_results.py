@@ -4,7 +4,6 @@ failures."""
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -14,7 +13,8 @@ from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.content import Content
 from ..contents.json_serialization import contents_record
-from ..errors import EllmerWarning, UsageError
+from ..errors import UsageError
+from ..log import warn
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_functions import type_of
 
@@ -60,7 +60,7 @@ def warn_of_failures(outcomes: Sequence[Any]) -> None:
     if errors:
         failed = f"{len(errors)} of {len(outcomes)} prompts failed ({type(errors[0]).__name__}: {errors[0]})"
         more = f", and {unsent} were not sent" if unsent else ""
-        warnings.warn(failed + more, EllmerWarning, stacklevel=3)
+        warn(failed + more)
 
 
 def warn_of_interruption(outcomes: Sequence[Any]) -> None:
@@ -69,7 +69,7 @@ def warn_of_interruption(outcomes: Sequence[Any]) -> None:
     message = (
         f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."
     )
-    warnings.warn(message, EllmerWarning, stacklevel=2)
+    warn(message)
 
 
 def _row(outcome: tuple[Any, Chat] | Exception | None) -> dict[str, Any]:

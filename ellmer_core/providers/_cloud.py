@@ -42,7 +42,7 @@ def google_credentials() -> Callable[[], str]:
     try:
         found, _ = auth.default(scopes=[_GOOGLE])
     except auth.exceptions.DefaultCredentialsError as error:
-        raise UsageError(f"No credentials for Google Cloud: {error}") from error
+        raise UsageError(f"There are no credentials for Google Cloud: {error}") from error
 
     def token() -> str:
         if not found.valid:

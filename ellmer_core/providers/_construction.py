@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Literal, TypedDict, Unpack
@@ -17,7 +17,7 @@ from .. import providers
 from .._chat.answers import EchoMode, default_echo
 from .._chat.chat import Chat
 from ..conversation.settings import AskBefore, Decide, UsageLimits
-from ..errors import UsageError
+from ..errors import UsageError, wrong_keyword
 from ..transport.http_clients import Limits, Timeouts
 from ..wire.base import Key, Wire
 from ..wire.interfaces import NEUTRAL, Profile
@@ -103,34 +103,40 @@ GROUP = "ellmer_core.providers"
 class Options(TypedDict, total=False):
     """The options of every constructor besides the system prompt.
 
-    - `model`: the provider's name of the model. Default: the provider's default, which is announced.
-    - `params`: neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
-      `thinking`, …; those that the model does not take are left out with a warning.
-    - `thinking`: how much the model thinks, one setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
-      a number of tokens.
-    - `profile`: what the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
-    - `fetch`: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
-      limits. Default: `"none"`.
-    - `api_key`: the key. Default: the provider's environment variable, read anew for each request.
-    - `credentials`: a function that gives the key (or token), called for each request.
-    - `api_args`: merged into the body of each request, last; `None` removes a field.
-    - `api_headers`: added to the headers of each request, last.
-    - `base_url`: where the API is. Default: the provider's environment variable for it, else the provider's own.
-    - `echo`: what to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
-      Default: `"none"`, and `"output"` for a chat made at the prompt of a console.
-    - `client`: an `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
-      async calls. It is not closed.
-    - `proxy`: the URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
-    - `timeout`: seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
-    - `limits`: how much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
-    - `max_tries`: how often one request is tried, where trying again may help. Default: 3.
-    - `max_tool_rounds`: how often the model may ask for tools before it has answered. Default: 100.
-    - `tool_media`: how images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
-      `"native"` (inside them, where the API can do that).
-    - `deps`: what tools find in the `deps` of their `ToolContext`. Each chat and `fork()` can have its own.
-    - `usage_limits`: the most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, tokens=…, cost=…)`.
-    - `ask_before`: the tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
-    - `approve`: who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
+    Args:
+        model: The provider's name of the model. Default: the provider's default, which is announced.
+        params: Neutral parameters: `temperature`, `top_p`, `max_tokens`, `stop_sequences`, `seed`,
+            `thinking`, …; those that the model does not take are left out with a warning.
+        thinking: How much the model thinks, one setting for all providers: `"off"`, `"low"`, `"medium"`, `"high"`, `"max"` or
+            a number of tokens.
+        profile: What the model takes, where you know better than `chat.profile`: a `Profile` or some of its fields.
+        fetch: `"https"` allows images by URL to be downloaded here, where the API fetches none: from public addresses, with
+            limits. Default: `"none"`.
+        api_key: The key. Default: the provider's environment variable, read anew for each request.
+        credentials: A function that gives the key (or token), called for each request.
+        api_args: Merged into the body of each request, last; `None` removes a field.
+        api_headers: Added to the headers of each request, last.
+        base_url: Where the API is. Default: the provider's environment variable for it, else the provider's own.
+        echo: What to show in the terminal: `"none"`, `"output"` (the answer) or `"all"` (both directions).
+            Default: `"none"`, and `"output"` for a chat made at the prompt of a console.
+        client: An `httpx.Client` or `httpx.AsyncClient` (or httpx2's) of yours, or a tuple of both, for blocking and
+            async calls. It is not closed.
+        proxy: The URL of a proxy for all requests. Default: what the environment says (`HTTPS_PROXY`, …).
+        timeout: Seconds to wait for anything to arrive, or `Timeouts`. Default: 10 s to connect, 600 s idle, an hour in all.
+        limits: How much of an answer is read, `Limits`. Default: 100 MB, a million events, 1 MB of an error.
+        max_tries: How often one request is tried, where trying again may help. Default: 3.
+        max_tool_rounds: How often the model may ask for tools before it has answered. Default: 100.
+        tool_media: How images and PDFs of tool results travel: `"pointer"` (after the results, the default) or
+            `"native"` (inside them, where the API can do that).
+        deps: What tools find in the `deps` of their `ToolContext`. Each chat and `fork()` can have its own.
+        usage_limits: The most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, tokens=…, cost=…)`.
+        ask_before: The tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
+        approve: Who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
+
+    Examples:
+        >>> options: Options = {"model": "gpt-4.1", "echo": "none"}
+        >>> chat_openai(**options).get_model()
+        'gpt-4.1'
     """
 
     model: str | None
@@ -145,9 +151,9 @@ class Options(TypedDict, total=False):
     base_url: str | None
     echo: EchoMode | None
     client: Any
+    proxy: str | None
     timeout: float | Timeouts | None
     limits: Limits | None
-    proxy: str | None
     max_tries: int
     max_tool_rounds: int
     tool_media: Literal["pointer", "native"] | None
@@ -192,7 +198,7 @@ def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]
 
 def construct(wire: type[Wire], system_prompt: str | None, options: Options, **fields: Any) -> Chat:
     """Returns the chat for a `chat_<provider>()`, which calls it directly. `fields` are further fields of its wire."""
-    _check_names(options)
+    _check_names(options, f"chat_{wire.__module__.rpartition('.')[2]}", fields)
     echo = options.get("echo")
     arguments = {name: options.get(name) for name in ("params", "api_args", "api_headers", "tool_media")}
     fields |= {name: value for name, value in arguments.items() if value is not None}
@@ -212,8 +218,8 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
         timeouts=_timeouts(options.get("timeout")),
         limits=options.get("limits"),
         proxy=options.get("proxy"),
-        max_tries=options.get("max_tries", 3),
-        max_tool_rounds=options.get("max_tool_rounds", 100),
+        max_tries=options.get("max_tries", DEFAULTS["max_tries"]),
+        max_tool_rounds=options.get("max_tool_rounds", DEFAULTS["max_tool_rounds"]),
         thinking=options.get("thinking"),
         profile=options.get("profile"),
         fetch=options.get("fetch"),
@@ -224,12 +230,36 @@ def construct(wire: type[Wire], system_prompt: str | None, options: Options, **f
     return chat
 
 
-def _check_names(options: Options) -> None:
+DEFAULTS = {"max_tries": 3, "max_tool_rounds": 100}
+
+
+def spell_out(make: Any) -> None:
+    """Gives a `chat_<provider>()` the signature and the docstring with each of its options, for `help()` and for editors
+    that run the code. Type checkers read `Unpack[Options]`.
+    """
+    from inspect import Parameter, cleandoc, signature  # noqa: PLC0415 - only for functions that somebody uses
+
+    told = "options: The keyword arguments of `Options`."
+    if hasattr(make, "__signature__") or told not in (make.__doc__ or ""):
+        return
+    plain = signature(make)
+    own = [p for p in plain.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    types = {name: type for name, type in Options.__annotations__.items() if name not in plain.parameters}
+    options = [
+        Parameter(n, Parameter.KEYWORD_ONLY, default=DEFAULTS.get(n), annotation=t.__forward_arg__)
+        for n, t in types.items()
+    ]
+    make.__signature__ = plain.replace(parameters=[*own, *options])
+    listed = cleandoc(Options.__doc__ or "").partition("Args:\n")[2].partition("\n\nExamples:")[0]
+    make.__doc__ = make.__doc__.replace(told, listed.replace("\n", "\n    ").strip())
+
+
+def _check_names(options: Options, function: str, fields: Iterable[str]) -> None:
     names = Options.__annotations__
     if unknown := [name for name in options if name not in names]:
         if unknown[0] in NEUTRAL:
             raise TypeError(f"{unknown[0]}= is a parameter of the model: give params=params({unknown[0]}=…)")
-        raise TypeError(f"unknown option {unknown[0]!r}; there are {', '.join(names)}")
+        raise wrong_keyword(unknown[0], function, ["system_prompt", *names, *fields])
 
 
 def constructor(provider: str) -> Callable[..., Chat]:

@@ -29,10 +29,11 @@ from ..contents.content import (
     ContentUnknown,
     ContentUploaded,
     any_content,
+    replaced,
 )
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..errors import error_message, printable
-from ..tools.results import flatten, result_text
+from ..tools.results import flatten, result_parts, result_text
 from .citation_footnotes import source_line, sources_text
 
 WIDTH = 80  # columns of a rule between turns, and at most of a tool call or an unknown block
@@ -53,27 +54,41 @@ def format_content(content: Content) -> str:
 
 def format_turn(turn: Turn) -> str:
     """Returns a turn: its role, and its contents one after the other."""
-    return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *_lines(turn)]))
+    return printable("\n".join([f"<Turn: {turn.role}{_partial(turn)}>", *map(format_content, visible(turn))]))
 
 
-def format_chat(provider: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None) -> str:
+def format_chat(
+    provider: str, model: str, turns: Sequence[Turn], unsent: Turn | None = None, *, as_sent: bool = False
+) -> str:
     """Returns a whole chat: the tokens in and out and, if known, US dollars; then each turn under its own rule.
 
     An answer's rule shows its output tokens. A user turn's rule shows its own input tokens: those of its answer minus
     those (in and out) of the previous answer. If that is negative, there is no number: providers do not count
-    reasoning and images again. `?` means unknown. `unsent` are the results that are sent with the next request.
+    reasoning and images again. `?` means unknown. `unsent` are the results that are sent with the next request. With
+    `as_sent`, the turns are as the model gets them.
     """
     lines = [header(provider, model, turns)]
     for turn, label in zip(turns, labels(turns), strict=True):
-        lines += [_rule(label), *_lines(turn)]
+        lines += [_rule(label), *map(format_content, visible(turn, as_sent=as_sent))]
     if unsent is not None:
-        lines += [_rule(f"{unsent.role} [not sent yet]"), *_lines(unsent)]
+        lines += [
+            _rule(f"{unsent.role} [not sent yet]"),
+            *map(format_content, visible(unsent, as_sent=as_sent)),
+        ]
     return printable("\n".join(lines))
 
 
-def _lines(turn: Turn) -> list[str]:
-    """Returns the contents as text. Content without text, such as a signed thought, has no line."""
-    return [format_content(content) for content in flatten(turn.contents) if not is_silent(content)]
+def visible(turn: Turn, *, as_sent: bool = False) -> list[Content]:
+    """Returns the contents that have a line; a signed thought without text has none. If the turn is `as_sent`, media that
+    are still in a result are sent there, and are named there.
+    """
+    contents = [_with_media(c) for c in turn.contents] if as_sent else flatten(turn.contents)
+    return [content for content in contents if not is_silent(content)]
+
+
+def _with_media(content: Content) -> Content:
+    parts = result_parts(content) if isinstance(content, ContentToolResult) else None
+    return replaced(content, value="\n".join(map(format_content, parts))) if parts else content
 
 
 def is_silent(content: Content) -> bool:

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolResult, ToolDef
 from ..contents.turns import AssistantTurn, Turn
-from ..tools.results import flatten
+from ..conversation.request import as_sent
 from .citation_footnotes import sources_markdown
-from .printed_form import format_content, header, is_silent, labels
+from .printed_form import format_content, header, labels, visible
 
 #: Characters that a terminal would obey. Neither a model nor a tool has a say in that.
 CONTROLS = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -35,7 +35,10 @@ def renderable(value: Any) -> RenderableType:
             return Text.assemble((repr(value), "bold"), "\n", (safe(value.description), "dim"))
     turns = value.get_turns(include_system_prompt=True)
     first = Text(safe(header(value.wire.provider, value.wire.model, turns)), style="bold")
-    return Group(first, *map(_turn, turns, labels(turns)))
+    shown = [as_sent(value.wire, turn) for turn in turns]
+    return Group(
+        first, *(_turn(turn, label, sent=True) for turn, label in zip(shown, labels(turns), strict=True))
+    )
 
 
 def safe(text: str) -> str:
@@ -43,9 +46,9 @@ def safe(text: str) -> str:
     return text.translate(CONTROLS)
 
 
-def _turn(turn: Turn, label: str) -> Group:
-    contents = [content for content in flatten(turn.contents) if not is_silent(content)]
-    return Group(Rule(Text(safe(label)), align="left"), *map(renderable, contents))
+def _turn(turn: Turn, label: str, *, sent: bool = False) -> Group:
+    rule = Rule(Text(safe(label)), align="left")
+    return Group(rule, *map(renderable, visible(turn, as_sent=sent)))
 
 
 def _printed(content: Content) -> Text:

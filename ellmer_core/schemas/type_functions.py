@@ -153,7 +153,8 @@ def type_object(
     _additional_properties: bool = False,
     **properties: Any,
 ) -> TypeObject:
-    """Describes an object with named properties. A property may have any name: `type_object(description=type_string())`.
+    """Describes an object with named properties. A property may have any name, also that of a parameter:
+    `type_object(description=type_string())`.
 
     Args:
         description: Description for the model; `None` (default) sends none.
@@ -169,8 +170,10 @@ def type_object(
         ['name', 'born']
     """
     _description("type_object", description)
+    named = {"_required": _required, "_additional_properties": _additional_properties}
+    properties |= {name: value for name, value in named.items() if not isinstance(value, bool)}
     inner = {name: inner_type(value, f"property `{name}`") for name, value in properties.items()}
-    return TypeObject(description, _required, inner, _additional_properties)
+    return TypeObject(description, _required is not False, inner, _additional_properties is True)
 
 
 def type_from_schema(

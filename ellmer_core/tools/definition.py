@@ -16,12 +16,11 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
+from functools import partial, wraps
 from inspect import Parameter
 from typing import (
     TYPE_CHECKING,
@@ -39,7 +38,7 @@ from typing import (
 
 from ..contents.content import ContentToolRequest, ToolDef, in_words
 from ..contents.turns import AssistantTurn
-from ..errors import ToolReject, UsageError
+from ..errors import ToolReject, UsageError, caller
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
 from ..schemas.type_functions import inner_type
 
@@ -335,7 +334,7 @@ def tool(
     description: str | None = None,
     *,
     name: str | None = None,
-    arguments: Mapping[str, Any] | TypeObject | None = None,
+    arguments: Mapping[str, Any] | TypeObject | type[Any] | None = None,
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
@@ -348,7 +347,7 @@ def tool(
     description: str | None = None,
     *,
     name: str | None = None,
-    arguments: Mapping[str, Any] | TypeObject | None = None,
+    arguments: Mapping[str, Any] | TypeObject | type[Any] | None = None,
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
@@ -360,7 +359,7 @@ def tool(
     description: str | None = None,
     *,
     name: str | None = None,
-    arguments: Mapping[str, Any] | TypeObject | None = None,
+    arguments: Mapping[str, Any] | TypeObject | type[Any] | None = None,
     convert: bool = True,
     annotations: Mapping[str, Any] | None = None,
     timeout: float | None = None,
@@ -374,7 +373,8 @@ def tool(
             `check_tool_result()` accepts. A parameter of type `ToolContext` receives the context of the call.
         description: Description for the model. Default: the function's docstring.
         name: Name for the model. Default: the function's name.
-        arguments: A type for each parameter, `type_string("…")` or a Python type. Default: the signature.
+        arguments: A type for each parameter, `type_string("…")` or a Python type; or a pydantic model, whose fields are the
+            parameters, and which validates the arguments. Default: the signature.
         convert: Whether the arguments are validated and converted to those types. Default: `True`.
         annotations: What people and programs may want to know, from `tool_annotations()`.
         timeout: Seconds after which a call becomes an error result; a blocking function continues in its thread.
@@ -399,7 +399,7 @@ def tool(
     """
     if needs_approval is not None:
         annotations = {**(annotations or {}), "needs_approval": needs_approval}
-    local = sys._getframe(1).f_locals  # noqa: SLF001 - type hints may name what is local to the caller
+    local = caller(1).f_locals  # type hints may name what is local to the caller
     options = _ToolOptions(description, name, arguments, convert, annotations or {}, timeout, request, local)
     return options.tool if function is None else options.tool(function)
 
@@ -466,7 +466,7 @@ class _ToolOptions:
 
     description: str | None
     name: str | None
-    arguments: Mapping[str, Any] | TypeObject | None
+    arguments: Mapping[str, Any] | TypeObject | type[Any] | None
     convert: bool
     annotations: Mapping[str, Any]
     timeout: float | None
@@ -479,6 +479,8 @@ class _ToolOptions:
         if not (isinstance(self.request, type) and issubclass(self.request, ContentToolRequest)):
             raise UsageError(f"request= must be a subclass of ContentToolRequest, not {self.request!r}.")
         name = _checked_name(self.name or _name_of(function))
+        if isinstance(self.arguments, type):
+            return self._of_model(function, name, self.arguments)
         signature = Signature(function, self.local)
         arguments = self.arguments
         return ToolDef(
@@ -493,6 +495,31 @@ class _ToolOptions:
             self.request,
             signature.context,
         )
+
+    def _of_model(self, function: Callable[..., Any], name: str, model: Any) -> ToolDef:
+        """Returns a tool whose arguments are the fields of a pydantic model, which validates them."""
+        arguments = inner_type(model, "arguments=")
+        if not isinstance(arguments, TypeObject) or not hasattr(model, "model_validate"):
+            raise UsageError(f"arguments= takes a pydantic model or a dictionary of types, not {model!r}.")
+        defaults = {n for n, type in arguments.properties.items() if not type.required}
+        required = replace(arguments, properties={
+            n: replace(type, required=True) for n, type in arguments.properties.items()
+        })  # fmt: skip
+        _checked_arguments(name, required, signature := Signature(function, self.local))
+
+        @wraps(function)
+        def validated(*args: Any, **named: Any) -> Any:
+            if args:
+                return function(*args, **named)
+            values = {n: named.pop(n) for n in arguments.properties if n in named or n not in defaults}
+            checked = model.model_validate(values)
+            return function(**{n: getattr(checked, n) for n in arguments.properties}, **named)
+
+        description = self.description or signature.description() or in_words(name)
+        return ToolDef(
+            validated, name, description, arguments, False, dict(self.annotations), self.timeout, {}, self.request,
+            signature.context,
+        )  # fmt: skip
 
 
 def _name_of(function: Any) -> str:

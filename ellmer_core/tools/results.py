@@ -43,11 +43,14 @@ __all__ = ["check_tool_result", "described", "flatten", "result_text", "split"]
 # --- what the model gets ---------------------------------------------------------------------------------
 
 
-def _id(result: ContentToolResult) -> str:
+def result_id(result: ContentToolResult) -> str:
+    """Returns the id of the call."""
     return result.id
 
 
-def flatten(contents: Iterable[Content], named: Callable[[ContentToolResult], str] = _id) -> list[Content]:
+def flatten(
+    contents: Iterable[Content], named: Callable[[ContentToolResult], str] = result_id
+) -> list[Content]:
     """Moves images, PDFs and files out of tool results: `[see below]`, then the content between two tags.
 
     It looks into lists and dictionaries. Other items keep their value, and a pointer has the item's number from 1 or its
@@ -89,7 +92,20 @@ def result_text(result: ContentToolResult) -> str:
     return text if text.strip() else "(no output)"
 
 
-def _pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = _id) -> list[Any]:
+def result_parts(result: ContentToolResult) -> list[Content] | None:
+    """Returns a result's text and media one by one, for a format with media in results, or `None` without media."""
+    value = result.value
+    items = value if isinstance(value, (list, tuple)) else [value]
+    if isinstance(value, dict) and any(map(is_media, value.values())):
+        items = [part for name, item in value.items() for part in ([f"{name}:", item])]
+    if result.error is not None or not any(map(is_media, items)):
+        return None
+    return [
+        item if is_media(item) else ContentText(result_text(replaced(result, value=item))) for item in items
+    ]
+
+
+def _pointed(result: ContentToolResult, named: Callable[[ContentToolResult], str] = result_id) -> list[Any]:
     if result.error is not None or result.is_flat:
         return [result]
     media: list[Content] = []

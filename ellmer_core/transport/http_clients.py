@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, finalize
 
-from ..errors import UsageError
+from ..errors import UsageError, spelt
 from ..values import Value
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["Connection", "Limits", "Timeouts"]
 # --- Limits ----------------------------------------------------------------------------------------------
 
 
+@spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class Timeouts(Value):
     """How long to wait for an answer, in seconds. `None` means no limit.
@@ -46,6 +47,7 @@ class Timeouts(Value):
     total: float | None = 3600.0
 
 
+@spelt
 @dataclass(frozen=True, eq=False, repr=False)
 class Limits(Value):
     """Limits on how much of an answer is read. An answer above a limit raises a `ResponseError` that names the limit.

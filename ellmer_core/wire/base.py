@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from ..contents import content as ours
 from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..errors import UsageError
-from ..tools.results import described, flatten, named_text
+from ..tools.results import described, flatten, named_text, result_id
 from ..values import Value
 from .batches_and_files import Batches, Uploads
 from .interfaces import IMAGES, Json, Merger, Profile, Request, SchemaLimits, Supports
@@ -228,14 +228,18 @@ class Wire(Value, ABC):
         """
         if {*map(type, contents)} == {ours.ContentText}:
             return list(contents)
-        resolved = [self._resolved(content) for content in contents]
-        contents = described(resolved, self.refuses)
-        named = self.namer(contents)
-        flat = [part for c in contents for part in ([c] if self.keeps(c) else flatten([c], named))]
-        sent = [self.as_sent(content) for content in flat]
+        sent = [self.as_sent(content) for content in self.pointed(contents)]
         if refused := next(filter(self.refuses, sent), None):
             raise content_parts.refused(refused, self.name, self.objection(refused))
         return sent
+
+    def pointed(self, contents: Sequence[ours.Content], *, printed: bool = False) -> list[ours.Content]:
+        """Returns the contents of a user turn with the media of results described, inside or after them, as they are
+        sent. `printed` keeps our ids of calls.
+        """
+        contents = described([self._resolved(content) for content in contents], self.refuses)
+        named = result_id if printed else self.namer(contents)
+        return [part for c in contents for part in ([c] if self.keeps(c) else flatten([c], named))]
 
     def keeps(self, content: ours.Content) -> bool:
         """Tells whether a content stays in its place: a result does if the format can have all of its media inside."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ..contents.content import Content
-from ..errors import ResponseError
+from ..errors import ResponseError, wrong_keyword
 from ..values import Value
 
 __all__ = ["Profile", "params"]
@@ -186,7 +186,19 @@ def params(
         "reasoning_tokens": reasoning_tokens,
         "thinking": thinking,
     }
+    if extra:
+        _check_spelling(extra, named)
     return {name: value for name, value in (named | extra).items() if value is not None}
+
+
+def _check_spelling(extra: Iterable[str], known: Iterable[str]) -> None:
+    """Raises `TypeError` for a name that differs from a neutral one by a letter or two. `logprobs` is a provider's."""
+    from difflib import get_close_matches  # noqa: PLC0415 - these names are rare
+
+    for name in extra:
+        near = get_close_matches(name, known, 1, 0.88)
+        if near and near[0].replace("_", "") != name.replace("_", ""):
+            raise wrong_keyword(name, "params", known)
 
 
 def _texts(sequences: Sequence[str] | None) -> list[str] | None:

@@ -29,7 +29,7 @@ __all__ = ["CassetteServer", "serving"]
 
 _HOP = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding"}
 _LONGEST = 60  # seconds that a recorded timeout lasts, if the client waits for it
-_WIRE = Wire()
+_WIRE = Wire("serve")
 
 
 class CassetteServer(ThreadingHTTPServer):

@@ -132,3 +132,17 @@ def prose_of(page):
     for line in (ROOT / page).read_text("utf-8").splitlines():
         code ^= line.lstrip().startswith("```")
         yield "" if code else line
+
+
+def test_pages_have_one_word_for_each_thing():
+    """A cassette is no tape, a provider no vendor, and what a page says is run or replayed, not played."""
+    inside = {"architecture.md", "changelog.md"}  # for who works on the code
+    pages = [ROOT / name for name in ("README.md", "harness/README.md", "conformance/README.md")]
+    pages += [path for path in (ROOT / "docs").glob("*.md") if path.name not in inside]
+    found = [
+        f"{path.name}:{number}: {line.strip()[:80]}"
+        for path in pages
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if re.search(r"(?i)\b(vendors?|tapes?|plays?|playing|played(?! yet))\b", line)
+    ]
+    assert found == []

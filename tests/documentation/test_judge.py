@@ -135,7 +135,7 @@ def test_a_command_that_cannot_be_read_is_told(judge, text, part):
 
 
 @pytest.mark.parametrize(
-    "text", ["{" * 5000, "[" * 20000, "{'a': " * 3000, "\ufeff{}", "null", "curl", "\x00", "{}", "[]"]
+    "text", ["{" * 5000, "[" * 20000, "{'a': " * 1200, "\ufeff{}", "null", "curl", "\x00", "{}", "[]"]
 )
 def test_a_strange_paste_is_no_error(judge, text):
     assert judge(text)

@@ -5,6 +5,7 @@ One recorded stream of each wire format, in many forms, is played in one piece, 
 """
 
 import gzip
+import os
 import random
 import zlib
 from pathlib import Path
@@ -29,7 +30,8 @@ MODELS = {
 NO_END_MARKER = {"gemini/google"}  # its stream ends with the connection
 BINARY = {"bedrock/bedrock"}
 LINES = {"ollama/ollama"}
-SPLITS = 12  # random places of two-part splits, besides those around the end and the change
+#: Random places of two-part splits, besides those around the end and the change. `nox -s invariants` has more.
+SPLITS = 12 if os.environ.get("INVARIANTS") else 4
 
 
 def recorded(name):

@@ -92,7 +92,7 @@ def test_half_a_key_is_named(variables):
 
 def test_google_credentials_that_are_not_there(variables):
     variables.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file.json")
-    with pytest.raises(UsageError, match=r"No credentials for Google Cloud: .*/no/such/file\.json"):
+    with pytest.raises(UsageError, match=r"There are no credentials for Google Cloud: .*/no/such/file\.json"):
         chat("google_vertex/m")
 
 

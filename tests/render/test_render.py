@@ -32,9 +32,9 @@ from ellmer_core.render.markdown import contents_markdown, contents_text
 from ellmer_core.render.shinychat import contents_shinychat
 from ellmer_core.tools.definition import tool, tool_annotations
 
-CAT = ContentImageInline("image/png", "YWJj")
+CAT = ContentImageInline("image/png", "iVBORw0KGgo=")
 DOG = ContentImageRemote("https://example.com/a (1).png")
-PDF = ContentPDF("application/pdf", "YWJj", "a&b.pdf")
+PDF = ContentPDF("application/pdf", "JVBERi0=", "a&b.pdf")
 REQUEST = ContentToolRequest("c1", "draw", {"what": "<cat>"})
 PDF_LINK = f'<p><a href="data:application/pdf;base64,{PDF.data}" download="a&amp;b.pdf">a&amp;b.pdf</a></p>'
 TURNS = [
@@ -52,7 +52,7 @@ TURNS = [
     ("content", "text", "markdown", "html"),
     [
         (ContentText("a *b*"), "a *b*", "a *b*", "<p>a <em>b</em></p>"),
-        (CAT, None, "![](data:image/png;base64,YWJj)", '<img src="data:image/png;base64,YWJj" alt="">'),
+        (CAT, None, "![](data:image/png;base64,iVBORw0KGgo=)", '<img src="data:image/png;base64,iVBORw0KGgo=" alt="">'),
         (
             DOG,
             None,
@@ -100,8 +100,8 @@ def test_each_content(content, text, markdown, html):
 
 
 def test_a_turn_with_an_image_in_a_tool_result_shows_the_image_and_no_tags():
-    assert contents_markdown(TURNS[3]) == "![](data:image/png;base64,YWJj)"
-    assert '<img src="data:image/png;base64,YWJj" alt="Draw">' in contents_html(TURNS[3])
+    assert contents_markdown(TURNS[3]) == "![](data:image/png;base64,iVBORw0KGgo=)"
+    assert '<img src="data:image/png;base64,iVBORw0KGgo=" alt="Draw">' in contents_html(TURNS[3])
     assert "tool-call-id" not in contents_html(TURNS)
 
 
@@ -120,7 +120,7 @@ def test_several_turns():
     )
     assert contents_markdown(TURNS) == (
         "## System\n\nBe kind.\n\n## User\n\nDraw a *cat*.\n\n"
-        "## Assistant\n\nI try.\n\n![](data:image/png;base64,YWJj)\n\nThere it is.\n\n"
+        "## Assistant\n\nI try.\n\n![](data:image/png;base64,iVBORw0KGgo=)\n\nThere it is.\n\n"
         "## User\n\nThanks!\n\n![](https://example.com/a%20%281%29.png)"
     )
     assert re.findall(r'<section class="(\w+)">\n<h2>(\w+)</h2>', contents_html(TURNS)) == [

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ellmer_core.contents.content import ContentImageInline, ContentToolRequest, ContentToolResult
 from ellmer_core.errors import AsyncToolError, ToolReject, ToolResultError
 from ellmer_core.schemas.type_functions import type_enum, type_integer, type_object, type_string
-from ellmer_core.tool_execution import ainvoke, invoke
+from ellmer_core.tool_execution import ainvoke, invoke, local_shinychat, showing
 from ellmer_core.tools.definition import tool, tool_reject
 from ellmer_core.tools.results import result_text
 
@@ -388,3 +388,21 @@ def test_an_async_tool_that_takes_too_long_is_cancelled():
 @both
 def test_one_that_is_in_time_is_not(run):
     assert run(ask(lambda: 1, options={"timeout": 60})).value == 1
+
+
+@pytest.mark.parametrize("shown", [None, []])
+def test_progress_in_html_is_its_words(shown):
+    class Tag:
+        def __str__(self):
+            return "<b>50&nbsp;%</b>"
+
+    def work():
+        local_shinychat().append(Tag())
+        local_shinychat().replace(Tag())
+        return "done"
+
+    request = ContentToolRequest("c", "work", {}, tool(work, "Works."))
+    with showing(lambda _request, text: (shown if shown is not None else []).append(text)):
+        assert invoke(request).value == "done"
+    assert shown in (None, ["50\xa0%", "50\xa0%"])
+    assert invoke(request).value == "done"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..baseline import FILE, Baseline, BaselineError, load, updated
-from ..report import Report
+from ..report import Report, Row
 from ._shared import opened, report_option
 
 _file = click.option(
@@ -97,5 +97,9 @@ def _loaded(file: Path) -> Baseline:
 
 def _narrowed(report: Report, rules: tuple[str, ...]) -> Report:
     if rules:
-        report.rows = [row for row in report.rows if any(fnmatchcase(row.rule, glob) for glob in rules)]
+        report.rows = [row for row in report.rows if _is_named(row, rules)]
     return report
+
+
+def _is_named(row: Row, globs: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(id, glob) for id in row.rule_ids for glob in globs)

@@ -20,7 +20,7 @@ from ..recordings.corpus.evidence import Citation, Evidence, evidence_of
 from ..runner.selection import did_you_mean
 from ._shared import books_of
 
-_ID = re.compile(r"[A-Za-z]+-\d+")
+_ID = re.compile(r"(?:([a-z-]+)/(?:([\w.-]+)/)?)?([A-Za-z]+-\d+)")  # wire/provider/ID
 _MOST = 5  # further rules for one error text
 
 
@@ -31,7 +31,9 @@ _MOST = 5  # further rules for one error text
     "--provider", "--vendor", "provider", default="", help="The rules of this provider; needs --wire."
 )
 def command(what: str, wire: str | None, provider: str) -> None:
-    """Explain a rule (ORD-002), or find the rules behind the text of an error.
+    """Explain a rule (openai-chat/ORD-002), or find the rules behind the text of an error.
+
+    ORD-002 alone explains the rule of each wire format that has this number.
 
     The explanation has the reason for the rule, the smallest request that breaks it, the API's answer, the fix and the
     evidence, with the recorded exchange if the corpus was fetched. TEXT is an error message or the whole error body
@@ -39,10 +41,11 @@ def command(what: str, wire: str | None, provider: str) -> None:
 
     conformance explain "tool_use ids were found without tool_result blocks"
     """
-    books = books_of(wire, provider)
-    if _ID.fullmatch(what):
-        _explain_id(what, [*books, behaviour.book, server_rules.book])
+    if found := _ID.fullmatch(what):
+        wire, provider = found[1] or wire, found[2] or provider
+        _explain_id(found[3], [*books_of(wire, provider), behaviour.book, server_rules.book])
     else:
+        books = books_of(wire, provider)
         _explain_error(what, books if wire else list(_all_books()))
 
 
@@ -74,7 +77,7 @@ def _explain_error(text: str, books: list[RuleBook]) -> None:
         click.echo("Similar texts:")
     for wire, id in list(others)[:_MOST]:
         sentence = " ".join(others[wire, id].rule.sentence.split())
-        click.echo(f"  conformance explain {id} --wire {wire}  {sentence}")
+        click.echo(f"  conformance explain {wire}/{id}  {sentence}")
 
 
 def _unknown(text: str, books: list[RuleBook]) -> str:
@@ -84,8 +87,8 @@ def _unknown(text: str, books: list[RuleBook]) -> str:
         return "No rule knows this text, and none is near. `conformance list` lists all rules."
     sentence = " ".join(best.rule.sentence.split())
     return (
-        f"No rule knows this text. The nearest is {best.rule.id} of {best.book.wire} ({best.alike:.0%} alike): {sentence} "
-        f"`conformance explain {best.rule.id} --wire {best.book.wire}` explains it."
+        f"No rule knows this text. The nearest is {best.rule.full_id} ({best.alike:.0%} alike): {sentence} "
+        f"`conformance explain {best.rule.full_id}` explains it."
     )
 
 
@@ -97,9 +100,9 @@ def _all_books() -> Iterator[RuleBook]:
 
 def explained(book: RuleBook, rule: Rule) -> str:
     """Returns the text about one rule of one book."""
-    where = "any wire format" if book.wire == "*" else f"{book.wire}, as {book.provider} has it"
+    where = "any wire format" if book.wire == "*" else f"as {book.provider} has it"
     status = "preview: reported, but never a failure" if rule.preview else str(rule.kind)
-    lines = [f"{rule.id}  {rule.level}, {status}  ({where})", "", rule.sentence]
+    lines = [f"{rule.full_id}  {rule.level}, {status}  ({where})", "", rule.sentence]
     lines += ["", rule.explain] if rule.explain else []
     lines += ["", f"Models: {', '.join(rule.models)}"] if rule.models else []
     lines += ["", f"In force: {' '.join(days)}"] if (days := _days(rule)) else []

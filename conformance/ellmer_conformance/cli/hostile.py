@@ -25,7 +25,7 @@ __all__ = ["command"]
 @click.option("--wire", "wires", multiple=True, help="Only this wire format. Repeatable.")
 @click.option("--attack", "attacks", multiple=True, help="Only this attack. Repeatable.")
 @click.option("--seed", default=0, show_default=True, help="The seed of the attacks that choose at random.")
-@click.option("--times", default=1, show_default=True, help="How often each attack is played.")
+@click.option("--times", default=1, show_default=True, help="How often each attack is run.")
 @click.option(
     "--json", "target", type=click.Path(path_type=Path, dir_okay=False), help="A file for the results."
 )
@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Attack a client: cut calls, bombs, slow bytes, wrong types, data after the end, quoted keys, redirects.
 
-    Each attack is played in a process of its own. The client gets a timeout of 3 seconds, and hangs after 12. It
+    Each attack is run in a process of its own. The client gets a timeout of 3 seconds, and hangs after 12. It
     must not crash, need more than 256 MB, show its key, run a cut call, or lose a complete answer. Exit code 0: it
     keeps all of this; 1: it does not.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -41,7 +42,8 @@ def command(
     """List every rule of a client: id, level, kind, wire formats and sentence.
 
     A wire format is the HTTP API of a provider, such as openai-chat. `*` marks rules about whole
-    conversations, which hold for every wire format. The JSON also has the reason, the sources and the
+    conversations, which hold for every wire format. Where wire formats have different rules with one
+    number, each is listed by its full id, such as openai-chat/PAIR-001. The JSON also has the reason, the sources and the
     evidence of each rule.
     """
     if servers and (wire or cases):
@@ -55,9 +57,12 @@ def command(
     if form == "json":
         click.echo(json.dumps(as_data(found), indent=1, ensure_ascii=False))
         return
+    shared = Counter(rule.id for rule, _ in found)
     for rule, books in found:
         kind = "preview" if rule.preview else str(rule.kind)
-        click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(book.wire for book in books)}")
+        each = [book.rules[rule.id] for book in books]
+        wires = (one.full_id if shared[rule.id] > 1 else one.wire for one in each)
+        click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(wires)}")
         click.echo(f"          {rule.sentence}")
         if scope := scope_of(rule):
             click.echo(f"          {scope}")
@@ -110,6 +115,7 @@ def _row(rule: Rule, books: list[RuleBook]) -> dict[str, object]:
     opened = [address for book in books for address in addresses(book, book.rules[rule.id])]
     return {
         "id": rule.id,
+        "full_ids": [book.rules[rule.id].full_id for book in books],
         "group": rule.group,
         "level": rule.level,
         "kind": rule.kind,

@@ -31,14 +31,14 @@ from .run import filters
     help="Write the drift report to this file, too.",
 )
 def command(cassettes: Path, base_url: str, report: Path | None, **wanted: tuple[str, ...]) -> None:
-    """Play the cases with the real API, judge them, keep the recordings, and print a drift report.
+    """Run the cases with the real API, judge them, keep the recordings, and print a drift report.
 
     Each request is also sent to the strict server. The drift report lists where the two differ: in the status, in the
     type and the text of an error, in the fields of an answer. The command needs the provider's key in the
     environment, and costs a few small requests for each case.
 
     Exit code 0: the strict server agrees with the live API, and every rule is kept; 1: something differs or is
-    broken; 2: the cases could not be played.
+    broken; 2: the cases could not be run.
     """
     from ..live_apis.drift import can_go_live, drifted, markdown, play_live  # noqa: PLC0415 - `conformance --help` should not wait for it  # noqa: PLC0415 - likewise
     from ..runner.selection import FILTERS, UnknownChoice, select  # noqa: PLC0415 - likewise

@@ -80,7 +80,10 @@ def filters(function: F) -> F:
 )
 @click.option("-n", "--workers", type=int, default=0, help="Number of processes (needs pytest-xdist).")
 @click.option(
-    "--play-timeout", type=float, metavar="SECONDS", help="Seconds for each play, after which it fails [60]."
+    "--play-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="Seconds for each run of a case, after which it fails [60].",
 )
 @click.option(
     "--shard", metavar="I/N", help="Only every N-th test, starting with the I-th. `merge` joins the reports."

@@ -216,12 +216,12 @@ def _rounded(value: object) -> object:
 
 def media_of(value: object) -> list[Media]:
     """Returns the images and PDFs in a tool's value, one level deep, that every provider with media accepts."""
-    return [media for media in all_media_of(value) if _usual(media)]
+    return [media for media in _direct_media_of(value) if _usual(media)]
 
 
 def unusual_media_of(value: object) -> list[Media]:
     """Returns the images in a tool's value that not every provider accepts: URLs, or other types."""
-    return [media for media in all_media_of(value) if not _usual(media)]
+    return [media for media in _direct_media_of(value) if not _usual(media)]
 
 
 def _usual(media: Media) -> bool:
@@ -229,7 +229,13 @@ def _usual(media: Media) -> bool:
 
 
 def all_media_of(value: object) -> list[Media]:
-    """Returns the images, PDFs and audio in a value, one level deep, for any provider."""
+    """Returns the images, PDFs and audio in a value, at any depth, for any provider."""
+    if not isinstance(value, list | tuple):
+        return _direct_media_of(value)
+    return [media for item in value for media in all_media_of(item)]
+
+
+def _direct_media_of(value: object) -> list[Media]:
     values = value if isinstance(value, list | tuple) else [value]
     return [_media(item) for item in values if isinstance(item, Audio | Image | PDF)]
 

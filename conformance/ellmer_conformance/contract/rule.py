@@ -143,7 +143,7 @@ class Rule:
     """One sentence of a provider's contract. `RuleBook.rule()` makes a rule from a check.
 
     Args:
-        id: The ID, for example `ORD-002`.
+        id: The short ID, for example `ORD-002`. Rules of other wire formats may have it, too.
         level: `Level.MUST` or `Level.SHOULD`.
         kind: `Kind.REJECT` or `Kind.LOSS`.
         wire: Name of the wire format.
@@ -162,13 +162,14 @@ class Rule:
         preview: Whether it is reported without failing anybody, because no refusal of a provider proves it yet.
         examples: Bodies that conform.
         counterexamples: Bodies that the rule must catch.
+        author: The provider whose own book has the rule, if it is not the one whose wire format it is. Default: `""`.
 
     Examples:
         >>> def content_is_there(request):
         ...     yield met("/content") if "content" in request.body else broken("/content", "it is missing")
         >>> rule = Rule("REQ-900", Level.MUST, Kind.REJECT, "anthropic", "The body has content.", content_is_there, ("…",))
-        >>> rule.group, rule.refuses
-        ('REQ', True)
+        >>> rule.group, rule.refuses, rule.full_id
+        ('REQ', True, 'anthropic/REQ-900')
     """
 
     id: str
@@ -190,6 +191,14 @@ class Rule:
     preview: bool = False  # a reject rule without evidence from the provider: reported, but not a failure
     examples: tuple[Json, ...] = field(default=(), repr=False)  # bodies that conform
     counterexamples: tuple[Json, ...] = field(default=(), repr=False)  # bodies it must catch
+    author: str = ""
+
+    @property
+    def full_id(self) -> str:
+        """The ID that no other sentence has: `openai-chat/PAIR-001`, or `openai-chat/groq/REQ-007` for a provider's own
+        rule. A rule about whole conversations holds for every wire format, and its short ID is unique.
+        """
+        return self.id if self.wire == "*" else "/".join(filter(None, (self.wire, self.author, self.id)))
 
     @property
     def group(self) -> str:

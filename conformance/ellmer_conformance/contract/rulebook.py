@@ -33,7 +33,8 @@ class RuleBook:
         wire: Name of the wire format.
         provider: Name of the provider; empty (default) for the one whose own format it is.
         envelope: Function that makes the headers and the body of an error from a `Refusal`. Default: plain text.
-        rules: The rules by ID.
+        rules: The rules by short ID.
+        author: The provider, if it only varies the format of another one; its own rules have its name in their full ID.
 
     Examples:
         >>> book = RuleBook("my-format")
@@ -49,6 +50,7 @@ class RuleBook:
     provider: str = ""
     envelope: Envelope = field(default=_plain, repr=False)
     rules: dict[str, Rule] = field(default_factory=dict)
+    author: str = ""
     _in_force: dict[tuple[object, ...], list[Rule]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -124,6 +126,7 @@ class RuleBook:
                 preview=preview,
                 examples=tuple(examples),
                 counterexamples=tuple(counterexamples),
+                author=self.author,
             )
             return check
 
@@ -159,7 +162,7 @@ class RuleBook:
         if only is not None:
             doubted = {id for id, rule in rules.items() if rule.kind is Kind.REJECT} - set(only)
             rules |= {id: replace(rules[id], preview=True) for id in doubted}
-        return RuleBook(wire, provider, envelope or self.envelope, rules)
+        return RuleBook(wire, provider, envelope or self.envelope, rules, author=provider)
 
     def request(self, body: Json) -> Request:
         """Makes a request for a body such as those of the examples. Its model is the one that the body names.

@@ -48,7 +48,7 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     """Returns all refusing rules, the most similar first. Of equally similar ones, those come first that have the text's
     names, too.
     """
-    wanted = [part for each in texts_in(text) for part in (each, *sentences(each))]
+    wanted = [_said(part) for each in texts_in(text) for part in (each, *sentences(each))]
     refusing = {
         (book.wire, id(rule)): (book, rule) for book in books for rule in book.rules.values() if rule.refusal
     }
@@ -56,16 +56,37 @@ def nearest(text: str, books: Iterable[RuleBook]) -> list[Match]:
     return sorted(found, key=lambda each: (-each.alike, -each.named, each.rule.preview))
 
 
-def _best(wanted: Sequence[str], book: RuleBook, rule: Rule) -> tuple[float, float]:
+class _Said(NamedTuple):
+    """What a text says: its words, and its words with those in names."""
+
+    words: list[str]
+    named: list[str]
+
+
+def _said(text: str) -> _Said:
+    return _Said(words(text), _tokens(text))
+
+
+def _best(wanted: Sequence[_Said], book: RuleBook, rule: Rule) -> tuple[float, float]:
     """Returns the similarity of a rule's most similar text, by its words, and by all that it says."""
     pairs = [
-        (_alike(words(one), words(known)), _alike(_tokens(one), _tokens(known)))
+        (_alike(one.words, known.words), _alike(one.named, known.named))
         for one in wanted
-        for known in dict.fromkeys(
-            part for text in known_texts(book, rule) for part in (text, *sentences(text))
-        )
+        for known in _known(book, rule)
     ]
     return max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
+
+
+_READ: dict[tuple[Rule, str, str], list[_Said]] = {}
+
+
+def _known(book: RuleBook, rule: Rule) -> list[_Said]:
+    """Returns what the provider's texts for a refusal and their sentences say. They are read once."""
+    found = _READ.get((rule, book.wire, book.provider))
+    if found is None:
+        parts = dict.fromkeys(part for text in known_texts(book, rule) for part in (text, *sentences(text)))
+        found = _READ[rule, book.wire, book.provider] = [_said(part) for part in parts]
+    return found
 
 
 def sentences(text: str) -> list[str]:

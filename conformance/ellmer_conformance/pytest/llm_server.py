@@ -75,14 +75,14 @@ class LLMServer:
         """Returns a line for each violation of a rule that the API enforces.
 
         Args:
-            allow: Ids of rules that may be broken, with `*` for any text.
+            allow: Ids of rules that may be broken, short or full (`openai-chat/PAIR-001`), with `*` for any text.
         """
         return [
             f"request {entry.number} ({entry.request.wire}): {found.rule.id} {found.pointer} {found.message}"
             for entry in self.requests
             for found in entry.violations
             if found.rule.level.value == "MUST" and not found.rule.preview
-            if not any(fnmatchcase(found.rule.id, pattern) for pattern in allow)
+            if not any(fnmatchcase(id, each) for id in (found.rule.id, found.rule.full_id) for each in allow)
         ]
 
 

@@ -5,7 +5,7 @@ It works with pytest-xdist: the results of a run are sent to the controller in t
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -28,7 +28,7 @@ from ..contract.rules import behaviour
 from ..report import Report, Row, finished, judged
 from ..report.formats.terminal import abilities, console, print_report
 from ..report.requirements import LATEST, requirements
-from ..report.results import headline, without_verdict
+from ..report.results import headline, ids_of, without_verdict
 from ..runner.from_cassettes import attempt
 from ..runner.selection import (
     FILTERS,
@@ -187,22 +187,23 @@ def names_of(play: Play) -> list[str]:
     return [*names, "advisory" if play.case.advisory else "must"]
 
 
-def is_chosen(rule: str, globs: Sequence[str]) -> bool:
-    """Tells whether a rule is selected by its id, its group, or a pattern."""
-    return not globs or rule == ALWAYS or any(_matches(rule, glob) for glob in globs)
+def is_chosen(row: Row, globs: Sequence[str]) -> bool:
+    """Tells whether the rule of a verdict is selected by one of its ids, its group, or a pattern."""
+    return not globs or row.rule == ALWAYS or any(_matches(row.rule_ids, glob) for glob in globs)
 
 
 def check_rules(globs: Sequence[str]) -> None:
     """Raises LookupError for a name or pattern that matches no rule."""
     books = [rules.book(*place) for place in sorted(WHERE)] if globs else []
-    known = {id for book in [*books, behaviour.book] for id in book.rules}
+    known = {ids_of(id, book.wire, book.provider) for book in books for id in book.rules}
+    known |= {ids_of(id, wire, "") for id in behaviour.book.rules for wire in rules.WIRES}
     for glob in globs:
-        if not any(_matches(rule, glob) for rule in known):
+        if not any(_matches(ids, glob) for ids in known):
             raise LookupError(f"there is no rule {glob!r}; `conformance list` lists all rules")
 
 
-def _matches(rule: str, glob: str) -> bool:
-    return any(fnmatchcase(each, glob.upper()) for each in (rule, rule.partition("-")[0]))
+def _matches(ids: Sequence[str], glob: str) -> bool:
+    return any(fnmatchcase(each.upper(), glob.upper()) for each in (*ids, ids[0].partition("-")[0]))
 
 
 # --- The plugin ------------------------------------------------------------------------------------------
@@ -305,7 +306,7 @@ def play_context(request: pytest.FixtureRequest, _play: Callable[[Play], Run]) -
         found.named = {play.adapter.name: play.asked}
         place = f"{play.adapter.name} {play.wire}/{play.provider}"
         found.capabilities = {place: abilities(play.adapter.capabilities(play.wire, play.provider))}
-        found.rows = [row for row in found.rows if is_chosen(row.rule, config.getoption("rule"))]
+        found.rows = [row for row in found.rows if is_chosen(row, config.getoption("rule"))]
         found.rows = [config.stash[_BASELINE].expected(row) for row in found.rows]
         request.node.stash[_KEPT] = found
         return found.rows
@@ -326,10 +327,10 @@ def transcript(request: pytest.FixtureRequest) -> SnapshotAssertion | None:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Adds the results of a run to the test's report, as JSON, because workers can send only that."""
+    """Adds the results of a run to the test's report, as bytes, because workers cannot send objects."""
     report = yield
     if report.when == "call" and _KEPT in item.stash:
-        vars(report)["conformance"] = json.dumps(item.stash[_KEPT].as_json())  # ASCII, whatever a body holds
+        vars(report)["conformance"] = pickle.dumps(item.stash[_KEPT])
     return report
 
 
@@ -355,7 +356,7 @@ class Collector:
             rows = self.parts[report.nodeid].rows
             report.user_properties += [(row.rule, f"{row.level} {row.verdict}") for row in rows]
         if report.when == "call" and hasattr(report, "conformance"):
-            self.parts[report.nodeid] = Report.from_json(json.loads(report.conformance))
+            self.parts[report.nodeid] = pickle.loads(report.conformance)  # noqa: S301 - from a process of ours
         elif report.failed:
             self.crashes.append(f"{report.nodeid}\n{report.longreprtext}")
 

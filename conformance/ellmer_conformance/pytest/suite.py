@@ -24,7 +24,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from ..adapters import Adapter
-from ..contract.observed_run import Run
+from ..contract.observed_run import Run, all_media_of
 from ..contract.rule import Verdict
 from ..contract.transcripts import normalised
 from ..report import FAILING, Row
@@ -85,6 +85,9 @@ def _judged(run: Run, transcript: SnapshotAssertion | None) -> tuple[Run, list[V
         return run, judge(run)
 
 
+_OF_TOOLS = frozenset({"image_in_tool_result", "pdf_in_tool_result"})
+
+
 def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
     """Returns the difference between the transcript and the frozen one, or `None` if none is frozen (another
     library's, live).
@@ -93,11 +96,20 @@ def _difference(run: Run, frozen: SnapshotAssertion | None) -> str | None:
         return None
     name = run.case.recorded_as + (".refused" if run.refused else "")
     name += ".tools" if "tools" in run.refused else ""
+    name += ".some" if len(_OF_TOOLS & {*run.refused}) == 1 and run.case.needs >= _OF_TOOLS else ""
+    name += ".unfetched" if _lacks_urls(run) else ""
     name += ".stream" if run.case.streamed_apart and "stream" in run.mode else ""
     assertion = frozen(name=name)
     if normalised(run.transcript) + "\n" == assertion:
         return ""
     return _COLOUR.sub("", "\n".join(assertion.get_assert_diff()))
+
+
+def _lacks_urls(run: Run) -> bool:
+    """Tells whether images by URL, from tools, were described, because the API does not download them."""
+    urls = {media.url for each in run.tool_runs for media in all_media_of(each.value) if media.url}
+    sent = {item.media.url for items in run.said for item in items if item.media}
+    return bool(urls) and not urls & sent and not run.refused
 
 
 def _sentence(row: Row) -> str:

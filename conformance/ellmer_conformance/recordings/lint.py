@@ -72,6 +72,7 @@ class Complaint:
 
     outcome: Outcome
     rule: str
+    full_id: str
     level: str
     kind: str
     wire: str
@@ -301,6 +302,7 @@ def _complaint(
     return Complaint(
         outcome=outcome,
         rule=rule.id,
+        full_id=rule.full_id,
         level=str(rule.level),
         kind="preview" if rule.preview else str(rule.kind),
         wire=wire,

@@ -128,7 +128,7 @@ def as_github(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG
     """Returns annotations for a pull request: errors, warnings, and notices if the API agreed."""
     levels = {"violation": "error", "warning": "warning", "agreed": "notice", "expected": "notice"}
     lines = [
-        f"::{levels[c.outcome]} file={_property(file.path)},line={_line(c)},title={c.rule}"
+        f"::{levels[c.outcome]} file={_property(file.path)},line={_line(c)},title={c.full_id}"
         f"::{_escaped(f'{c.place}{c.pointer}: {c.message}')}"
         for file, c in result.complaints
     ]
@@ -151,12 +151,12 @@ def as_sarif(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG0
         "name": "conformance",
         "rules": [
             {"id": rule, "shortDescription": {"text": sentence}}
-            for rule, sentence in sorted({c.rule: c.sentence for _, c in told}.items())
+            for rule, sentence in sorted({c.full_id: c.sentence for _, c in told}.items())
         ],
     }
     results = [
         {
-            "ruleId": c.rule,
+            "ruleId": c.full_id,
             **_sarif(levels[c.outcome], f"{c.place}{c.pointer}: {c.message}"),
             "locations": [_location(file, _line(c))],
         }
@@ -212,7 +212,7 @@ def _agreed(result: LintResult, *, verbose: bool) -> list[str]:
 def _complaint(c: Complaint) -> str:
     answered = f", answered {c.answered}" if c.answered else ""
     lines = [
-        f"  {c.rule} {c.level} {c.kind} ({_LABELS[c.outcome]})",
+        f"  {c.full_id} {c.level} {c.kind} ({_LABELS[c.outcome]})",
         f"    at   {c.place}/request{c.pointer}  [{c.wire}, {c.provider}, {c.model or 'no model'}{answered}]",
         f"    is   {c.message}",
         f"    rule {c.sentence}",

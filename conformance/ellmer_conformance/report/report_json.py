@@ -68,6 +68,7 @@ def fraction(counts: Mapping[str, int], level: str) -> str:
 
 
 _BY_LINE = ("plays", "results")  # one a line: readable, and half the size
+_AT_ONCE = 500
 _line = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -100,6 +101,7 @@ def rule_text(rule: Rule, wire: str, provider: str) -> dict[str, Any]:
     """Returns the text of a rule in a report."""
     return {
         "id": rule.id,
+        "full_id": rule.full_id,
         "wire": wire,
         "provider": provider,
         "level": rule.level.value,
@@ -155,8 +157,19 @@ def _dumped(document: dict[str, Any]) -> str:
     members = []
     for name, value in document.items():
         if name in _BY_LINE and value:
-            text = "[\n" + ",\n".join("  " + written for written in map(_line, value)) + "\n ]"
+            text = _by_line(value)
         else:
             text = json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")
         members.append(f" {json.dumps(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}\n"
+
+
+def _by_line(values: list[dict[str, Any]]) -> str:
+    """Returns flat objects that begin with the same name, each on its own line.
+
+    Many are written at once, which is many times as quick. The text that is replaced can be in no string: a quote within
+    one has a backslash before it, and behind the quote that ends one there is no name.
+    """
+    start = f"{{{json.dumps(next(iter(values[0])))}: "
+    parts = (_line(values[at : at + _AT_ONCE])[1:-1] for at in range(0, len(values), _AT_ONCE))
+    return "[\n  " + ",\n  ".join(part.replace(f"}}, {start}", f"}},\n  {start}") for part in parts) + "\n ]"

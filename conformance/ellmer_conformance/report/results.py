@@ -40,6 +40,16 @@ FAILING = frozenset({"fail", "not-testable", "unexpected-pass"})
 FINE = frozenset({"pass", "refused-as-declared", "not-applicable"})
 
 
+def ids_of(rule: str, wire: str, provider: str) -> tuple[str, ...]:
+    """Returns all ids of a rule: the short one, and those with a wire format and a provider.
+
+    Examples:
+        >>> ids_of("REQ-007", "openai-chat", "groq")
+        ('REQ-007', 'openai-chat/REQ-007', 'openai-chat/groq/REQ-007')
+    """
+    return rule, f"{wire}/{rule}", f"{wire}/{provider}/{rule}"
+
+
 @dataclass(frozen=True)
 class Row:
     """One verdict. `checked` is the number of places that the rule checked; `pass` needs at least 1."""
@@ -76,6 +86,11 @@ class Row:
         return f"{self.adapter}/{self.wire}/{self.provider}/{self.case}[{self.mode}]"
 
     @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """All ids by which filters and baselines know the rule."""
+        return ids_of(self.rule, self.wire, self.provider)
+
+    @property
     def explain_command(self) -> str:
         """The command that explains the rule and its fix."""
         return f"conformance explain {self.rule} --wire {self.wire} --provider {self.provider}"
@@ -86,10 +101,14 @@ class Row:
 
     def as_json(self) -> dict[str, Any]:
         """Returns the row without empty optional fields."""
-        return {name: value for name, value in vars(self).items() if name not in _RARE or value}
+        found = dict(vars(self))
+        for name in _RARE:
+            if not found[name]:
+                del found[name]
+        return found
 
 
-_RARE = {f.name for f in fields(Row)[13:]}
+_RARE = [f.name for f in fields(Row)[13:]]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ellmer_harness import Exchange as Recorded
 from ellmer_harness import Sent
@@ -22,16 +23,24 @@ def judge(run: Run) -> list[Verdict]:
     """
     if run.trouble:
         return [verdict(behaviour.book.rules[run.trouble.rule], run)]
-    book = rules.book(run.wire, run.provider)
     found: dict[str, list[Verdict]] = defaultdict(list)
     for index, exchange in enumerate(run.exchanges):
-        for one in exchange.verdicts or book.judge(exchange.request):
+        for one in exchange.verdicts or _judged(run.wire, run.provider, exchange.request):
             found[one.rule.id].append(_placed(one, index))
     verdicts = [_summed(each) for each in found.values()] + [
         verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
         for rule in behaviour.book.rules.values()
     ]
     return [_advised(each) for each in verdicts] if run.case.advisory else verdicts
+
+
+#: The requests of a case that are kept. A library sends the same ones in several modes, and under each variation.
+_KEPT = 64
+
+
+@lru_cache(_KEPT)
+def _judged(wire: str, provider: str, request: Request) -> Sequence[Verdict]:
+    return rules.book(wire, provider).judge(request)
 
 
 def _advised(found: Verdict) -> Verdict:
@@ -48,11 +57,19 @@ def exchange(wire: str, provider: str, recorded: Recorded) -> Exchange:
 
 
 def _request(wire: str, provider: str, sent: Sent) -> Request:
-    """Returns the request in the form for rules. A request to another endpoint is judged as an empty one."""
+    """Returns the request in the form for rules. It is the same value for equal requests."""
+    return _read((wire, provider), sent.method, sent.url, tuple(sent.headers.items()), sent.body)
+
+
+@lru_cache(_KEPT)
+def _read(
+    place: tuple[str, str], method: str, url: str, headers: tuple[tuple[str, str], ...], body: bytes
+) -> Request:
+    """Returns the request to a wire format and a provider. One to another endpoint is judged as an empty one."""
     try:
-        return readers.request(sent.method, sent.url, sent.headers, sent.body, provider)
+        return readers.request(method, url, dict(headers), body, place[1])
     except ValueError:
-        return Request(wire, provider, {}, sent.url, sent.method, sent.headers)
+        return Request(*place, {}, url, method, dict(headers))
 
 
 def complaints(wire: str, provider: str, sent: Sequence[Sent]) -> Iterator[str]:

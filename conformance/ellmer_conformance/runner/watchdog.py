@@ -1,4 +1,4 @@
-"""Ends a play that does not end by itself: a thread outside of any event loop watches the clock.
+"""Ends a play that does not end by itself: one thread of the process, outside of any event loop, watches the clock.
 
 When the time is over, the thread notes what the main thread executes, and sends the process a signal. Its handler raises
 `OutOfTime` in the main thread, which interrupts sleeps, locks, pipes, waits for children, and loops. The signal is sent
@@ -15,8 +15,11 @@ import selectors
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
+from functools import cache
+from math import inf
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -68,15 +71,16 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
 
 class _Watch:
-    """The clock of one play."""
+    """The time of one play."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.stack = seconds, ""
+        self.end = time.monotonic() + seconds
         self.over = threading.Event()
-        self.thread = threading.Thread(target=self._run, name="conformance-watchdog", daemon=True)
 
     def result_of(self, work: Callable[[], T]) -> T:
-        self.thread.start()
+        clock = _clock(os.getpid())
+        clock.add(self)
         try:
             result = work()
         except OutOfTime:
@@ -87,6 +91,7 @@ class _Watch:
             raise
         finally:
             self.over.set()
+            clock.remove(self)
         if self.stack:  # the library caught the interrupt
             raise TookTooLong(self.seconds, self.stack)
         return result
@@ -96,9 +101,8 @@ class _Watch:
         if not self.over.is_set():
             raise OutOfTime
 
-    def _run(self) -> None:
-        if self.over.wait(self.seconds):
-            return
+    def finish(self) -> None:
+        """Ends the play, from another thread."""
         main = threading.main_thread().ident
         assert main is not None, "it runs"
         assert _SIGNAL is not None, "`within` looked"
@@ -109,6 +113,51 @@ class _Watch:
                 return
         faulthandler.dump_traceback(all_threads=True)
         os._exit(70)
+
+
+class _Clock(threading.Thread):
+    """The thread of a process that ends its plays. It is woken only if a play's time ends before the time at which the
+    thread wakes anyway.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="conformance-watchdog", daemon=True)
+        self.watches: list[_Watch] = []
+        self.wakes_at = inf
+        self.changed = threading.Condition()
+
+    def add(self, watch: _Watch) -> None:
+        with self.changed:
+            self.watches.append(watch)
+            if watch.end < self.wakes_at:
+                self.changed.notify()
+
+    def remove(self, watch: _Watch) -> None:
+        with self.changed:
+            self.watches.remove(watch)
+
+    def run(self) -> None:
+        while True:
+            self._late().finish()
+
+    def _late(self) -> _Watch:
+        """Returns a play whose time is over, when there is one."""
+        with self.changed:
+            while True:
+                now = time.monotonic()
+                for watch in self.watches:
+                    if watch.end <= now and not watch.over.is_set():
+                        return watch
+                self.wakes_at = min((watch.end for watch in self.watches), default=inf)
+                self.changed.wait(None if self.wakes_at == inf else max(0.0, self.wakes_at - now))
+
+
+@cache
+def _clock(_process: int) -> _Clock:
+    """Returns the clock of a process, because a fork has no threads of its parent."""
+    clock = _Clock()
+    clock.start()
+    return clock
 
 
 def _stack_of(frame: FrameType) -> str:

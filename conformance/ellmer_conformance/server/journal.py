@@ -113,6 +113,7 @@ def _violation(violation: Violation) -> dict[str, Any]:
     rule = violation.rule
     return {
         "rule": rule.id,
+        "full_id": rule.full_id,
         "level": rule.level.value,
         "kind": rule.kind.value,
         "preview": rule.preview,

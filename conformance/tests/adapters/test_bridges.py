@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -30,7 +31,19 @@ def test_the_peers_pages_are_those_of_the_results(page):
     (overview, text), *details = page.pages()
 
     assert (page.DOCS / overview).read_text("utf-8") == text, "run conformance/peers/page.py"
-    assert {path for path, _ in details} == {f"peers/{path.stem}.md" for path in RESULTS}
+    written = {path for path, _ in details}
+    assert {f"peers/{path.stem}.md" for path in RESULTS} <= written
+    linked = set(re.findall(r"\]\((peers/[\w-]+\.md)", text))
+    assert linked <= written
+    assert text.startswith(f"# Conformance of {len(RESULTS)} libraries, as of 20")
+
+
+def test_every_score_has_a_badge(page):
+    written = dict(list(page.pages())[1:])
+    for path, text in written.items():
+        for badge in re.findall(r"\]\((badges/\S+\.svg)\)", text):
+            assert "<title>" in written[f"peers/{badge}"], path
+    assert "· 2026-" in written["peers/badges/chatlas-anthropic.svg"]
 
 
 def pinned(peer):

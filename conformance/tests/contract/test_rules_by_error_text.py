@@ -116,7 +116,7 @@ def test_one_rule_is_explained_and_the_others_are_lines():
     told = CliRunner().invoke(_group, ["explain", "Function call is missing a thought_signature"])
 
     assert told.exit_code == 0
-    assert told.output.startswith("THK-003  MUST")
+    assert told.output.startswith("gemini/THK-003  MUST")
     assert told.output.count("Source:") == 1
 
 

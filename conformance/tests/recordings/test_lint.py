@@ -70,9 +70,11 @@ def test_the_json_holds_everything(tmp_path):
 def test_github_and_sarif_point_at_the_file(tmp_path):
     path = vcr_yaml(tmp_path, BAD)
     annotation = run("lint", path, "--format", "github").output
-    assert annotation.startswith(f"::error file={path},line=1,title=PAIR-001::")
+    assert annotation.startswith(f"::error file={path},line=1,title=openai-chat/PAIR-001::")
     sarif = json.loads(run("lint", path, "--format", "sarif").output)["runs"][0]
-    assert sarif["results"][0]["ruleId"] == sarif["tool"]["driver"]["rules"][0]["id"] == "PAIR-001"
+    assert (
+        sarif["results"][0]["ruleId"] == sarif["tool"]["driver"]["rules"][0]["id"] == "openai-chat/PAIR-001"
+    )
 
 
 def test_odd_names_and_lines_of_logs_are_written_as_the_forms_have_it(tmp_path):
@@ -82,7 +84,9 @@ def test_odd_names_and_lines_of_logs_are_written_as_the_forms_have_it(tmp_path):
     annotations = run("lint", tmp_path, "--format", "github").output.splitlines()
     sarif = json.loads(run("lint", tmp_path, "--format", "sarif").output)["runs"][0]
 
-    assert annotations[0].startswith(f"::error file={tmp_path}/a%2C b é.jsonl,line=2,title=PAIR-001::line 2/")
+    assert annotations[0].startswith(
+        f"::error file={tmp_path}/a%2C b é.jsonl,line=2,title=openai-chat/PAIR-001::line 2/"
+    )
     (found,) = sarif["results"][0]["locations"]
     assert found["physicalLocation"] == {
         "artifactLocation": {"uri": f"{tmp_path}/a%2C%20b%20%C3%A9.jsonl"},

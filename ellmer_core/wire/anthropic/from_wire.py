@@ -11,7 +11,7 @@ from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
-from ..shared.citations import anthropic_citations
+from ..shared.content_parts import anthropic_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
 from ..shared.json_objects import json_text, sensible
 from ..shared.tool_calls import paired, tool_input

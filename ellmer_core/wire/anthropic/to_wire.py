@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, not_plain, system_turns
 from ...schemas.json_schema import subschemas
-from ...tools.results import result_text, split
+from ...tools.results import result_parts, result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls
 from ..shared.content_parts import Cache, check_cache, joined, with_marks
@@ -213,7 +213,7 @@ class AnthropicMessages(AnthropicResponse):
 
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool_result block, with its media inside if `tool_media` is native."""
-        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        parts = result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "type": "tool_result",
             "tool_use_id": self.call_id(content_parts.answered(result).id),

@@ -11,7 +11,7 @@ from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
 from ..shared import json_objects, tool_calls
-from ..shared.citations import bedrock_citations, cited_before
+from ..shared.content_parts import bedrock_citations, cited_before
 from ..shared.endings_and_errors import Endings, answer, error_of, in_band_error
 from ..shared.json_objects import sensible
 from ..shared.tool_calls import paired, provider_content, tool_input

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, kinds_not_plain, system_turns
 from ...errors import UsageError
-from ...tools.results import result_text, split
+from ...tools.results import result_parts, result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas, tool_calls
 from ..shared.content_parts import Cache, alternate, check_cache, pointed
@@ -354,7 +354,7 @@ class Bedrock(BedrockResponse):
 
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a toolResult block, with its media inside if `tool_media` is native."""
-        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        parts = result_parts(result) if self.tool_media == "native" else None
         block: Json = {
             "toolUseId": self.call_id(content_parts.answered(result).id),
             "content": list(map(self.content, parts)) if parts else [self.outcome(result)],

@@ -11,7 +11,7 @@ from ...contents.turns import AssistantTurn, Tokens
 from ..interfaces import Json, Merger
 from ..openai_chat.from_wire import OpenAIChatResponse
 from ..shared import json_objects, tool_calls
-from ..shared.citations import cohere_citations
+from ..shared.content_parts import cohere_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
 from ..shared.json_objects import sensible
 

@@ -11,7 +11,7 @@ from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
-from ..shared.citations import with_grounding
+from ..shared.content_parts import with_grounding
 from ..shared.endings_and_errors import Endings, answer, in_band_error
 from ..shared.json_objects import MAX_DEPTH, json_text, sensible
 from ..shared.tool_calls import grounded, paired

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn, not_plain, system_turns
-from ...tools.results import result_text, split
+from ...tools.results import result_parts, result_text, split
 from ..interfaces import Json, Request, SchemaLimits
 from ..shared import content_parts, json_objects, schemas
 from ..shared.content_parts import joined
@@ -230,7 +230,7 @@ class Gemini(GeminiResponse):
         own, if there is one.
         """
         request = content_parts.answered(result)
-        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        parts = result_parts(result) if self.tool_media == "native" else None
         media = [self.content(part) for part in parts or () if not isinstance(part, ours.ContentText)]
         outcome = {"output" if result.error is None else "error": result_text(result)}
         response: Json = {**self.server_id(request), "name": request.name, "response": outcome}

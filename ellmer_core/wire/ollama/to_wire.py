@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
+from ...tools.results import result_parts, result_text, split
 from ..interfaces import Json, Request, Supports
 from ..shared import content_parts, json_objects, schemas
 from .from_wire import OllamaResponse
@@ -100,7 +100,7 @@ class OllamaChat(OllamaResponse):
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool message, with its images beside the text if `tool_media` is native."""
         request = content_parts.answered(result)
-        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        parts = result_parts(result) if self.tool_media == "native" else None
         parts_sent = [self.content(part) for part in parts or ()]
         images = [image for part in parts_sent for image in part.get("images", ())]
         text = "\n\n".join(part["content"] for part in parts_sent if "content" in part)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, assert_never
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
+from ...tools.results import result_parts, result_text, split
 from ..interfaces import Json, Request
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.json_objects import Shape, Tagged, fits, legal
@@ -91,7 +91,7 @@ class OpenAIChat(OpenAIChatResponse):
 
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a tool message. The format has no error flag, so the text describes the error."""
-        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        parts = result_parts(result) if self.tool_media == "native" else None
         content = list(map(self.content, parts)) if parts else result_text(result)
         return {
             "role": "tool",

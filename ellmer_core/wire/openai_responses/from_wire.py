@@ -16,7 +16,7 @@ from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
 from ..interfaces import Json, Merger
 from ..shared import content_parts, json_objects, tool_calls
-from ..shared.citations import openai_citations
+from ..shared.content_parts import openai_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
 from ..shared.json_objects import sensible
 

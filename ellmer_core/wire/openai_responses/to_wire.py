@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, assert_never
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, SystemTurn, Turn
-from ...tools.results import result_text, split
+from ...tools.results import result_parts, result_text, split
 from ..interfaces import Json, Request
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.json_objects import WORD, Shape, Tagged, fits, fitting, legal
@@ -139,7 +139,7 @@ class OpenAIResponses(ResponsesResponse):
 
     def result(self, result: ours.ContentToolResult) -> Json:
         """Returns a function_call_output item, with its media inside if `tool_media` is native. It has no error flag."""
-        parts = content_parts.result_parts(result) if self.tool_media == "native" else None
+        parts = result_parts(result) if self.tool_media == "native" else None
         output = list(map(self.content, parts)) if parts else result_text(result)
         request = content_parts.answered(result)
         kind = "custom_tool_call_output" if self.is_custom(request) else "function_call_output"

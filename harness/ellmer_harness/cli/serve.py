@@ -1,9 +1,9 @@
-"""play a cassette on a port of this machine, for subprocesses and other languages
+"""replay a cassette on a port of this machine, for subprocesses and other languages
 
 Prints the address, and answers until it is interrupted. Path and query of a request must be those of a
 recorded URL; the host does not matter. The answer of https://api.example.com/v1/chat is at
 http://127.0.0.1:8123/v1/chat. A request that was not recorded gets a 404 with the nearest recorded request.
-The exit code is then 1. Calls of gRPC and conversations over WebSockets are not played.
+The exit code is then 1. Calls of gRPC and conversations over WebSockets are not replayed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--repeat",
         choices=("cycle", "last", "error"),
         default="cycle",
-        help="the answer to a request whose recordings have all been played: `cycle` starts again from the first, `last` repeats the last one, `error` answers with an error (default: cycle)",
+        help="the answer to a request whose recordings have all been used: `cycle` starts again from the first, `last` repeats the last one, `error` answers with an error (default: cycle)",
     )
     parser.add_argument("--delays", action="store_true", help="wait between chunks as long as recorded")
     parser.add_argument(
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     played = {"on_repeat": options.repeat, "delays": "real" if options.delays else None, "match": match}
     with serving(options.path, host=options.host, port=options.port, **played) as server:
         count = len(server.tape.index or ())
-        say(f"{server.url} plays {count} interactions of {options.path}; Ctrl-C ends it")
+        say(f"{server.url} replays {count} interactions of {options.path}; Ctrl-C ends it")
         over.wait()
     for miss in server.missed:
         complain(miss)

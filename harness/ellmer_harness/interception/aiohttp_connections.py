@@ -35,7 +35,7 @@ from .websocket_clients import bridged, tape_of
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("aiohttp")
 _NOTED: WeakKeyDictionary[Any, _Incoming] = WeakKeyDictionary()
 
 
@@ -334,6 +334,6 @@ class _Playing(ResponseHandler):
     async def _read(self) -> None:
         """Waits until the client has read the buffered data, so that chunks stay separate."""
         for turn in range(_TURNS * 20):
-            await asyncio.sleep(0 if turn < _TURNS else 0.001)
+            await asyncio.tasks.sleep(0 if turn < _TURNS else 0.001)  # suites replace `asyncio.sleep`
             if self._payload is not None and not self._payload._buffer:  # noqa: SLF001  # nothing public tells
                 return

@@ -45,6 +45,7 @@ _FUTURE = ".urllib3_future_connections"
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
+_MADE: dict[tuple[Any, str], Any] = {}  # wrappers, with their originals: every tape needs the same
 _installed = functools.cache(find_spec)  # every tape asks
 
 
@@ -109,10 +110,13 @@ def _wrap(owner: Any, method: str, wrapper: Any) -> None:
     original = getattr(owner, method)
     # Another patch may have been removed, which restored ours. Ours must not be wrapped again.
     original = getattr(original, _MARK, original)
-    wrapped = functools.wraps(original)(wrapper(original))
-    setattr(wrapped, _MARK, original)
-    _ORIGINALS[owner, method] = original, wrapped
-    setattr(owner, method, wrapped)
+    made = _MADE.get((owner, method))
+    if made is None or made[0] is not original:
+        wrapped = functools.wraps(original)(wrapper(original))
+        setattr(wrapped, _MARK, original)
+        made = _MADE[owner, method] = original, wrapped
+    _ORIGINALS[owner, method] = made
+    setattr(owner, method, made[1])
 
 
 def _uninstall() -> None:

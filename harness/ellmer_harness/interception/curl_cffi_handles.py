@@ -36,7 +36,7 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
 # --- What was set on a handle, and what it tells ----------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("curl_cffi")
 _MOVED = (301, 302, 303, 307, 308)
 _VERSIONS = {"HTTP/1.0": 1, "HTTP/1.1": 2, "HTTP/2": 3, "HTTP/3": 30}
 

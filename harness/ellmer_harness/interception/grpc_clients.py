@@ -40,7 +40,7 @@ def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
 # --- A call and its tape ---------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("grpc")
 _RESOLVER = re.compile(r"^(?:dns|ipv4|ipv6|passthrough|xds):(?://[^/]*/)?")
 _LOCAL = ("127.0.0.1", "::1", "localhost")
 _AT_LEAST = 60  # seconds: a slow machine must not cause a timeout
@@ -57,7 +57,7 @@ def url_of(target: str, method: Any) -> str:
 def tape_of(url: str) -> Any:
     """Returns the tape that a call belongs to, if it is to be recorded or played."""
     tape = None if network_guard.set_aside() else open_tapes.current()
-    if tape is None:
+    if tape is None or tape.as_vcrpy:
         return None
     host = urlsplit(url).hostname or ""
     return None if tape.allows(host) or (host in _LOCAL and tape.allows("localhost")) else tape

@@ -32,9 +32,12 @@ class BrokenError(Exception):
 
 
 class Wire:
-    """Replaces the module httpx: every exception is a `BrokenError` of that name."""
+    """Replaces the module httpx: every exception is a `BrokenError` of that name. `client` is the name of the library."""
 
     TransportError = BrokenError
+
+    def __init__(self, client: str) -> None:
+        self.client = client
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -247,8 +250,7 @@ class AnswerReader:
         if 100 <= int(status) < 200 and int(status) != 101:
             return True
         pairs: Headers = [
-            (name.strip().lower(), value.strip())
-            for name, _, value in (line.partition(":") for line in lines[1:])
+            (name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in lines[1:])
         ]
         self.take.answered(int(status), reason, pairs, version)
         self._body = BodyReader(self.take, *framing(self.take.request.method, int(status), pairs))
@@ -260,7 +262,7 @@ def framing(method: str, status: int, headers: Headers) -> tuple[bool, int | Non
     """Returns whether the body of an answer is chunked, and its length otherwise."""
     if method.upper() == "HEAD" or status in (204, 304) or 100 <= status < 200:
         return False, 0
-    values = dict(headers)
+    values = {name.lower(): value for name, value in headers}
     if "chunked" in values.get("transfer-encoding", "").lower():
         return True, None
     length = values.get("content-length", "")

@@ -25,7 +25,7 @@ from .open_tapes import RequestInFlight
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("http.client")
 SENDING: ContextVar[tuple[RequestInFlight, Callable[[], None]] | None] = ContextVar("SENDING", default=None)
 """The request whose answer http.client is about to read, and a function to call at its end."""
 
@@ -260,7 +260,7 @@ def begun(real: Any) -> Any:
         except http.client.HTTPException as error:
             take.broke(replace(failure(error), refused=head.seen.decode("latin-1")))
             raise
-        pairs = [(name.lower(), value) for name, value in response.headers.items()]
+        pairs = [*response.headers.items()]
         version = "HTTP/1.0" if response.version == 10 else "HTTP/1.1"
         take.answered(response.status, response.reason, pairs, version)
         body = BodyReader(take, *framing(take.request.method, response.status, pairs))

@@ -117,13 +117,17 @@ class RequestInFlight:
     spends: bool = True
     last_words: Callable[[], None] | None = None
     """Called before it is taken for closed: something may be on its way."""
+    named: Headers = field(default_factory=list)
+    """The answer's headers with their names as they came, where the client tells."""
 
     def __post_init__(self) -> None:
         self._since = time.perf_counter()
 
     def answered(self, status: int, reason: str, headers: Headers, version: str = "HTTP/1.1") -> None:
         """Notes that the status and the headers have arrived."""
-        self.exchange.status, self.exchange.reason, self.exchange.headers = status, reason, headers
+        self.named = headers
+        self.exchange.status, self.exchange.reason = status, reason
+        self.exchange.headers = [(name.lower(), value) for name, value in headers]
         self.exchange.http_version = version
 
     def chunk(self, data: bytes) -> None:
@@ -230,6 +234,8 @@ class OpenTape(Protocol):
     misses: list[Miss]
     accept_encoding: str | None
     allow_hosts: Sequence[str]
+    as_vcrpy: bool
+    """Whether it is a cassette of vcrpy: it has no WebSockets and gRPC, and the last one serves threads without a context."""
 
     @property
     def offline(self) -> bool:
@@ -298,7 +304,7 @@ def current() -> OpenTape | None:
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape
-    if len(_OPEN) > 1:
+    if len(_OPEN) > 1 and not _OPEN[-1].as_vcrpy:
         miss = Miss(
             "a request came from a thread or task without a cassette of its own, and several cassettes are open: "
             f"{', '.join(str(one.path) for one in _OPEN)}. "
@@ -307,7 +313,7 @@ def current() -> OpenTape | None:
         for one in _OPEN:
             one.misses.append(miss)
         raise miss
-    return _OPEN[0] if _OPEN else None
+    return _OPEN[-1] if _OPEN else None
 
 
 def offline() -> OpenTape | None:

@@ -29,7 +29,7 @@ from .open_tapes import RequestInFlight
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("pyreqwest")
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:

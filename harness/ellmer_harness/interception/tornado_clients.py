@@ -26,7 +26,7 @@ from .open_tapes import RequestInFlight
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("tornado")
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:

@@ -23,7 +23,7 @@ from .open_tapes import RequestInFlight
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("urllib3")
 
 
 def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:

@@ -28,7 +28,7 @@ from .open_tapes import RequestInFlight
 # --- Recording -------------------------------------------------------------------------------------------
 
 
-_WIRE = Wire()
+_WIRE = Wire("urllib3_future")
 _SENDING: ContextVar[RequestInFlight | None] = ContextVar("_SENDING", default=None)
 #: Connections to the place that a request was routed to. No pool has them, so they are closed after their answer.
 _ROUTED: WeakSet[Any] = WeakSet()

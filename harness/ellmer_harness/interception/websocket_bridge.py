@@ -28,7 +28,7 @@ from . import network_guard
 from .http1 import BrokenError, Outgoing, Wire
 from .open_tapes import RequestInFlight
 
-_WIRE = Wire()
+_WIRE = Wire("websockets")
 _CONNECT = inspect.unwrap(connect)  # that of the bridge itself is not led anywhere
 _HANDSHAKE = ("sec-websocket-", "connection", "upgrade", "host")
 _LINES = "application/x-ndjson"

@@ -93,7 +93,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cassette-stale",
         choices=LEVELS,
-        help="what a recording that is too old is (default: $CASSETTE_STALE, or warn)",
+        help="what a recording that is too old leads to (default: $CASSETTE_STALE, or warn)",
     )
     group.addoption(
         "--cassette-report",
@@ -148,6 +148,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # Inside pytest-recording's fixture, which patches the same transports for every test.
             names.insert(names.index("vcr") + 1 if "vcr" in names else 0, "cassette")
             item.fixturenames[:] = names
+        elif item.get_closest_marker("vcr") and not any("vcr" in name for name in _fixtures(item)):
+            raise pytest.UsageError(_NOBODY.format(item.nodeid))
+
+
+_NOBODY = (
+    "{} is marked `vcr`, but no plugin takes this mark, and the test would reach the network. Play vcrpy's cassettes with "
+    "`-p ellmer_harness.pytest.vcr_engine`, or install pytest-recording."
+)
+
+
+def _fixtures(item: pytest.Item) -> list[str]:
+    return getattr(item, "fixturenames", ["vcr"])  # what is no function has none, and is not ours to judge
 
 
 @pytest.fixture

@@ -167,6 +167,7 @@ class TapeState(Options):
     requests with their answers.
     """
 
+    as_vcrpy = False
     path: Path
     sent: list[Sent] = field(default_factory=list, init=False)
     exchanges: list[Exchange] = field(default_factory=list, init=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from html import escape
 
 from ..report_json import sentence
@@ -15,12 +16,15 @@ _COLOURS = {"brightgreen": "#2f7d32", "orange": "#a85f00", "red": "#b3261e", "li
 
 def badges(report: Report) -> Iterator[tuple[str, str]]:
     """Yields the badges' file names and contents: `<adapter>-<wire>.svg` and `.json`."""
+    seen: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in report.rows:
+        seen[row.adapter, row.wire].add(row.verdict)
     for name, counts in report.score.items():
         adapter, _, wire = name.partition(" ")
         label, message, colour = (
             f"{adapter} · {wire}",
             f"{sentence(counts)} · {report.requirements}" if report.requirements else sentence(counts),
-            _colour(report, adapter, wire, counts),
+            _colour(seen[adapter, wire], counts),
         )
         stem = f"{adapter}-{wire}".replace("/", "-").replace(":", "-")
         yield f"{stem}.svg", _svg(label, message, _COLOURS[colour])
@@ -28,12 +32,11 @@ def badges(report: Report) -> Iterator[tuple[str, str]]:
         yield f"{stem}.json", json.dumps(shield, ensure_ascii=False) + "\n"
 
 
-def _colour(report: Report, adapter: str, wire: str, counts: Mapping[str, int]) -> str:
+def _colour(verdicts: Collection[str], counts: Mapping[str, int]) -> str:
     """Returns the colour. Green needs every MUST and no harness errors. Expected failures make it orange."""
-    mine = {row.verdict for row in report.rows if (row.adapter, row.wire) == (adapter, wire)}
-    if "harness-error" in mine or not counts["must_applicable"]:
+    if "harness-error" in verdicts or not counts["must_applicable"]:
         return "lightgrey"
-    if mine & {"fail", "not-testable"}:
+    if "fail" in verdicts or "not-testable" in verdicts:
         return "red"
     return "brightgreen" if counts["must_passed"] == counts["must_applicable"] else "orange"
 

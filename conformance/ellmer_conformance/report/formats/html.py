@@ -96,7 +96,7 @@ class _Tables:
             rule = self.rules.number(*(texts.get((row.wire, row.provider, row.rule)) or _said(_unknown(row))))
             fine = row.verdict in FINE
             proof = -1 if fine else self.evidence.number(_key(row), _evidence(row, report, folder))
-            yield [play, rule, verdict, row.checked, proof, int(row.id in followed)]
+            yield [play, rule, verdict, row.checked, proof, int(bool(followed) and row.id in followed)]
 
 
 def _data(report: Report, folder: str) -> dict[str, Any]:

@@ -51,9 +51,13 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
     told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
     sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
     played = {p.place: p for p in report.plays}
-    rules = _rules(report.rules, {row.rule for row in told})
+    known = {(text["wire"], text["provider"], text["id"]): _full_id(text) for text in report.rules}
+    ids = {row.id: known.get((row.wire, row.provider, row.rule), row.rule) for row in told}
+    rules = _rules(report.rules, set(ids.values()))
     driver = {"name": report.tool["name"], "version": report.tool["version"], "rules": rules}
-    results = [_result(row, _file(row, played.get(row.place), cassettes, sources)) for row in told]
+    results = [
+        _result(row, ids[row.id], _file(row, played.get(row.place), cassettes, sources)) for row in told
+    ]
     errors = [
         {"level": "error", "message": {"text": f"{row.id}: {row.message}"}} for row in report.harness_errors
     ]
@@ -70,26 +74,28 @@ def sarif_document(
 
 
 def _rules(texts: Iterable[Mapping[str, Any]], used: set[str]) -> list[dict[str, Any]]:
-    """Returns one descriptor for each id, with the sentence of each wire format that has its own."""
-    by_id: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for text in texts:
-        if text["id"] in used:
-            by_id.setdefault(text["id"], {}).setdefault(text["sentence"], text)
+    """Returns a descriptor for each full id that is used."""
+    by_id = {_full_id(text): text for text in texts}
     return [
         {
             "id": id,
-            "shortDescription": {"text": next(iter(sentences))},
-            "fullDescription": {"text": "\n".join(sentences)},
-            "help": {"text": "\n\n".join(text["explain"] or text["sentence"] for text in sentences.values())},
+            "shortDescription": {"text": text["sentence"]},
+            "fullDescription": {"text": text["sentence"]},
+            "help": {"text": text["explain"] or text["sentence"]},
             "properties": {
                 "level": text["level"],
                 "kind": text["kind"],
                 "tags": ["conformance", text["level"]],
             },
         }
-        for id, sentences in sorted(by_id.items())
-        for text in list(sentences.values())[:1]
+        for id, text in sorted(by_id.items())
+        if id in used
     ]
+
+
+def _full_id(text: Mapping[str, Any]) -> str:
+    """Returns the id that only this sentence has. Older reports do not name it."""
+    return str(text.get("full_id") or f"{text['wire']}/{text['id']}")
 
 
 def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) -> str:
@@ -99,11 +105,11 @@ def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) 
     return sources.get(row.adapter, "")
 
 
-def _result(row: Row, file: str) -> dict[str, Any]:
+def _result(row: Row, full_id: str, file: str) -> dict[str, Any]:
     said = f"\nThe provider would answer ({row.status}): {row.provider_error}" if row.provider_error else ""
     physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}}
     result: dict[str, Any] = {
-        "ruleId": row.rule,
+        "ruleId": full_id,
         "level": _LEVELS.get(row.verdict, "error"),
         "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){said}"},
         "locations": [{**(physical if file else {}), "logicalLocations": [{"fullyQualifiedName": row.id}]}],

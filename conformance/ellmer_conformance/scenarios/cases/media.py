@@ -109,6 +109,21 @@ def tool_returns_mixed_list() -> Case:
 
 
 @case
+def tool_returns_nested_media() -> Case:
+    """A PDF is two levels deep in a result: the model gets its bytes, and they are named by their place."""
+    deep = returning("find_report", "Finds the report.", lambda: ["found", [REPORT]])
+    return Case(
+        needs=_PDF,
+        tools=[deep],
+        script=[
+            Answer((Call("find_report"),), usage=Usage(30, 10)),
+            _sees(REPORT, says="The total is 42 EUR.", usage=Usage(310, 9)),
+        ],
+        steps=[ask("Read me the report.", text="The total is 42 EUR.")],
+    )
+
+
+@case
 def tool_returns_pdf() -> Case:
     """A tool returns a PDF, and the model gets its bytes."""
     return Case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..case import Case, ask, case
 from ..messages import Text, Tool, ToolCall, ToolResult, Turn
 from ..script import Answer, Call, Say, Think, Usage
-from ._media_and_tools import NO_MALFORMED_ARGUMENTS, REPORT, get_weather, plan_trip, string_argument, weather
+from ._media_and_tools import NO_MALFORMED_ARGUMENTS, get_weather, plan_trip, string_argument, weather
 
 
 @case
@@ -234,20 +234,6 @@ def dangling_call() -> Case:
         history=[_ASKED, Turn("assistant", calls)],
         script=[Answer((Say("Never mind, then."),), usage=Usage(80, 6))],
         steps=[ask("Forget it. Just say never mind.", text="Never mind, then.")],
-    )
-
-
-@case
-def tool_returns_nested_media() -> Case:
-    """A PDF is two levels deep in a result: the error names the tool and the path, and the chat can continue."""
-    deep = Tool("find_report", "Finds the report.", lambda: ["found", [REPORT]])
-    return Case(
-        tools=[deep],
-        script=[
-            Answer((Call("find_report"),), usage=Usage(30, 10)),
-            Answer((Say("The tool is broken."),), usage=Usage(60, 7)),
-        ],
-        steps=[ask("Read me the report.", text="The tool is broken.")],
     )
 
 

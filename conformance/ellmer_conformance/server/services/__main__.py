@@ -15,7 +15,7 @@ The strict server answers requests to chat endpoints in eight wire formats. It a
 provider's own words. This page is made from the code.
 
 Files, batches, stored answers and conversations live as long as the server, and each case and nonce has its own. A batch is
-done after two looks at it, and a background answer too. A request of a batch expires if its custom id begins with `expired`.
+done when it was asked for twice, and so is a background answer. A request of a batch expires if its custom id begins with `expired`.
 Vectors depend on the words of a text, and their length is 1. Images have one colour, the one that the prompt names. Sounds are
 silent and carry their words, so that a transcription of them returns these words.
 

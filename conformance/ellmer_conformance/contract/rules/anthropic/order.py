@@ -167,7 +167,7 @@ def the_system_prompt_is_no_message(request: Request) -> Iterator[Finding]:
 def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
     """From the 4.6 models on, the last message is not an assistant message with text.
 
-    Exceptions: older models accept such a prefill. A turn that paused for a server tool is sent back
+    Older models accept such a prefill. A turn that paused for a server tool is sent back
     unchanged, and so is a turn that continues after a refusal. Fix: ask for structured output instead.
     """
     found = turns(request)

@@ -20,7 +20,7 @@ _TESTS = (
     "libs/cohere/tests/integration_tests/cassettes/"
 )
 
-V1 = RuleBook("cohere", PROVIDER, envelope)
+V1 = RuleBook("cohere", PROVIDER, envelope, author=PROVIDER)
 TOOL: Json = {"name": "add", "description": "Adds.", "parameter_definitions": {}}
 RESULT: Json = {"call": {"name": "add", "parameters": {}}, "outputs": [{"sum": 5}]}
 

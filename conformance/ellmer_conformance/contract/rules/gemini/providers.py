@@ -16,7 +16,7 @@ from .._refused_features import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, envelope, refused
 from .models import config_place, generation_config
 
-INTERACTIONS = RuleBook("gemini", PROVIDER, envelope)
+INTERACTIONS = RuleBook("gemini", PROVIDER, envelope, author=PROVIDER)
 common.enter(INTERACTIONS)
 
 

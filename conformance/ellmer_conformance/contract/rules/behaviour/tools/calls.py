@@ -126,17 +126,25 @@ def unknown_tools_are_answered(run: Run) -> Iterator[Finding]:
 def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
     """If an answer has N tool calls, the next request has N results.
 
-    Why: providers refuse a request in which a call has no result. If the caller got an error and no further
-    request was sent, the conversation ended there. TXT-005 judges that case.
+    Why: providers refuse a request in which a call has no result. If the caller got an error instead, and the library sent
+    no further request in that turn, the turn ended there. RUN-003 and TXT-005 judge that case.
     """
-    raised = any(reply.error is not None for reply in run.replies)
     for index, calls in [] if answer_refused(run) else run.calls():
-        if raised and index + 1 >= len(run.said):
+        if _ended_in_an_error(run, index):
             continue
         place = f"/exchanges/{index + 1}/request"
         results = results_after(run, index)
         problem = f"{passive(len(calls), 'call', 'made')}, and {passive(len(results), 'result', 'sent')}"
         yield found(len(results) == len(calls), place, problem)
+
+
+def _ended_in_an_error(run: Run, index: int) -> bool:
+    """Tells whether an exchange was the last one of a turn that ended in an error, or of the conversation, with an error."""
+    if index + 1 >= len(run.said):
+        return any(reply.error is not None for reply in run.replies)
+    step, following = run.step_of(index), run.step_of(index + 1)
+    error = run.replies[step].error if step is not None and step < len(run.replies) else None
+    return step != following and error is not None
 
 
 @book.rule(

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ....counts import times
 from ....exchange import Media
-from ....observed_run import Run, media_of, unusual_media_of
+from ....observed_run import Run, all_media_of, media_of, unusual_media_of
 from ....rule import Finding, met
 from .._rulebook import LOSS, MUST, SHOULD, at, book, found, last, new
 
@@ -89,7 +89,7 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     for index, reply in enumerate(run.replies if run.refused else ()):
         if reply.error is not None:
             yield met(f"/replies/{index}")
-    which = media_of if run.refused else unusual_media_of
+    which = all_media_of if run.refused else unusual_media_of
     with_media = {r.name for r in run.tool_runs if which(r.value)}
     media = [media for r in run.tool_runs for media in which(r.value)]
     given, readable = {each.sha256 for each in media}, {*filter(None, map(_as_text, media))}
@@ -127,17 +127,19 @@ def media_are_replayed_once(run: Run) -> Iterator[Finding]:
 
 @book.rule("TRM-012", SHOULD, LOSS, source="https://github.com/tidyverse/ellmer/pull/735")
 def nesting_errors_name_the_place(run: Run) -> Iterator[Finding]:
-    """Media that are nested too deeply raise an error that names the tool and the path.
+    """Media deep inside a result are sent, or an error names the tool and the path.
 
     Why: the author of the tool must learn which value to change.
     """
+    sent = {item.media.sha256 for items in run.said for item in items if item.media}
     for r in run.tool_runs:
-        if not isinstance(r.value, list) or not any(isinstance(v, list) and media_of(v) for v in r.value):
+        inner = [v for v in r.value if isinstance(v, list)] if isinstance(r.value, list) else []
+        if not (deep := {media.sha256 for v in inner for media in media_of(v)}):
             continue
         told = [i.text for items in run.said for i in items if i.kind == "result"]
         told += [str(reply.error) for reply in run.replies if reply.error]
-        good = any(r.name in text and re.search(r"\[\d+\]", text) for text in told)
-        yield found(good, "/tool_runs", "no message names the tool and the path")
+        named = any((r.name in text and re.search(r"\[\d+\]", text)) or _NOTE.search(text) for text in told)
+        yield found(named or deep <= sent, "/tool_runs", "no message names the tool and the path")
 
 
 @book.rule("TRM-014", MUST, LOSS, source="https://github.com/tidyverse/ellmer/pull/735")

@@ -1,0 +1,530 @@
+"""Plays and records vcrpy's cassettes with this package's engine: one line, and a suite of vcrpy's stays as it is.
+
+```python
+pytest_plugins = ["ellmer_harness.pytest.vcr_engine"]  # or: pytest -p ellmer_harness.pytest.vcr_engine
+```
+
+vcrpy keeps the configuration, the matchers, the filters and hooks, the modes, the serializers and the files. This engine
+intercepts the clients, finds the answers and plays them. `--vcr-strict` (or `vcr_strict = true`) adds what it is stricter
+about. Without pytest, `play_vcrpy()` does the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import replace
+from http import HTTPStatus
+from http.client import HTTPConnection
+from itertools import islice
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from unittest import mock
+
+import pytest
+from vcr import matchers
+from vcr.cassette import Cassette, CassetteContextDecorator
+from vcr.errors import CannotOverwriteExistingCassetteException
+from vcr.filters import decode_response
+from vcr.matchers import requests_match
+from vcr.patch import PATCHER_NAMES, CassettePatcherBuilder
+from vcr.request import Request
+from vcr.serializers.compat import convert_body_to_bytes
+
+from ..errors import Miss, Unused
+from ..exchange.messages import Exchange, Headers, Sent
+from ..exchange.reply import Reply
+from ..format.compression import is_coded
+from ..interception import client_patching, network_guard
+from ..interception.open_tapes import Clock, RequestInFlight
+from ..tape.miss_explanation import changes
+from ..tape.request_key import Match, RequestKey
+from . import vcr_marks
+from .vcr import guard_vcrpy, release_vcrpy
+
+Json = dict[str, Any]
+
+# --- Misses ----------------------------------------------------------------------------------------------
+
+
+class NotRecorded(CannotOverwriteExistingCassetteException, Miss):  # type: ignore[misc]  # vcrpy has no types
+    """A request that vcrpy's cassette does not hold, and may not record: vcrpy's exception, with the differences
+    from the nearest recording.
+    """
+
+    def __init__(self, *, cassette: Cassette, failed_request: Request) -> None:
+        CannotOverwriteExistingCassetteException.__init__(
+            self, cassette=cassette, failed_request=failed_request
+        )
+        if told := _nearest(failed_request, [request for request, _, _ in self.similar_requests]):
+            self.args = (f"{self.args[0]}\n\n{told}",)
+
+
+_SHOWN = 5
+
+
+def _nearest(asked: Request, similar: Sequence[Request]) -> str:
+    """Returns the differences from the first similar request, by JSON pointer; `""` if there are none to tell."""
+    if not similar:
+        return ""
+    lines = list(islice(changes(_key(similar[0]), _key(asked)), _SHOWN))
+    return "\n  ".join(["Recorded [-so-], now {+so+}:", *lines]) if lines else ""
+
+
+def _key(request: Request) -> RequestKey:
+    body = request.body if isinstance(request.body, bytes) else str(request.body or "").encode()
+    kept = {name: str(value) for name, value in request.headers.items() if name.lower() == "content-type"}
+    return RequestKey(Match(), Request(request.method, request.uri, body, kept))
+
+
+# --- The cassette in use ---------------------------------------------------------------------------------
+
+
+class VcrpyTape:
+    """A cassette of vcrpy in the form that the intercepted clients ask.
+
+    `played`, `recorded` and `passed` count the requests that were answered from the cassette, recorded, and sent without
+    being recorded.
+
+    Args:
+        cassette: vcrpy's cassette, loaded.
+        strict: Whether sockets are blocked while nothing can be recorded.
+    """
+
+    as_vcrpy = True
+    records = True
+    accept_encoding: str | None = None
+
+    def __init__(self, cassette: Cassette, *, strict: bool = False) -> None:
+        self.cassette = cassette
+        self.path = Path(str(cassette.path))
+        self.strict = strict
+        self.allow_hosts: Sequence[str] = ()
+        self.misses: list[Miss] = []
+        self.sent: list[Sent] = []
+        self.clock = Clock()
+        self.played = self.recorded = self.passed = 0
+        self._lock = RLock()
+        self._pending: dict[int, tuple[RequestInFlight, Request]] = {}
+        vars(cassette)["_responses"] = _Lookup(cassette)  # vcrpy compares with every recording
+
+    @property
+    def offline(self) -> bool:
+        """Whether sockets are blocked: only if the tape is strict, and nothing can be recorded."""
+        return self.strict and bool(self.cassette.write_protected)
+
+    def begin(self, http: Any, request: Any, body: bytes) -> RequestInFlight:
+        """Looks up a request as vcrpy does. Raises vcrpy's exception if it may not be sent."""
+        asked = _asked(http, request, body)
+        take = RequestInFlight(http, request, Exchange(_sent(asked, body)), self._done, self.clock)
+        take.miss = self.missed
+        with self._lock:
+            self.sent.append(take.exchange.sent)
+            if _client(http) in self.cassette.skip_patchers:
+                self.passed += 1
+            elif self.cassette.can_play_response_for(asked):
+                take.reply = _reply(self.cassette.play_response(asked), http, asked.method)
+                self.played += 1
+            elif self.cassette.write_protected and self.cassette.filter_request(asked):
+                missing = NotRecorded(cassette=self.cassette, failed_request=asked)
+                self.misses.append(missing)
+                raise missing
+            else:
+                self._pending[id(take)] = take, asked
+        return take
+
+    def holds(self, request: Any, body: bytes) -> bool:
+        """Tells whether the cassette has an answer for a request."""
+        return bool(self.cassette.can_play_response_for(_asked(sys.modules["httpx"], request, body)))
+
+    def routed(self, http: Any, request: Any) -> Any:  # noqa: ARG002  # as other tapes have it
+        """Returns the request, which goes where the client sends it."""
+        return request
+
+    def target(self, url: str) -> str:
+        """Returns the URL, likewise."""
+        return url
+
+    def allows(self, host: str) -> bool:  # noqa: ARG002  # likewise
+        """Returns False: vcrpy's filters see every request first."""
+        return False
+
+    def plays_port(self, port: int) -> bool:  # noqa: ARG002  # likewise
+        """Returns False: servers of this machine may be reached."""
+        return False
+
+    def missed(self, text: str, kind: type[Miss] = Miss) -> Miss:
+        """Returns a miss to raise, and keeps it."""
+        miss = kind(text)
+        self.misses.append(miss)
+        return miss
+
+    def finish(self) -> None:
+        """Ends the answers that the client has not read to their end. They are recorded as far as they were read."""
+        for take, _ in [*self._pending.values()]:
+            take.closed()
+
+    def _done(self, take: RequestInFlight) -> None:
+        with self._lock:
+            _, asked = self._pending.pop(id(take), (None, None))
+            if asked is None or not take.exchange.status or take.exchange.failure:
+                return
+            before = len(self.cassette)
+            self.cassette.append(asked, _answer(take))
+            new = len(self.cassette) - before
+            self.recorded, self.passed = self.recorded + new, self.passed + (not new)
+
+
+class _Lookup:
+    """Finds the recordings of a request by method and URL, if the cassette compares both as vcrpy does."""
+
+    def __init__(self, cassette: Cassette) -> None:
+        self._cassette = cassette
+        self._match_on: Any = cassette._match_on  # noqa: SLF001  # vcrpy tells it nowhere else
+        self._keyed = {matchers.method, matchers.uri} <= {*self._match_on}
+        self._places: dict[Any, list[int]] = defaultdict(list)
+        self._counted = 0
+
+    def __call__(self, request: Request) -> Iterator[tuple[int, Any]]:
+        cassette = self._cassette
+        request = cassette.filter_request(request)
+        for place in self._candidates(request):
+            stored, response = cassette.data[place]
+            if requests_match(request, stored, self._match_on):
+                yield place, response
+
+    def _candidates(self, request: Request) -> Iterable[int]:
+        data = self._cassette.data
+        if not self._keyed:
+            return range(len(data))
+        if self._counted > len(data):  # somebody took recordings out
+            self._places.clear()
+            self._counted = 0
+        for place in range(self._counted, len(data)):
+            self._places[_place(data[place][0])].append(place)
+        self._counted = len(data)
+        return [*self._places.get(_place(request), ())]
+
+
+def _place(request: Request) -> tuple[str, str]:
+    return request.method, matchers._normalized_uri(request)  # noqa: SLF001  # what vcrpy's `uri` compares
+
+
+# --- Requests and answers, as vcrpy has them -------------------------------------------------------------
+
+
+_OF_AIOHTTP: ContextVar[Request | None] = ContextVar("of_aiohttp", default=None)
+_OF_HTTP_CLIENT: ContextVar[Json | None] = ContextVar("of_http_client", default=None)
+_DECODES = {"urllib3", "urllib3_future", "aiohttp", "tornado"}
+"""Clients whose answers vcrpy records decompressed."""
+_GROUPS = {"http.client": "httplib"}
+_CASED = {"urllib3", "aiohttp", "http.client"}
+
+
+def _client(http: Any) -> str:
+    """Returns vcrpy's name of the client library, as `skip_patchers` has it."""
+    name = str(getattr(http, "client", None) or http.__name__)
+    return _GROUPS.get(name, name)
+
+
+def _asked(http: Any, request: Any, body: bytes) -> Request:
+    """Returns the request as vcrpy makes it of this client's. A missing body and an empty one are not told apart, except for
+    httpx.
+    """
+    name = _client(http)
+    if name == "aiohttp" and (first := _OF_AIOHTTP.get()) is not None:
+        _OF_AIOHTTP.set(None)  # what follows are redirects
+        return first
+    if name in {"httpx", "httpx2"}:
+        return Request(request.method, str(request.url), body, request.headers)
+    headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in request.headers.raw}
+    if name == "httplib" and (given := _OF_HTTP_CLIENT.get()) is not None:
+        headers = given
+    return Request(request.method, request.url, body or None, headers)
+
+
+def _sent(asked: Request, body: bytes) -> Sent:
+    return Sent(asked.method, asked.uri, {name.lower(): str(it) for name, it in asked.headers.items()}, body)
+
+
+def _answer(take: RequestInFlight) -> Json:
+    """Returns the answer as vcrpy records it with this client."""
+    it = take.exchange
+    headers: dict[str, list[str]] = {}
+    for name, value in take.named:
+        headers.setdefault(name, []).append(value)
+    body = it.body
+    if _client(take.http) in _DECODES:
+        with suppress(ValueError, OSError):
+            body = it.content
+    return {
+        "status": {"code": it.status, "message": it.reason},
+        "headers": headers,
+        "body": {"string": body},
+    }
+
+
+def _reply(response: Json, http: Any, method: str) -> Reply:
+    """Returns the answer to play, with headers that fit its body: recorders decompress bodies and keep the headers."""
+    if "status_code" in response:  # of vcrpy before version 6, with httpx
+        status, body = {"code": response["status_code"]}, {"string": response["content"]}
+        response = decode_response(
+            convert_body_to_bytes({"headers": response["headers"], "body": body, "status": status})
+        )
+    content = (response.get("body") or {}).get("string") or b""
+    content = content.encode() if isinstance(content, str) else bytes(content)
+    listed = {
+        name: [_plain(value) for value in (values if isinstance(values, list) else [values])]
+        for name, values in response["headers"].items()
+    }
+    code = int(response["status"]["code"])
+    status = {"code": code, "message": response["status"].get("message") or _phrase(code)}
+    reply = Reply.recorded({**response, "status": status, "headers": listed, "body": {"string": content}})
+    cased = _client(http) in _CASED | {"httplib", "httpx", "httpx2"}
+    pairs = [(name if cased else name.lower(), value) for name, values in listed.items() for value in values]
+    bare = method.upper() == "HEAD" or code in {204, 304}
+    return replace(reply, headers=pairs if bare else _fitting(pairs, content))
+
+
+def _plain(value: Any) -> str:
+    """Returns a header's value as the characters that go over the wire."""
+    text = " ".join(
+        value.decode("latin-1").split("\r\n") if isinstance(value, bytes) else str(value).splitlines()
+    )
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode().decode("latin-1")
+    return text
+
+
+def _phrase(code: int) -> str:
+    return HTTPStatus(code).phrase if code in HTTPStatus._value2member_map_ else ""
+
+
+def _fitting(pairs: Headers, body: bytes) -> Headers:
+    """Returns the headers without a coding that the body does not have, and with its length."""
+    values = {name.lower(): value for name, value in pairs}
+    coding, chunked = (
+        values.get("content-encoding", ""),
+        "chunked" in values.get("transfer-encoding", "").lower(),
+    )
+    gone = set()
+    if coding and not (body and is_coded(body, coding)):
+        gone.add("content-encoding")
+    if chunked:
+        gone.add("content-length")
+    return [
+        (name, str(len(body)) if name.lower() == "content-length" else value)
+        for name, value in pairs
+        if name.lower() not in gone
+    ]
+
+
+# vcrpy records the arguments of a call to aiohttp and http.client, and not what they make of them.
+
+
+@contextmanager
+def _noting_http_client() -> Iterator[None]:
+    """Keeps the headers that `http.client` is given."""
+    real = HTTPConnection._send_request  # type: ignore[attr-defined]  # noqa: SLF001  # urllib3 has its own `request`
+
+    @functools.wraps(real)
+    def send(self: Any, method: str, url: str, body: Any, headers: Any, *rest: Any) -> None:
+        token = _OF_HTTP_CLIENT.set(dict(headers))
+        try:
+            real(self, method, url, body, headers, *rest)
+        finally:
+            _OF_HTTP_CLIENT.reset(token)
+
+    with mock.patch.object(HTTPConnection, "_send_request", send):
+        yield
+
+
+@contextmanager
+def _noting_aiohttp() -> Iterator[None]:
+    """Keeps what aiohttp is asked for."""
+    if "aiohttp" not in sys.modules:
+        yield
+        return
+    from vcr.stubs import aiohttp_stubs as stubs  # noqa: PLC0415  # it imports aiohttp
+
+    session = sys.modules["aiohttp"].ClientSession
+    real = session._request  # noqa: SLF001  # as vcrpy does
+
+    @functools.wraps(real)
+    async def request(self: Any, method: str, url: Any, **options: Any) -> Any:
+        _OF_AIOHTTP.set(_of_aiohttp(stubs, self, method, url, options))
+        try:
+            return await real(self, method, url, **options)
+        finally:
+            _OF_AIOHTTP.set(None)
+
+    with mock.patch.object(session, "_request", request):
+        yield
+
+
+def _of_aiohttp(stubs: Any, session: Any, method: str, url: Any, options: Json) -> Request | None:
+    data = options.get("data") if options.get("data") is not None else options.get("json")
+    if stubs._is_async_iterator(data):  # noqa: SLF001  # vcrpy's own helpers, here and below
+        return None
+    headers = session._prepare_headers(options.get("headers"))  # noqa: SLF001
+    if (auth := options.get("auth")) is not None:
+        headers["AUTHORIZATION"] = auth.encode()
+    params = options.get("params")
+    whole = stubs._build_url_with_params(url, params) if params else stubs.URL(url)  # noqa: SLF001
+    given = headers.pop("Cookie", None)
+    if cookie := stubs._build_cookie_header(session, options.get("cookies"), given, whole):  # noqa: SLF001
+        headers["Cookie"] = cookie
+    return Request(method, str(whole), stubs._recordable_data(data), stubs._serialize_headers(headers))  # noqa: SLF001
+
+
+# --- In place of vcrpy's patches -------------------------------------------------------------------------
+
+
+_TAPES: list[VcrpyTape] = []
+_ORIGINALS: list[tuple[Any, str, Any]] = []
+_STRICT = [False]
+COUNTS = {"cassettes": 0, "played": 0, "recorded": 0, "passed": 0}
+"""What the engine has done in this process: cassettes that were opened, and requests."""
+
+
+def play_vcrpy(*, strict: bool = False) -> None:
+    """Makes this engine play and record every cassette that vcrpy opens from now on.
+
+    Args:
+        strict: Whether secrets are refused, sockets blocked while nothing can be recorded, swallowed misses raised again
+            and unused recordings an error. Default: False, which is vcrpy's meaning.
+
+    Examples:
+        >>> play_vcrpy()
+        >>> with vcr.use_cassette("weather.yaml", record_mode="none"):
+        ...     requests.get("https://api.example.com/weather")
+    """
+    if _ORIGINALS:
+        return
+    _STRICT[0] = strict
+    COUNTS.update(dict.fromkeys(COUNTS, 0))
+    if strict:
+        guard_vcrpy()
+    _replace(CassettePatcherBuilder, "build", _building)
+    _replace(Cassette, "_save", _saving)
+    _replace(CassetteContextDecorator, "__exit__", _leaving)
+
+
+def stop_playing_vcrpy() -> None:
+    """Reverts `play_vcrpy`."""
+    while _ORIGINALS:
+        setattr(*_ORIGINALS.pop())
+    if _STRICT[0]:
+        release_vcrpy()
+
+
+def _replace(owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
+    real = getattr(owner, name)
+    _ORIGINALS.append((owner, name, real))
+    setattr(owner, name, functools.wraps(real)(wrapper(real)))
+
+
+def _building(real: Any) -> Any:
+    def build(builder: Any) -> Iterable[AbstractContextManager[Any]]:
+        cassette = builder._cassette  # noqa: SLF001  # vcrpy tells it nowhere else
+        if set(cassette.skip_patchers) >= set(PATCHER_NAMES):
+            return real(builder)  # type: ignore[no-any-return]  # one of our own cassettes
+        own = builder._build_patchers_from_mock_triples(cassette.custom_patches)  # noqa: SLF001  # likewise
+        return [*own, _noting_http_client(), _noting_aiohttp(), _open(cassette)]
+
+    return build
+
+
+@contextmanager
+def _open(cassette: Cassette) -> Iterator[None]:
+    tape = VcrpyTape(cassette, strict=_STRICT[0])
+    _TAPES.append(tape)
+    before = client_patching.open_(tape)
+    try:
+        with network_guard.guarded(tape):
+            yield
+    finally:
+        client_patching.close(tape, before)
+        tape.finish()
+        _TAPES.remove(tape)
+        COUNTS["cassettes"] += 1
+        for name in ("played", "recorded", "passed"):
+            COUNTS[name] += getattr(tape, name)
+
+
+def tape_of(cassette: Cassette | None) -> VcrpyTape | None:
+    """Returns the open tape of a cassette of vcrpy, if this engine plays it."""
+    return next((tape for tape in _TAPES if tape.cassette is cassette), None)
+
+
+def _saving(real: Any) -> Any:
+    def save(cassette: Cassette, force: bool = False) -> None:
+        if (tape := tape_of(cassette)) is not None:
+            tape.finish()
+        real(cassette, force)
+
+    return save
+
+
+def _leaving(real: Any) -> Any:
+    """Raises what a strict run found after vcrpy has saved the cassette and closed it."""
+
+    def leave(context: Any, *exc_info: Any) -> None:
+        tape = tape_of(getattr(context, "_CassetteContextDecorator__cassette", None))
+        real(context, *exc_info)
+        if tape is not None and tape.strict and not any(exc_info):
+            _hold_to_account(tape)
+
+    return leave
+
+
+def _hold_to_account(tape: VcrpyTape) -> None:
+    if tape.misses:
+        raise tape.misses[0]
+    data, loaded = tape.cassette.data, tape.cassette._loaded_count  # noqa: SLF001  # vcrpy tells it nowhere else
+    unused = [data[place][0] for place in range(loaded) if not tape.cassette.play_counts[place]]
+    if unused and tape.cassette.write_protected:
+        told = "\n  ".join(f"{request.method} {request.uri}" for request in unused[:10])
+        raise Unused(f"{len(unused)} of {loaded} recordings in {tape.path} were not used:\n  {told}")
+
+
+# --- The plugin ------------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--vcr-strict`, and the options of vcrpy's plugins if none is installed."""
+    parser.getgroup("cassettes").addoption(
+        "--vcr-strict",
+        action="store_true",
+        default=False,
+        help="vcrpy's cassettes: refuse secrets, block sockets, and fail for swallowed misses and unused recordings",
+    )
+    parser.addini("vcr_strict", "as --vcr-strict", type="bool", default=False)
+    vcr_marks.add_options(parser)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Plays vcrpy's cassettes from now on, and takes its marks if no other plugin does."""
+    play_vcrpy(strict=config.getoption("--vcr-strict") or config.getini("vcr_strict"))
+    if not vcr_marks.taken(config):
+        config.pluginmanager.register(vcr_marks, "ellmer_harness_vcr_marks")
+
+
+def pytest_unconfigure() -> None:
+    """Restores vcrpy."""
+    stop_playing_vcrpy()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Tells how much this engine has played."""
+    if COUNTS["cassettes"]:
+        done = ", ".join(f"{number} {name}" for name, number in COUNTS.items())
+        terminalreporter.write_line(f"vcrpy's cassettes, by ellmer_harness: {done}")

@@ -1,0 +1,70 @@
+"""What other packagers read: the conda recipe, the container, the compose file, and the classifiers."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import httpx
+import yaml
+from packaging.requirements import Requirement
+
+from ellmer_conformance.server import StrictServer
+from ellmer_core.version import VERSION
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+RECIPE = yaml.safe_load((ROOT / ".ci" / "conda" / "recipe.yaml").read_text("utf-8"))
+COMPOSE = yaml.safe_load((ROOT / "examples" / "compose" / "compose.yaml").read_text("utf-8"))
+CONTAINER = (ROOT / "Containerfile").read_text("utf-8").replace("\\\n", " ")
+
+
+def parsed(lines):
+    """The requirements by name, each as a set of versions."""
+    found = [Requirement(line.replace(" ", "", 1) if " " in line else line) for line in lines]
+    return {each.name: each.specifier for each in found}
+
+
+def test_the_conda_recipe_needs_what_the_wheel_needs():
+    python, *run = RECIPE["requirements"]["run"]
+    assert parsed(run) == parsed(PROJECT["project"]["dependencies"])
+    assert (
+        python.partition(" ")[2].replace("${{ python_min }}", RECIPE["context"]["python_min"])
+        == (PROJECT["project"]["requires-python"])
+    )
+    host = [line for line in RECIPE["requirements"]["host"] if line.startswith("hatch")]
+    assert parsed(host) == parsed(PROJECT["build-system"]["requires"])
+
+
+def test_the_conda_recipe_has_the_version_and_the_licence():
+    assert RECIPE["context"]["version"] == VERSION
+    assert RECIPE["about"]["license"] == PROJECT["project"]["license"]
+    assert RECIPE["about"]["summary"] == PROJECT["project"]["description"]
+
+
+def test_the_container_installs_the_wheel_and_no_source():
+    build, final = re.split(r"^FROM .*$", CONTAINER, flags=re.MULTILINE)[1:]
+    assert "pip wheel" in build
+    assert "--no-index --find-links /wheels" in final
+    assert "COPY" not in final
+    assert re.search(r"^USER (?!root)", final, re.MULTILINE)
+
+
+def test_the_tests_of_the_compose_file_reach_the_server():
+    """They wait for the health check, and the server answers to the name of its service."""
+    tests = COMPOSE["services"]["tests"]
+    (server,) = tests["depends_on"]
+    assert tests["depends_on"][server] == {"condition": "service_healthy"}
+    assert "HEALTHCHECK" in CONTAINER
+    (port,) = re.findall(r"^EXPOSE (\d+)", CONTAINER, re.MULTILINE)
+    assert tests["environment"]["OPENAI_BASE_URL"] == f"http://{server}:{port}/v1"
+    ask = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}]}
+    headers = {"host": f"{server}:{port}", "authorization": "Bearer any-key"}
+    with StrictServer() as running:
+        answer = httpx.post(f"{running.origin}/v1/chat/completions", json=ask, headers=headers)
+        assert answer.status_code == 200, answer.text
+
+
+def test_the_classifiers_name_the_subject():
+    named = PROJECT["project"]["classifiers"]
+    assert "Topic :: Scientific/Engineering :: Artificial Intelligence" in named
+    assert named == sorted(named)
