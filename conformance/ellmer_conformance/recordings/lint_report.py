@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from fnmatch import fnmatchcase
@@ -86,6 +87,7 @@ def as_text(result: LintResult, *, verbose: bool = False) -> str:
             _table(result),
             *_agreed(result, verbose=verbose),
             *_skipped(result),
+            *_summary(result),
             *(
                 ["", "The baseline:", *(f"  {problem}" for problem in result.problems)]
                 if result.problems
@@ -245,6 +247,27 @@ def _skipped(result: LintResult) -> list[str]:
     rest = len(result.skipped) - len(common)
     more = [f"  … and {rest} other reasons (--format json has all)"] if rest else []
     return ["", "Not judged:", *(f"  {count:5}  {reason}" for reason, count in common), *more]
+
+
+_MANY = 20  # files; the report of fewer is short enough
+
+
+def _summary(result: LintResult) -> list[str]:
+    """Returns what a run over many files saw, and the three rules that most of its violations break."""
+    if len(result.files) < _MANY:
+        return []
+    providers, years = Counter[str](), Counter[int]()
+    for file in result.files:
+        providers += file.providers
+        years += file.years
+    counts: dict[str, list[tuple[Any, int]]] = {
+        "Formats": Counter(file.form for file in result.files if file.form).most_common(8),
+        "Providers": providers.most_common(8),
+        "Years": sorted(years.items()),
+        "Causes": Counter(c.rule for _, c in result.complaints if c.outcome == "violation").most_common(3),
+    }
+    told = {name: ", ".join(f"{key} ({n})" for key, n in found) for name, found in counts.items() if found}
+    return ["", *(f"{name + ':':10} {text}" for name, text in told.items())]
 
 
 def _last_line(result: LintResult) -> str:

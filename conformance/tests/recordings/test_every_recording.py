@@ -161,3 +161,15 @@ def test_the_lines_of_a_text_are_joined(tmp_path):
     path.write_text(json.dumps({"Entries": [entry, {**entry, "ResponseBody": ANSWER}]}))
     first, second = read(path).interactions
     assert (first.body, first.content, json.loads(second.content)) == (b"", b"data: 1\n\n", ANSWER)
+
+
+def test_many_files_have_a_summary(tmp_path):
+    for number in range(20):
+        vcr_yaml(tmp_path, BAD if number < 3 else GOOD).rename(tmp_path / f"{number}.yaml")
+    lines = run("lint", tmp_path).output.splitlines()
+    assert "Formats:   vcrpy (20)" in lines
+    assert "Providers: openai (20)" in lines
+    assert "Causes:    PAIR-001 (3)" in lines
+    assert not any(
+        line.startswith("Formats:") for line in run("lint", tmp_path / "1.yaml").output.splitlines()
+    )
