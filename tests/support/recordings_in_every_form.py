@@ -214,6 +214,71 @@ def braintrust(folder, request):
     return path
 
 
+def braintrust_without_version(folder, request):
+    path = braintrust(folder, request)
+    value = json.loads(path.read_text())
+    path.write_text(json.dumps({"entries": value["entries"]}))
+    return path
+
+
+def httprr_of_http_2(folder, request):
+    path = httprr(folder, request)
+    path.write_bytes(path.read_bytes().replace(b"HTTP/1.1 200 OK", b"HTTP/2.0 200 OK"))
+    return path
+
+
+def azure_test_proxy(folder, request):
+    """Writes the format of Azure's test proxy."""
+    entry = {
+        "RequestUri": URL,
+        "RequestMethod": "POST",
+        "RequestHeaders": {"Content-Type": "application/json"},
+        "RequestBody": request,
+        "StatusCode": 200,
+        "ResponseHeaders": {"Content-Type": "application/json", "Date": "Mon, 08 Sep 2025 08:00:00 GMT"},
+        "ResponseBody": ANSWER,
+    }
+    path = folder / "a.json"
+    path.write_text(json.dumps({"Entries": [entry], "Variables": {}}))
+    return path
+
+
+def rec(folder, request):
+    """Writes the format of DataDog's Java tests, which has no host."""
+    parts = (
+        "method: POST\npath: chat/completions",
+        f"-- begin request body --\n{json.dumps(request)}\n-- end request body -- ",
+        "status code: 200\n-- begin response headers --\nopenai-version: 2020-10-01\n-- end response headers --",
+        f"-- begin response body --\n{json.dumps(ANSWER)}\n-- end response body --",
+    )
+    path = folder / "a.POST.rec"
+    path.write_text("\n".join(parts))
+    return path
+
+
+def llama_stack(folder, request):
+    answer = {"body": [{"__type__": "openai.types.chat.Chunk", "__data__": ANSWER}], "is_streaming": True}
+    sent = {"method": "POST", "url": URL, "headers": {}, "body": request, "endpoint": "/v1/chat/completions"}
+    path = folder / "a.json"
+    path.write_text(json.dumps({"test_id": "test_a.py::test_b", "request": sent, "response": answer}))
+    return path
+
+
+def pair(folder, request):
+    """Writes a request and its answer to two files."""
+    (folder / "a.response.json").write_text(json.dumps({"object": "chat.completion", **ANSWER}))
+    path = folder / "a.request.json"
+    path.write_text(json.dumps({**request, "model": "gpt-4.1"}))
+    return path
+
+
+def redacted(folder, request):
+    """Writes a cassette without addresses, as langchain's tests do."""
+    path = vcr_yaml(folder, {**request, "model": "gpt-4.1"})
+    path.write_text(path.read_text().replace(URL, "'**REDACTED**'"))
+    return path
+
+
 def istr(folder, request):
     """Writes the format of vcrpy with aiohttp: the keys of headers are Python objects."""
     path = vcr_yaml(folder, request)
@@ -226,4 +291,5 @@ def istr(folder, request):
 WRITERS = [
     *(vcr_yaml, vcr_json, zipped, pydantic_ai, ruby, go, har, polly, nock, records, one_record, lines),
     *(httprr, httpmock, wiremock, braintrust, istr),
+    *(braintrust_without_version, httprr_of_http_2, azure_test_proxy, rec, llama_stack, pair, redacted),
 ]

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -77,9 +78,9 @@ def traffic(paths: Iterable[Path]) -> list[Path]:
     return _found(find, list(paths) or [*fetched, *pins.folders(), *_folders()])
 
 
-def located(paths: Iterable[str]) -> list[Source]:
-    """Returns the files as `traffic()`, also from object stores."""
-    return _found(sources, paths)
+def located(paths: Iterable[str], exclude: Sequence[str] = ()) -> list[Source]:
+    """Returns the files as `traffic()`, also from object stores, without those that match a pattern of `exclude`."""
+    return _found(partial(sources, exclude=exclude), paths)
 
 
 def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> list[F]:

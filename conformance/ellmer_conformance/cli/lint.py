@@ -9,9 +9,11 @@ from pathlib import Path
 import click
 
 from ..baseline import BaselineError, load
+from ..contract.rules import WIRES
 from ..recordings import lint_report
 from ..recordings.lint import ENGINES, Engine, EngineMissing, lint
 from ..recordings.lint_report import apply_baseline
+from ..recordings.recorded_requests import Assumed
 from ..report.formats.terminal_escaping import printable
 from ._shared import located, progress
 
@@ -49,9 +51,22 @@ _FORMATS = {
     type=click.Path(path_type=Path),
     help="File of expected violations; `case` is the path of the recording.",
 )
+@click.option(
+    "--exclude", multiple=True, help="Leave out paths that match a pattern, like vendor/* (repeatable)."
+)
+@click.option(
+    "--wire",
+    type=click.Choice(WIRES),
+    default=None,
+    help="Format of requests whose address does not tell it.",
+)
+@click.option("--provider", default="", help="Provider of requests whose host does not tell it.")
 def command(
     paths: tuple[str, ...],
     *,
+    exclude: tuple[str, ...],
+    wire: str | None,
+    provider: str,
     form: str,
     verbose: bool,
     jobs: int,
@@ -63,21 +78,30 @@ def command(
 
     PATHS are files or folders, local or in an object store (s3://bucket/prefix). These formats are read,
     gzipped or not: cassettes of vcrpy (YAML, JSON, with pydantic-ai's parsed bodies), of VCR for Ruby, R and
-    Go and of braintrust; traces of httprr; stubs of httpmock and WireMock; HAR files; single exchanges and
-    JSON Lines. OpenTelemetry traces with captured messages are read too, but show less and never fail. The
-    default is the folders in CONFORMANCE_TRAFFIC.
+    Go and of braintrust; traces of httprr; stubs of httpmock and WireMock; recordings of Azure's test proxy,
+    llama-stack and DataDog (.rec); HAR files; single exchanges, pairs of files (x.request.json,
+    x.response.json) and JSON Lines. OpenTelemetry traces with captured messages are read too, but show less
+    and never fail. The default is the folders in CONFORMANCE_TRAFFIC. Of a folder, what git ignores and folders
+    like node_modules are left out.
 
     Exit code 0: no rule is broken, or the API refused the request as well, or the baseline expects it; 1: a
-    rule is broken, or the baseline is stale; 2: a file could not be read, or nothing was judged.
+    rule is broken, or the baseline is stale; 2: a recording could not be read, or nothing was judged, or more
+    was missed than judged.
     """
     try:
         known = load(baseline) if baseline else None
     except BaselineError as error:
         raise click.UsageError(str(error)) from error
-    files = located(paths)
+    files = located(paths, exclude)
     with progress(files) as advance:
         try:
-            result = lint(files, jobs=jobs or cpu_count() or 1, engine=engine, on_file=advance)
+            result = lint(
+                files,
+                jobs=jobs or cpu_count() or 1,
+                engine=engine,
+                assumed=Assumed(wire or "", provider),
+                on_file=advance,
+            )
         except EngineMissing as error:
             raise click.UsageError(str(error)) from error
     if known:

@@ -110,7 +110,7 @@ def texts_in(text: str) -> list[str]:
     """Returns the text, or the strings in it if it is an error body in JSON."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return [text]
     return [each for each in _strings(value) if " " in each] or [text]
 

@@ -18,8 +18,8 @@ from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from . import opentelemetry_spans
-from .recorded_requests import Skip, request_of, status_of
-from .recording_files import Recording, Source, Unreadable, read, sources
+from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
+from .recording_files import Recording, Source, Unreadable, nearest, opened, sources
 
 # --- A limit of time for each file -----------------------------------------------------------------------
 
@@ -109,12 +109,17 @@ class WireTally:
 
 @dataclass
 class FileReport:
-    """The report of a file: its judged requests and skipped exchanges. `problem` is the reason if it could not be
-    read.
+    """The report of a file: its judged requests and skipped exchanges.
+
+    `form` is the name of its format. `providers` and `years` count the judged requests; a year is missing if the
+    recorder stored none. `problem` is the reason if the file could not be read.
     """
 
     path: str
+    form: str = ""
     wires: dict[str, WireTally] = field(default_factory=dict)
+    providers: Counter[str] = field(default_factory=Counter)
+    years: Counter[int] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     complaints: list[Complaint] = field(default_factory=list)
     problem: str | None = None
@@ -164,11 +169,16 @@ class LintResult:
         return sum(file.judged for file in self.files)
 
     @property
+    def missed(self) -> int:
+        """The number of skipped exchanges and files that may be requests to a model."""
+        return sum(count for reason, count in self.skipped.items() if is_missed(reason))
+
+    @property
     def exit_code(self) -> int:
-        """2 if a file could not be read or nothing was judged, 1 if a rule is broken or the baseline is wrong, and 0
-        otherwise.
+        """2 if a file could not be read, or nothing or less than half was judged, 1 if a rule is broken or the
+        baseline is wrong, and 0 otherwise.
         """
-        if self.unreadable or not self.judged:
+        if self.unreadable or not self.judged or self.missed > self.judged:
             return 2
         return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
 
@@ -178,47 +188,49 @@ def lint(
     *,
     jobs: int = 1,
     engine: Engine = "processes",
+    assumed: Assumed = UNASSUMED,
     on_file: Callable[[FileReport], None] = lambda _: None,
 ) -> LintResult:
     """Judges every file under the paths and URLs, with `jobs` processes. Raises `Unreadable` for a missing path,
     `EngineMissing`.
     """
     result = LintResult()
-    for report in mapped(lint_file, list(sources(paths)), jobs, engine):
+    for report in mapped(partial(lint_file, assumed=assumed), list(sources(paths)), jobs, engine):
         on_file(report)
         result.files.append(report)
     return result
 
 
-def lint_file(source: Source) -> FileReport:
+def lint_file(source: Source, assumed: Assumed = UNASSUMED) -> FileReport:
     """Judges one file."""
     if isinstance(source, Path):
-        return _judged(source)
+        return _judged(source, assumed)
     try:
         with source.local() as path:
-            return replace(_judged(path), path=str(source))
+            return replace(_judged(path, assumed), path=str(source))
     except Unreadable as error:
         return FileReport(str(source), problem=error.problem)
 
 
-def _judged(path: Path) -> FileReport:
+def _judged(path: Path, assumed: Assumed) -> FileReport:
     """Returns the report of a local file. After a timeout, it has the requests that were judged before."""
     report = FileReport(str(path))
     try:
         with time_limit():
-            _read(report, path)
+            _read(report, path, assumed)
     except TooSlow as error:
         report.problem = str(error)
     return report
 
 
-def _read(report: FileReport, path: Path) -> None:
+def _read(report: FileReport, path: Path, assumed: Assumed) -> None:
     count = 0
     try:
-        recordings = read(path)
-        for recording in recordings or ():
+        found = opened(path)
+        report.form = found[0] if found else ""
+        for recording in found[1] if found else ():
             count += 1
-            _recorded(report, recording)
+            _recorded(report, recording, assumed)
     except Unreadable as error:
         if count or not _traces(report, path):
             report.problem = error.problem
@@ -226,9 +238,10 @@ def _read(report: FileReport, path: Path) -> None:
     except Exception as error:  # noqa: BLE001 - one file's trouble is that file's line, and the others are judged
         report.problem = f"it cannot be judged: {error!r:.200}"
         return
-    if recordings is None and not _traces(report, path):
-        report.skipped[NO_RECORDING] += 1
-    elif recordings is not None and not count:
+    if found is None and not _traces(report, path):
+        near = nearest(path)
+        report.skipped[f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING] += 1
+    elif found is not None and not count:
         report.skipped["an empty recording"] += 1
 
 
@@ -238,6 +251,7 @@ def _traces(report: FileReport, path: Path) -> bool:
         found = opentelemetry_spans.read(path)
     except Exception:  # noqa: BLE001 - it is neither a recording nor a trace
         return False
+    report.form = "OpenTelemetry" if found else ""
     for span in found or ():
         if span.messages is None:
             report.skipped["a span without captured messages"] += 1
@@ -246,18 +260,21 @@ def _traces(report: FileReport, path: Path) -> bool:
     return bool(found)
 
 
-def _recorded(report: FileReport, recording: Recording) -> None:
-    request = request_of(recording)
+def _recorded(report: FileReport, recording: Recording, assumed: Assumed) -> None:
+    request = request_of(recording, assumed)
     if isinstance(request, Skip):
         report.skipped[request.reason] += 1
     else:
         book = rules.book(request.wire, request.provider)
+        if recording.when:
+            report.years[recording.when.year] += 1
         _judge(report, book, request, recording.place, status_of(recording))
 
 
 def _judge(report: FileReport, book: RuleBook, request: Request, place: str, status: int | None) -> None:
     tally = report.wires.setdefault(request.wire, WireTally())
     tally.judged += 1
+    report.providers[request.provider] += 1
     tally.accepted += status is not None and 200 <= status < 300
     tally.refused += status is not None and 400 <= status < 500
     for verdict in book.judge(request):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ from ..report import Row
 from ..report.formats.sarif import sarif_document
 from ..report.rows import fingerprint
 from .lint import Complaint, FileReport, LintResult
+from .recorded_requests import is_missed
 
 # --- The baseline ----------------------------------------------------------------------------------------
 
@@ -85,6 +87,7 @@ def as_text(result: LintResult, *, verbose: bool = False) -> str:
             _table(result),
             *_agreed(result, verbose=verbose),
             *_skipped(result),
+            *_summary(result),
             *(
                 ["", "The baseline:", *(f"  {problem}" for problem in result.problems)]
                 if result.problems
@@ -100,9 +103,13 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
     files = [
         {
             "path": file.path,
+            "format": file.form,
             "problem": file.problem,
+            "providers": dict(file.providers),
+            "years": dict(file.years),
             "wires": {wire: asdict(tally) for wire, tally in file.wires.items()},
             "skipped": dict(file.skipped),
+            "missed": [reason for reason in file.skipped if is_missed(reason)],
             "complaints": [asdict(complaint) for complaint in file.complaints],
         }
         for file in result.files
@@ -112,6 +119,7 @@ def as_json(result: LintResult, *, verbose: bool = False) -> str:  # noqa: ARG00
         "exit_code": result.exit_code,
         "wires": {wire: asdict(tally) for wire, tally in result.wires.items()},
         "skipped": dict(result.skipped),
+        "missed": result.missed,
         "problems": result.problems,
         "files": files,
     }
@@ -241,19 +249,45 @@ def _skipped(result: LintResult) -> list[str]:
     return ["", "Not judged:", *(f"  {count:5}  {reason}" for reason, count in common), *more]
 
 
+_MANY = 20  # files; the report of fewer is short enough
+
+
+def _summary(result: LintResult) -> list[str]:
+    """Returns what a run over many files saw, and the three rules that most of its violations break."""
+    if len(result.files) < _MANY:
+        return []
+    providers, years = Counter[str](), Counter[int]()
+    for file in result.files:
+        providers += file.providers
+        years += file.years
+    counts: dict[str, list[tuple[Any, int]]] = {
+        "Formats": Counter(file.form for file in result.files if file.form).most_common(8),
+        "Providers": providers.most_common(8),
+        "Years": sorted(years.items()),
+        "Causes": Counter(c.rule for _, c in result.complaints if c.outcome == "violation").most_common(3),
+    }
+    told = {name: ", ".join(f"{key} ({n})" for key, n in found) for name, found in counts.items() if found}
+    return ["", *(f"{name + ':':10} {text}" for name, text in told.items())]
+
+
 def _last_line(result: LintResult) -> str:
     if not result.judged and not result.unreadable:
         why = ", ".join(f"{reason} ({count})" for reason, count in result.skipped.most_common(3))
         return f"\nNothing was judged, which counts as a failure: {why or 'there are no files'}."
     violations = sum(tally.violations for tally in result.wires.values())
     judged = result.judged
+    most = (
+        ""
+        if result.missed <= judged
+        else f" More was missed than judged ({result.missed}), which is a failure."
+    )
     unreadable = f", {len(result.unreadable)} unreadable" if result.unreadable else ""
     files, requests, found = (
         _many(len(result.files), "file"),
         _many(judged, "request"),
         _many(violations, "violation"),
     )
-    return f"\n{files}{unreadable}, {requests} judged, {found}."
+    return f"\n{files}{unreadable}, {requests} judged, {found}.{most}"
 
 
 def _many(count: int, thing: str) -> str:

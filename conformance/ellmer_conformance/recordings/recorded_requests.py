@@ -33,15 +33,47 @@ class Skip:
     reason: str
 
 
-def request_of(recording: Recording) -> Request | Skip:
+@dataclass(frozen=True)
+class Assumed:
+    """What the caller knows of recordings whose address does not tell it: the wire format and the provider, `""` for
+    unknown."""
+
+    wire: str = ""
+    provider: str = ""
+
+
+UNASSUMED = Assumed()
+UNKNOWN_ADDRESS = "the address is unknown, and the body does not tell the format (--wire does)"
+#: Reasons of exchanges that no rule concerns. All others mean that something was missed.
+_NOT_MEANT = (
+    "not a chat request",
+    "a line without an exchange",
+    "a bare prompt",
+    "not a recording of HTTP",
+    "an empty recording",
+)
+
+
+def is_missed(reason: str) -> bool:
+    """Tells whether a reason for skipping means that a request to a model may have been missed."""
+    return not reason.startswith(_NOT_MEANT) or "resembles" in reason
+
+
+def request_of(recording: Recording, assumed: Assumed = UNASSUMED) -> Request | Skip:
     """Returns the request of a recording."""
-    wire = _wire_of(recording)
+    if not recording.url and not recording.body:
+        return Skip("a line without an exchange")
+    try:
+        recording = _addressed(_with_sibling(recording), assumed)
+        wire = _wire_of(recording)
+    except ValueError:  # urlsplit's, for a host that is none: https://[x]/
+        return Skip("the URL is malformed")
     if isinstance(wire, Skip):
         return wire
     if not recording.body:
         return Skip("the body was not recorded")
     try:
-        found = _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording))
+        found = _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording, assumed))
     except ValueError:
         return Skip("the body is not a JSON object")
     return found if isinstance(found, Skip) or found.when else replace(found, when=_last_day(found))
@@ -54,22 +86,153 @@ def _last_day(request: Request) -> date | None:
 
 
 def _wire_of(recording: Recording) -> str | Skip:
-    if not recording.url:
-        return Skip("a line without an exchange")
-    try:
-        found = readers.detect(recording.url, None, recording.headers)
-    except ValueError:  # urlsplit's, for a host that is none: https://[x]/
-        return Skip("the URL is malformed")
-    if found is None:
-        return Skip("not a chat request")
+    found = readers.detect(recording.url, None, recording.headers)
+    if found is None or recording.method in {"GET", "DELETE", "HEAD", "OPTIONS"}:
+        return _other_endpoint(recording)
     wire, provider = found
     known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or provider == "cohere")
     return wire if known else Skip(f"there are no rules for {wire} yet")
 
 
-def _plain(recording: Recording) -> Request:
+def _other_endpoint(recording: Recording) -> Skip:
+    """Tells what an address without a chat format is: another endpoint of a provider, or nothing known."""
+    if not _is_address(recording.url):
+        talk = {"messages", "input", "contents", "prompt"} & _object(recording.body).keys()
+        known = not talk or b'"embedding"' in recording.response[:4000]
+        return Skip("not a chat request, by its body (the address was removed)" if known else UNKNOWN_ADDRESS)
+    parts = urlsplit(recording.url)
+    host = parts.hostname or ""
+    if recording.method == "POST" and _spoken(recording, _object(recording.body)):
+        return Skip("an unknown endpoint with a body of a chat format (--wire judges it)")
+    if readers.provider_of(host) == host:
+        return Skip("not a chat request")
+    words = [
+        word if re.fullmatch(r"[a-zA-Z_]{2,24}|v\d\w*", word) else "*" for word in parts.path.split("/")[1:5]
+    ]
+    return Skip(f"not a chat request: {readers.provider_of(host)}'s /{'/'.join(words)}")
+
+
+def _plain(recording: Recording, assumed: Assumed) -> Request:
     method, url, headers = recording.method, recording.url, recording.headers
-    return readers.request(method, url, headers, recording.body or b"", when=recording.when)
+    found = readers.request(method, url, headers, recording.body or b"", when=recording.when)
+    host = (urlsplit(url).hostname or "").removesuffix(".")
+    if readers.provider_of(host) != host:
+        return found
+    return replace(found, provider=assumed.provider or _signed(recording) or found.provider)
+
+
+#: Headers of answers that only one provider sends.
+_SIGNATURES = {"openai-version": "openai", "anthropic-organization-id": "anthropic", "x-groq-region": "groq"}
+
+
+def _signed(recording: Recording) -> str:
+    """Returns the provider that an answer's headers name, for an address without a known host."""
+    return next((name for header, name in _SIGNATURES.items() if header in recording.answered), "")
+
+
+# --- Other endpoints with the same bodies ----------------------------------------------------------------
+
+
+#: The end of a path, and the endpoint whose body it takes.
+_SIBLINGS = (
+    (re.compile(r"(/v1/messages)/count_tokens/?$"), r"\1"),
+    (re.compile(r"(/responses)/(input_tokens|compact)/?$"), r"\1"),
+    (re.compile(r":countTokens$"), ":generateContent"),
+    (re.compile(r"/cachedContents/?$"), "/models/cached:generateContent"),
+    (re.compile(r"(api\.mistral\.ai/v1)/agents/completions$"), r"\1/chat/completions"),
+    (re.compile(r"(text\.pollinations\.ai)(/openai)?/?$"), r"\1/v1/chat/completions"),
+)
+#: Fields of these endpoints that the chat endpoint does not have.
+_OWN_FIELDS = ("ttl", "expireTime", "displayName", "agent_id")
+
+
+def _with_sibling(recording: Recording) -> Recording:
+    """Returns the request as if it had gone to the chat endpoint, because the rules about its contents are the same."""
+    address, mark, query = recording.url.partition("?")
+    for pattern, chat in _SIBLINGS if recording.method == "POST" else ():
+        meant = pattern.sub(chat, address)
+        if meant != address and (body := _object(recording.body)):
+            inner = body.get("generateContentRequest")
+            body = inner if isinstance(inner, dict) else body
+            return replace(recording, url=meant + mark + query, body=_as_chat(body, address))
+    return recording
+
+
+def _as_chat(body: dict[str, Any], address: str) -> bytes:
+    model = str(body.get("agent_id") or body.get("model") or "")
+    body = {key: value for key, value in body.items() if key not in _OWN_FIELDS}
+    if "agents" in address:
+        body["model"] = model
+    if address.rstrip("/").endswith("count_tokens"):
+        body["max_tokens"] = body.get("max_tokens", 4096)
+    if address.endswith("cachedContents"):
+        body.setdefault("contents", [{"role": "user", "parts": [{"text": "…"}]}])
+        body["model"] = model
+    return json.dumps(body).encode()
+
+
+# --- Requests without an address -------------------------------------------------------------------------
+
+
+_ADDRESSES = {
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "gemini": "/v1beta/models/{model}:generateContent",
+    "bedrock": "/model/{model}/converse",
+    "ollama": "/api/chat",
+    "mistral": "/v1/chat/completions",
+    "cohere": "/v2/chat",
+}
+_OPENAI = re.compile(r"(gpt-|chatgpt|codex|o\d\b|computer-use)")
+_OF_RESPONSES = {"instructions", "include", "store", "previous_response_id", "text", "reasoning", "tools"}
+
+
+def _addressed(recording: Recording, assumed: Assumed) -> Recording:
+    """Returns a recording with an address. A recorder may have removed it, or stored only a part of it."""
+    known = _is_address(recording.url)
+    if known and not (assumed.wire and readers.detect(recording.url, None, recording.headers) is None):
+        return recording
+    body = _object(recording.body)
+    wire = body and (assumed.wire or _spoken(recording, body))
+    if not wire:
+        return recording
+    path = _ADDRESSES[wire].format(model=body.get("model") or "model")
+    return replace(recording, url=f"https://{_host(assumed, wire, body)}{path}")
+
+
+def _is_address(url: str) -> bool:
+    return url.startswith(("http://", "https://")) and "REDACTED" not in url.upper()
+
+
+def _spoken(recording: Recording, body: dict[str, Any]) -> str:
+    """Returns the wire format that a body and its answer tell, `""` if they do not."""
+    answer = recording.response[:4000].replace(b" ", b"")
+    if isinstance(body.get("contents"), list) and "config" not in body:
+        return "gemini"
+    if not isinstance(body.get("model"), str):
+        return ""
+    if isinstance(body.get("messages"), list):
+        of_claude = b'"type":"message"' in answer or b'"message_start"' in answer
+        named = any(name.lower() == "anthropic-version" for name in recording.headers)
+        return "anthropic" if of_claude or named else "openai-chat"
+    said = b'"object":"response"' in answer or b'"response.created"' in answer or _OF_RESPONSES & body.keys()
+    return "openai-responses" if isinstance(body.get("input"), str | list) and said else ""
+
+
+def _host(assumed: Assumed, wire: str, body: dict[str, Any]) -> str:
+    own = {"openai-responses": "openai", "gemini": "google"}.get(wire, wire)
+    if wire == "openai-chat":
+        own = "openai" if _OPENAI.match(str(body.get("model"))) else "compatible"
+    return readers.host_of(assumed.provider or own) or "localhost"
+
+
+def _object(body: bytes | None) -> dict[str, Any]:
+    try:
+        value = readers.parsed(body or b"")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _hosted(wire: str, recording: Recording) -> Request | Skip:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from ellmer_harness import recordings
 from ellmer_harness.errors import StoreError
 from ellmer_harness.format.compression import is_coded, undo
-from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find
+from ellmer_harness.recordings import SUFFIXES, Interaction, Unreadable, find, format_detection
+from ellmer_harness.recordings.format_detection import nearest
 from ellmer_harness.store import Store, open_store
 
 from ..contract.readers import host_of
 
-__all__ = ["SUFFIXES", "Object", "Recording", "Source", "Unreadable", "find", "is_url", "read", "sources"]
+__all__ = [
+    "SUFFIXES",
+    "Object",
+    "Recording",
+    "Source",
+    "Unreadable",
+    "find",
+    "is_url",
+    "nearest",
+    "opened",
+    "read",
+    "sources",
+]
 
 
 # --- Files on this machine -------------------------------------------------------------------------------
@@ -50,8 +64,16 @@ def read(path: Path) -> Iterator[Recording] | None:
 
     A line of a log that is not an exchange has no URL. Raises `Unreadable`, also in the middle of a log.
     """
-    found = recordings.each(path)
-    return None if found is None else (_recording(it, path) if it else Recording("", "", "") for it in found)
+    found = opened(path)
+    return found and found[1]
+
+
+def opened(path: Path) -> tuple[str, Iterator[Recording]] | None:
+    """Returns the name of a file's format with the same exchanges."""
+    found = format_detection.opened(path)
+    if found is None:
+        return None
+    return found[0], (_recording(it, path) if it else Recording("", "", "") for it in found[1])
 
 
 def _recording(it: Interaction, path: Path) -> Recording:
@@ -147,15 +169,85 @@ def is_url(path: Path | str) -> bool:
     return isinstance(path, str) and "://" in path
 
 
-def sources(paths: Iterable[Source | str]) -> Iterator[Source]:
-    """Yields the files under paths and URLs, sorted within each. Raises `Unreadable` for a missing path."""
+def sources(paths: Iterable[Source | str], exclude: Sequence[str] = ()) -> Iterator[Source]:
+    """Yields the files under paths and URLs, sorted within each. Raises `Unreadable` for a missing path.
+
+    Of a folder, files that git ignores, folders of tools (`node_modules`, …) and linked folders are left out, and
+    everything that matches a pattern of `exclude`.
+    """
     for path in paths:
         if isinstance(path, Object):
             yield path
         elif is_url(path):
-            yield from _objects(str(path))
+            yield from (each for each in _objects(str(path)) if not _fits(each.key, exclude))
+        elif Path(path).is_dir():
+            yield from _in_folder(Path(path), exclude)
         else:
             yield from find([path])
+
+
+#: Folders of tools. None has recordings of its own.
+_TOOLS = {
+    "node_modules",
+    ".git",
+    ".hg",
+    ".svn",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".tox",
+    ".nox",
+    ".mypy_cache",
+}
+
+
+def _in_folder(top: Path, exclude: Sequence[str]) -> Iterator[Path]:
+    ignored = _ignored(top)
+    for place, folders, files in os.walk(top):
+        folder = Path(place)
+        below = folder.relative_to(top)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _TOOLS
+            and f"{(below / name).as_posix()}/" not in ignored
+            and not _fits((below / name).as_posix(), exclude)
+        )
+        for name in sorted(files):
+            key = (below / name).as_posix()
+            if key not in ignored and not _fits(key, exclude) and (folder / name).is_file():
+                yield folder / name
+
+
+def _fits(key: str, patterns: Sequence[str]) -> bool:
+    """Tells whether a path, or one of its last parts, matches a pattern like `*.har` or `vendor/*`."""
+    return any(fnmatchcase(key, each) or fnmatchcase(key, f"*/{each}") for each in patterns)
+
+
+def _ignored(top: Path) -> set[str]:
+    """Returns what git ignores in a folder, folders with a slash at the end. It is empty without git, and if the
+    folder itself is ignored, because the caller named it.
+    """
+    if not any((each / ".git").exists() for each in (top.absolute(), *top.absolute().parents)):
+        return set()
+    import subprocess  # noqa: PLC0415 - only in a working copy of git
+
+    listed = (
+        "git",
+        "-C",
+        str(top),
+        "ls-files",
+        "--others",
+        "--ignored",
+        "--exclude-standard",
+        "--directory",
+        "-z",
+    )
+    try:
+        found = subprocess.run(listed, capture_output=True, check=True, timeout=60)  # noqa: S603 - a fixed command
+    except (OSError, subprocess.SubprocessError):
+        return set()
+    return {name for name in found.stdout.decode(errors="surrogateescape").split("\0") if name != "./"}
 
 
 def _objects(url: str) -> Iterator[Object]:

@@ -115,8 +115,8 @@ def test_what_is_told_of_a_recording(tmp_path):
         ("cut.json", b'{"interactions": [{"request": {', "truncated"),
         ("cut.yaml", b"interactions:\n- request: {method: POST", "truncated"),
         ("cut.yaml.gz", gzip.compress(b"interactions: []", mtime=0)[:-4], "cannot be read"),
-        ("no.json", b"\xff\xfe\x00", "not valid UTF-8"),
-        ("deep.json", b"[" * 100_000, "nested too deep"),
+        ("no.json", b'{"interactions": "\xff\xfe\x00"}', "not valid UTF-8"),
+        ("deep.json", b'{"interactions": ' + b"[" * 100_000, "nested too deep"),
         ("cut.jsonl", b'{"url": "x"}\n{"url', "line 2 is damaged or truncated"),
         ("cut.jsonl.gz", gzip.compress(b'{"url": "x"}\n' * 99, mtime=0)[:-9], "cannot be read"),
         (
@@ -160,6 +160,13 @@ def test_nothing_to_read_is_told(monkeypatch):
 NO_RECORDINGS = {
     "settings.json": '// with comments\n{"strict": true,}',
     "template.yaml": "name: {{ .Values.name }}\n{{- if .Values.on }}\n",
+    "launch.json": '// of an editor\n{"request": "launch", "url": "http://localhost:8080",}',
+    "chart.yaml": "entries:\n  {{- range .Values.entries }}\n  - request: {{ . }}\n",
+    "data.json": '{"url": "x", "headers": "none", "response": 1}',
+    "queue.json": '{"requests": [1, 2], "responses": [3]}',
+    "index.json": '{"entries": [{"name": "x"}], "version": 1}',
+    "words.jsonl": '{"a": 1}\nnot json\n',
+    "deep.json": "[" * 100_000,
     "grpc.yaml": yaml.safe_dump({"interactions": [{"request": {"method": "/chat/Get", "message": ""}}]}),
     "socket.json": json.dumps({"interactions": [{"kind": "websocket", "sent": ["{}"]}]}),
 }
@@ -167,6 +174,7 @@ NO_RECORDINGS = {
 
 @pytest.mark.parametrize("name", NO_RECORDINGS)
 def test_what_is_no_recording_is_counted_and_no_error(tmp_path, name):
+    """What has the keys of a recording by chance cannot fail a run: settings, templates, data, logs of words."""
     (tmp_path / name).write_text(NO_RECORDINGS[name])
     vcr_yaml(tmp_path, GOOD)
     outcome = run("lint", tmp_path)

@@ -16,21 +16,27 @@ from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
 from .formats.json_lines import exchanges, is_log
+from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_proxy
 from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
-from .interaction import Interaction
+from .interaction import Interaction, json_bytes
 from .untrusted_files import Unreadable, explained, file_bytes, modest, unzipped
 
-__all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "read"]
+__all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "opened", "read"]
 
-SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr")
+SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
 _YAML = {".yaml", ".yml"}
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
-#: A recording has these texts, even if it is damaged. A settings file with comments, or a template, does not.
-_MARKS = re.compile(
-    r"\b(interactions|http_interactions|entries|mappings)\b|\"request\"\s*:|^\s*(- )?(request|when)s?:",
-    re.MULTILINE,
-)
+#: Keys of recordings. A damaged file with all keys of a line is a damaged recording. Settings and templates resemble
+#: one at most: an editor's launch.json has `"request"`, and a Helm template has `entries`.
+_MARKS = [
+    [re.compile(rb"(^|[\s{,\"'-])(%s)[\"']?\s*:" % names, re.MULTILINE) for names in line]
+    for line in (
+        (b"interactions|http_interactions", b"request|interactions|http_interactions"),
+        (b"request|requests|when", b"uri|url|urlPath|path", b"response|responses|then"),
+        (b"RequestUri", b"Entries|StatusCode"),
+    )
+]
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -86,7 +92,7 @@ for _tag in ("tag:yaml.org,2002:python/", "!ruby/", "!"):
     _Loader.add_multi_constructor(_tag, _plain)
 
 
-def read(path: Path) -> Found | None:
+def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
     """Reads the interactions of a file.
 
     Args:
@@ -111,16 +117,26 @@ def read(path: Path) -> Found | None:
         data = unzipped(data) if data.startswith(b"\x1f\x8b") else data
         if data.startswith(MAGIC):
             return Found("httprr", [*traced(data)])
+        if _is_rec(path) and IS_REC.match(data):
+            return Found("DataDog's .rec", [of_rec(data)])
         suffix = _suffix(path, data)
         if suffix is None:
             return None
-        text = data.decode("utf-8-sig")
         try:
-            return _documents(text, path) if suffix in _YAML else _found(content(text, suffix), text, path)
-        except (json.JSONDecodeError, yaml.YAMLError):
-            if _MARKS.search(text):
+            text = data.decode("utf-8-sig")
+            if suffix in _YAML:
+                return _documents(text, path)
+            value = content(text, suffix)
+        except (ValueError, RecursionError, yaml.YAMLError):
+            if is_marked(data):
                 raise
             return None
+        return _found(value, text, path)
+
+
+def is_marked(data: bytes) -> bool:
+    """Tells whether a text that cannot be parsed has the keys of a recording."""
+    return any(all(mark.search(data) for mark in marks) for marks in _MARKS)
 
 
 def each(path: Path) -> Iterator[Interaction | None] | None:
@@ -140,10 +156,42 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
         >>> [interaction.method for interaction in each(Path("weather.json"))]
         ['GET']
     """
+    found = opened(path)
+    return found and found[1]
+
+
+def opened(path: Path) -> tuple[str, Iterator[Interaction | None]] | None:
+    """Returns the name of a file's format with the same interactions."""
     if is_log(path):
-        return exchanges(path)
+        lines = exchanges(path)
+        return None if lines is None else ("a log", lines)
     found = read(path)
-    return None if found is None else iter(found.interactions)
+    return None if found is None else (found.kind, iter(found.interactions))
+
+
+#: Keys that only one format has.
+_OWN_KEYS = {
+    "a trace of httprr": rb"\Ahttprr trace",
+    "Azure's test proxy": rb"\"RequestUri\"\s*:",
+    "HAR": rb"\"startedDateTime\"\s*:",
+    "braintrust": rb"\"(matchKey|callIndex)\"\s*:",
+    "VCR": rb"\"?http_interactions\"?\s*:",
+    "WireMock": rb"\"(bodyPatterns|urlPathPattern)\"\s*:",
+    "DataDog's .rec": rb"-- begin request body --",
+    "vcrpy": rb"\A\s*\{?\s*\"?interactions\"?\s*:",
+}
+
+
+def nearest(path: Path) -> str:
+    """Returns the format whose keys are in a file that is no recording, `""` for none."""
+    if path.suffix.lower() not in SUFFIXES:
+        return ""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(65536)
+    except OSError:
+        return ""
+    return next((name for name, pattern in _OWN_KEYS.items() if re.search(pattern, begins)), "")
 
 
 def content(text: str, suffix: str) -> Any:
@@ -157,7 +205,13 @@ def _suffix(path: Path, data: bytes) -> str | None:
     """
     name = path.name.lower().removesuffix(".gz")
     known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+    if known == ".rec":
+        return None
     return known or (".yaml" if _LOOKS.match(data) else None)
+
+
+def _is_rec(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(".rec")
 
 
 def _documents(text: str, path: Path) -> Found | None:
@@ -175,17 +229,18 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
         case {"metadata": {"ellmer_harness": _}, "interactions": list()}:
             ours = Serializer(path.parent / "blobs", near=path.parent).deserialize(text)
             return Found("ours", _entries(ours["interactions"], "/interactions", path), value["metadata"])
-        case {"log": {"entries": list(items)}}:
+        case {"log": {"entries": list(items)}} if all(isinstance(item, dict) for item in items):
             http = [(f"/log/entries/{at}", item) for at, item in enumerate(items) if is_http(item)]
             return Found("HAR", [har_entry(item, place, path.parent) for place, item in http])
         case list(items):
-            found = [entry(item, f"/{at}", path.parent) for at, item in enumerate(items) if is_entry(item)]
-            return Found("records", found) if found or not items else None
+            found = [_record(item, f"/{at}", path.parent) for at, item in enumerate(items)]
+            every = [each for each in found if each]
+            return Found("records", every) if every or not items else None
         case _:
             return _cassette(value, text, path)
 
 
-def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
+def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911 - one return per format
     match value:
         case {"interactions": list(items)} if items and not any(map(_is_http, items)):
             return None  # of another protocol: gRPC, WebSocket
@@ -194,11 +249,14 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR09
             metadata = value.get("metadata")
             about = metadata if isinstance(metadata, dict) else {}
             return Found(kind, _entries(items, "/interactions", path), about)
-        case {"requests": list(sent), "responses": list(got)}:
+        case {"requests": list(sent), "responses": list(got)} if any(map(is_entry, sent)):
             pairs = [{"request": a, "response": b} for a, b in zip(sent, got, strict=True)]
             return Found("langchain", _entries(pairs, "/requests", path))
-        case {"entries": list(items), "version": int()}:
+        case {"entries": list(items)} if any(map(is_entry, items)):
             return Found("braintrust", _entries(items, "/entries", path))
+        case {"Entries": list(items)} if items and all(map(is_test_proxy, items)):
+            every = [of_test_proxy(item, f"/Entries/{at}") for at, item in enumerate(items)]
+            return Found("Azure's test proxy", every)
         case {"mappings": list(items)}:
             stubs = [(at, item) for at, item in enumerate(items) if is_wiremock(item)]
             found = [of_wiremock(item, f"/mappings/{at}", path.parent) for at, item in stubs]
@@ -209,8 +267,43 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: PLR09
             return Found("WireMock", [of_wiremock(value, "", path.parent)])
         case {"http_interactions": list(items)}:
             return Found("VCR", _entries(items, "/http_interactions", path))
+        case {"test_id": _, "request": {"url": str()}, "response": dict()}:
+            return Found("llama-stack", [entry(value, "", path.parent)])
+        case dict() if (answer := _answer_of(path)) is not None:
+            return Found("a pair of files", [_pair(value, answer)])
         case _:
-            return Found("a record", [entry(value, "", path.parent)]) if is_entry(value) else None
+            found_one = _record(value, "", path.parent)
+            return Found("a record", [found_one]) if found_one else None
+
+
+def _record(value: Any, place: str, folder: Path) -> Interaction | None:
+    """Returns one exchange. Data of another kind may have a URL and headers, too, so its errors tell that it is none."""
+    if not is_entry(value):
+        return None
+    try:
+        return entry(value, place, folder)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        if isinstance(value.get("request"), dict) and isinstance(value.get("response"), dict):
+            raise
+        return None
+
+
+_ASKS = re.compile(r"(?<![a-z])(request|response)(?=\.json$)", re.IGNORECASE)
+
+
+def _answer_of(path: Path) -> Path | None:
+    """Returns the file with the answer to a request, if there are two files: `x.request.json` and `x.response.json`."""
+    asks = _ASKS.search(path.name)
+    if asks is None or asks[1].lower() != "request":
+        return None
+    answer = path.with_name(_ASKS.sub("Response" if asks[1][0] == "R" else "response", path.name))
+    return answer if answer.is_file() else None
+
+
+def _pair(value: dict[str, Any], answer: Path) -> Interaction:
+    """Returns the exchange of two files. They store neither the address nor the status."""
+    content_ = file_bytes(answer)
+    return Interaction("", "POST", "", body=json_bytes(value), status=200, content=content_)
 
 
 def _is_http(item: Any) -> bool:

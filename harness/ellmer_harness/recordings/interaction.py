@@ -146,6 +146,10 @@ def _unpacked(value: Any, folder: Path) -> bytes | None:  # noqa: PLR0911 - one 
             return _of_kind(kind, value, folder)
         case {"type": "none" | "json" | "text" | "binary" as kind, **more} if more.keys() <= {"content"}:
             return _typed(kind, more.get("content"))
+        case {"__type__": str(), "__data__": inner}:
+            return json_bytes(inner)
+        case [{"__type__": str(), "__data__": _}, *_]:
+            return b"".join(b"data: %s\n\n" % json_bytes(each.get("__data__")) for each in value)
         case {"fields": _}:
             return None  # what a form was made of, not what was sent
         case _:

@@ -6,6 +6,7 @@ https://pkg.go.dev/golang.org/x/oscar/internal/httprr
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from http.client import HTTPResponse, parse_headers
 
@@ -35,7 +36,7 @@ def _exchange(sent: bytes, got: bytes, place: str) -> Interaction:
     stream = io.BytesIO(sent)
     method, url, _ = stream.readline().decode("latin-1").split(" ", 2)
     sent_headers = _pairs(parse_headers(stream).items())
-    answer = HTTPResponse(_Socket(got), method=method)  # type: ignore[arg-type]  # it only reads
+    answer = HTTPResponse(_Socket(_in_http_1(got)), method=method)  # type: ignore[arg-type]  # it only reads
     answer.begin()
     headers = _pairs(answer.getheaders())
     return Interaction(
@@ -50,6 +51,11 @@ def _exchange(sent: bytes, got: bytes, place: str) -> Interaction:
         content=answer.read(),
         when=moment(value_of(headers, "date")),
     )
+
+
+def _in_http_1(answer: bytes) -> bytes:
+    """Returns the answer with the status line of HTTP/1.1. Go writes HTTP/2's answers in the form of HTTP/1.1."""
+    return re.sub(rb"\AHTTP/[23](\.0)?(?= )", b"HTTP/1.1", answer)
 
 
 def _pairs(headers: object) -> Headers:

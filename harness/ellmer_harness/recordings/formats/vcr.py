@@ -29,7 +29,7 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
     files.
     """
     value = _of_nock(value)
-    request, response = value.get("request", value), value.get("response") or {}
+    request, response = value.get("request", value), _raised(value.get("response") or {})
     headers = [*_headers(response.get("headers"))]
     return Interaction(
         place=place,
@@ -51,6 +51,14 @@ def entry(value: Json, place: str, folder: Path) -> Interaction:
         error=response.get("error") if isinstance(response.get("error"), dict) else None,
         chunks=_chunks(response),
     )
+
+
+def _raised(response: Json) -> Json:
+    """Returns the answer behind an exception of a client, which llama-stack stores instead of the answer."""
+    match response:
+        case {"is_exception": True, "exception_data": {"status_code": int(status), **more}}:
+            return {"status": status, "body": {"error": more.get("body") or more.get("message")}}
+    return response
 
 
 def _chunks(response: Json) -> tuple[int, ...]:
@@ -117,6 +125,8 @@ def _status(response: Json) -> int | None:
         value = value.get("code", value.get("status_code"))
     given = (_code(each) for each in (value, response.get("code"), response.get("status_code")))
     code = next((each for each in given if each is not None), None)
+    if code is None and "__type__" in str(response.get("body"))[:40]:
+        return 200  # llama-stack stores an answer as an object of its client, and an error as an exception
     return None if code == 0 and not response.get("error") else code
 
 

@@ -1,0 +1,175 @@
+"""Every recording is judged, or is counted with its reason: other endpoints, missing addresses, ignored folders."""
+
+import json
+import subprocess
+
+import pytest
+from conformance_command import run
+from recordings_in_every_form import ANSWER, BAD, GOOD, rec, vcr_yaml
+
+from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_conformance.recordings.recorded_requests import Assumed, Skip, is_missed, request_of
+from ellmer_conformance.recordings.recording_files import Recording, sources
+from ellmer_harness.recordings import Unreadable, read
+
+USER = {"role": "user", "content": "Hi"}
+CLAUDE = {"model": "claude-sonnet-4-5", "messages": [USER]}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+GPT = {"model": "gpt-4.1", "input": "Hi"}
+
+
+def asked(url, body, answer=b"{}", **more):
+    return request_of(
+        Recording("/0", "POST", url, body=json.dumps(body).encode(), status=200, response=answer, **more)
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "body", "wire"),
+    [
+        ("https://api.anthropic.com/v1/messages/count_tokens", CLAUDE, "anthropic"),
+        ("https://api.openai.com/v1/responses/input_tokens", GPT, "openai-responses"),
+        ("https://api.openai.com/v1/responses/compact", GPT, "openai-responses"),
+        ("https://generativelanguage.googleapis.com/v1beta/models/gemini-3:countTokens", GEMINI, "gemini"),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/models/gemini-3:countTokens",
+            {"generateContentRequest": GEMINI},
+            "gemini",
+        ),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/cachedContents?key=x",
+            {**GEMINI, "ttl": "9s"},
+            "gemini",
+        ),
+        ("https://api.mistral.ai/v1/agents/completions", {"agent_id": "a", "messages": [USER]}, "mistral"),
+        ("https://text.pollinations.ai/openai", {"model": "openai", "messages": [USER]}, "openai-chat"),
+    ],
+    ids=[
+        "count_tokens",
+        "input_tokens",
+        "compact",
+        "countTokens",
+        "inner",
+        "cached",
+        "agents",
+        "pollinations",
+    ],
+)
+def test_other_endpoints_with_the_same_body_are_judged(url, body, wire):
+    found = asked(url, body)
+    assert not isinstance(found, Skip), found
+    assert found.wire == wire
+    assert "ttl" not in found.body
+    assert "agent_id" not in found.body
+
+
+@pytest.mark.parametrize(
+    ("body", "answer", "wire", "provider"),
+    [
+        ({"model": "gpt-5", "messages": [USER]}, b"{}", "openai-chat", "openai"),
+        ({"model": "mine", "messages": [USER]}, b"{}", "openai-chat", "localhost"),
+        (CLAUDE, b'{"type": "message"}', "anthropic", "anthropic"),
+        ({"model": "gpt-5", "input": []}, b'{"object": "response"}', "openai-responses", "openai"),
+        (GEMINI, b"{}", "gemini", "google"),
+    ],
+    ids=["chat", "elsewhere", "anthropic", "responses", "gemini"],
+)
+def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
+    found = asked("**REDACTED**", body, answer)
+    assert (found.wire, found.provider) == (wire, provider)
+
+
+def test_an_address_that_nothing_tells_is_missed_and_named():
+    found = asked("**REDACTED**", {"input": "Hi", "model": "text-embedding-3"})
+    assert isinstance(found, Skip)
+    assert is_missed(found.reason)
+    assert "--wire" in found.reason
+
+
+def test_wire_and_provider_are_for_what_the_address_does_not_tell(tmp_path):
+    body = json.dumps({"model": "m", "messages": [USER]}).encode()
+    foreign = Recording("/0", "POST", "https://llm.example/ask", body=body, status=200)
+    assert is_missed(request_of(foreign).reason)
+    found = request_of(foreign, Assumed("openai-chat", "groq"))
+    assert (found.wire, found.provider) == ("openai-chat", "groq")
+    known = Recording("/0", "POST", "https://api.openai.com/v1/chat/completions", body=body, status=200)
+    assert request_of(known, Assumed("anthropic", "groq")).provider == "openai"
+    vcr_yaml(tmp_path, GOOD)
+    assert run("lint", tmp_path, "--wire", "anthropic").exit_code == 0
+
+
+def test_other_endpoints_are_named_and_nothing_is_missed():
+    found = asked("https://api.openai.com/v1/threads/thread_a1/runs", {})
+    assert found == Skip("not a chat request: openai's /v1/threads/*/runs")
+    assert not is_missed(found.reason)
+
+
+def test_what_git_ignores_and_folders_of_tools_are_left_out(tmp_path):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("build/\nlocal.yaml\n")
+    for folder in ("build", "node_modules/x", "kept", "vendor"):
+        (tmp_path / folder).mkdir(parents=True)
+        vcr_yaml(tmp_path / folder, GOOD)
+    vcr_yaml(tmp_path / "kept", GOOD).rename(tmp_path / "local.yaml")
+    vcr_yaml(tmp_path / "kept", GOOD)
+    (tmp_path / "kept" / "again").symlink_to(tmp_path)
+
+    found = [path.relative_to(tmp_path).as_posix() for path in sources([tmp_path], ["vendor/*"])]
+    assert found == [".gitignore", "kept/a.yaml"]
+    assert [path.name for path in sources([tmp_path / "build"])] == ["a.yaml"], "it was named"
+    assert "1 request judged" in run("lint", tmp_path, "--exclude", "vendor").output
+
+
+def test_a_folder_of_which_most_was_missed_is_no_success(tmp_path):
+    vcr_yaml(tmp_path, GOOD)
+    for name in ("b.json", "c.json"):
+        (tmp_path / name).write_text(json.dumps({"entries": [{"matchKey": "POST x"}]}))
+    result = lint([tmp_path])
+    assert result.skipped == {"not a recording of HTTP, but resembles braintrust": 2}
+    assert (result.judged, result.missed, result.exit_code) == (1, 2, 2)
+
+
+def test_a_truncated_rec_is_damaged(tmp_path):
+    path = rec(tmp_path, GOOD)
+    path.write_text(path.read_text()[:200])
+    with pytest.raises(Unreadable, match="a part between"):
+        read(path)
+
+
+def test_an_exception_of_llama_stack_is_a_refusal(tmp_path):
+    raised = {
+        "is_exception": True,
+        "exception_data": {"status_code": 400, "body": {"message": "no"}},
+        "body": None,
+    }
+    sent = {"method": "POST", "url": "https://api.openai.com/v1/chat/completions", "body": BAD}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"test_id": "t", "request": sent, "response": raised}))
+    (complaint,) = lint_file(path).complaints
+    assert (complaint.outcome, complaint.answered) == ("agreed", 400)
+
+
+def test_the_lines_of_a_text_are_joined(tmp_path):
+    entry = {
+        "RequestUri": "https://api.openai.com/v1/responses",
+        "RequestBody": None,
+        "StatusCode": 200,
+        "ResponseHeaders": {"Content-Type": ["text/event-stream"]},
+        "ResponseBody": ["data: 1\n", "\n"],
+    }
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"Entries": [entry, {**entry, "ResponseBody": ANSWER}]}))
+    first, second = read(path).interactions
+    assert (first.body, first.content, json.loads(second.content)) == (b"", b"data: 1\n\n", ANSWER)
+
+
+def test_many_files_have_a_summary(tmp_path):
+    for number in range(20):
+        vcr_yaml(tmp_path, BAD if number < 3 else GOOD).rename(tmp_path / f"{number}.yaml")
+    lines = run("lint", tmp_path).output.splitlines()
+    assert "Formats:   vcrpy (20)" in lines
+    assert "Providers: openai (20)" in lines
+    assert "Causes:    PAIR-001 (3)" in lines
+    assert not any(
+        line.startswith("Formats:") for line in run("lint", tmp_path / "1.yaml").output.splitlines()
+    )

@@ -1,0 +1,204 @@
+"""Lints the recordings of public repositories: what was judged in which format, crashes, false exits, false alarms.
+
+    python -m devtools.public_recordings FOLDER [--mirrors DIR] [--only NAME] [--table FILE]
+
+`public_recordings.json` pins each repository to a commit. Its content stays in FOLDER and is never committed. A
+violation in a request that the recorded API accepted is a false alarm, and so the table counts and names each.
+"""
+
+# ruff: noqa: S603, S607, T201 - it runs git and the linter, and prints
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+Json = dict[str, Any]
+SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
+PINS = Path(__file__).with_suffix(".json")
+MAX_BYTES = 50 * 1024**2  # of a file
+BESIDE = ("blobs", "__files", "__cassettes__", "files", "data", "fixtures", "cassettes")  # bodies in files
+
+# --- Files of a commit -----------------------------------------------------------------------------------
+
+
+def fetched(repo: str, commit: str, folder: Path, mirrors: Path | None) -> Path:
+    """Returns the folder with the recordings of a commit. It is fetched once.
+
+    Args:
+        repo: `owner/name` on GitHub.
+        commit: The full hash.
+        folder: Where the files go.
+        mirrors: A folder with bare repositories named `owner+name/repo`, used instead of GitHub. Default: None.
+
+    Returns:
+        The folder of the files.
+
+    Raises:
+        CalledProcessError: If git fails.
+    """
+    target = folder / repo.replace("/", "+") / commit[:12]
+    if not (target / ".complete").exists():
+        mirror = mirrors and mirrors / repo.replace("/", "+") / "repo"
+        git = mirror if mirror and mirror.exists() else _from_github(repo, commit, folder)
+        _written(git, commit, target)
+        (target / ".complete").touch()
+    return target
+
+
+def _from_github(repo: str, commit: str, folder: Path) -> Path:
+    git = folder / ".git-cache" / repo.replace("/", "+")
+    git.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "init", "--bare", "--quiet", git], check=True)
+    url = f"https://github.com/{repo}"
+    subprocess.run(["git", "-C", git, "fetch", "--quiet", "--depth", "1", url, commit], check=True)
+    return git
+
+
+def _written(git: Path, commit: str, target: Path) -> None:
+    """Writes the files that may be recordings, and the files with their bodies."""
+    target.mkdir(parents=True, exist_ok=True)
+    listed = subprocess.run(
+        ["git", "-C", git, "ls-tree", "-r", "-l", "-z", commit], check=True, capture_output=True
+    )
+    asked = []
+    for line in listed.stdout.decode(errors="surrogateescape").split("\0"):
+        about, _, name = line.partition("\t")
+        if about and _is_wanted(name, *about.split()):
+            asked.append((about.split()[2], name))
+    with subprocess.Popen(
+        ["git", "-C", git, "cat-file", "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as cat:
+        if cat.stdin is None or cat.stdout is None:
+            raise RuntimeError("git cat-file has no pipes")
+        for blob, name in asked:
+            cat.stdin.write(blob.encode() + b"\n")
+            cat.stdin.flush()
+            header = cat.stdout.readline().split()
+            if header[1:2] != [b"blob"]:
+                continue
+            data = cat.stdout.read(int(header[2]) + 1)[:-1]
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        cat.stdin.close()
+
+
+def _is_wanted(name: str, mode: str, kind: str, _: str, size: str) -> bool:
+    path = PurePosixPath(name)
+    here = size.isdigit() and int(size) <= MAX_BYTES  # a mirror may leave out the largest files
+    plain = kind == "blob" and mode.startswith("100") and here and ".." not in path.parts
+    recorded = path.name.lower().removesuffix(".gz").endswith(SUFFIXES)
+    beside = path.suffix in {".bin", ".txt", ".json", ""} and any(
+        part in BESIDE or part.endswith(".blobs") for part in path.parts[:-1]
+    )
+    return plain and (recorded or beside)
+
+
+# --- What the linter says --------------------------------------------------------------------------------
+
+
+@dataclass
+class Tally:
+    """The counts of a format or of a repository."""
+
+    files: int = 0
+    judged: int = 0
+    others: int = 0
+    missed: int = 0
+    crashes: int = 0
+    unreadable: int = 0
+    alarms: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, file: Json) -> None:
+        """Adds a file of a report."""
+        problem = file["problem"] or ""
+        crashed = problem.startswith("it cannot be judged")
+        missed = sum(count for reason, count in file["skipped"].items() if reason in file["missed"])
+        self.files += bool(file["format"])
+        self.judged += sum(wire["judged"] for wire in file["wires"].values())
+        self.crashes += crashed
+        self.unreadable += bool(problem) and not crashed
+        self.alarms += len(alarms(file))
+        self.missed += missed
+        self.others += sum(file["skipped"].values()) - missed if file["format"] else 0
+        self.reasons.update(file["skipped"])
+
+    @property
+    def share(self) -> str:
+        """The share of the requests to models that were judged."""
+        asked = self.judged + self.missed
+        return f"{100 * self.judged / asked:.1f} %" if asked else "–"
+
+
+def linted(folder: Path) -> Json:
+    """Returns the report of `conformance lint` about a folder, in a process of its own."""
+    command = [str(Path(sys.executable).with_name("conformance")), "lint", str(folder), "--format", "json"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    if not done.stdout.startswith("{"):
+        raise RuntimeError(f"the linter crashed on {folder}: {done.stderr[-2000:]}")
+    report: Json = json.loads(done.stdout)
+    return report
+
+
+def alarms(file: Json) -> list[str]:
+    """Returns the violations in requests that the recorded API accepted, one line each."""
+    return [
+        f"{file['path']} {c['place']}{c['pointer']} {c['rule']} "
+        f"[{c['wire']} {c['provider']} {c['model']}] {c['message']}"
+        for c in file["complaints"]
+        if c["outcome"] == "violation" and 200 <= (c["answered"] or 0) < 300
+    ]
+
+
+def table(title: str, rows: dict[str, Tally]) -> str:
+    """Returns a Markdown table."""
+    lines = [
+        f"| {title} | files | judged | other requests | not judged | share judged | crashes | damaged | false alarms |",
+        "| --- " + "| ---: " * 8 + "|",
+    ]
+    for name, t in rows.items():
+        cells = (t.files, t.judged, t.others, t.missed, t.share, t.crashes, t.unreadable, t.alarms)
+        lines.append(f"| {name} | " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Lints every pinned repository, and prints the tables and each crash, damaged file and false alarm."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--mirrors", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--table", type=Path)
+    options = parser.parse_args(arguments)
+    repos: dict[str, Tally] = {}
+    forms: dict[str, Tally] = {}
+    for repo, commit in json.loads(PINS.read_text()).items():
+        if options.only not in repo:
+            continue
+        top = fetched(repo, commit, options.folder, options.mirrors)
+        result = linted(top)
+        for file in result["files"]:
+            repos.setdefault(repo, Tally()).add(file)
+            if file["format"] or file["problem"]:
+                forms.setdefault(file["format"] or "damaged", Tally()).add(file)
+            told = [*alarms(file), *([f"{file['path']}: {file['problem']}"] if file["problem"] else [])]
+            print(*told, sep="\n", end="\n" * bool(told), flush=True)
+        print(f"{repo}: {result['exit_code']}", file=sys.stderr, flush=True)
+        ordered = dict(sorted(forms.items(), key=lambda item: -item[1].judged))
+        if options.table:
+            options.table.write_text(f"{table('format', ordered)}\n\n{table('repository', repos)}\n")
+    missed = sum((t.reasons for t in repos.values()), Counter())
+    print(*(f"{count:6}  {reason}" for reason, count in missed.most_common(60)), sep="\n")
+    return int(any(t.crashes or t.alarms for t in repos.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
