@@ -45,7 +45,7 @@ _FUTURE = ".urllib3_future_connections"
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
-_MADE: dict[tuple[Any, str], Any] = {}  # wrappers, with their originals: every tape needs the same
+_MADE: dict[tuple[Any, str], Any] = {}  # what was wrapped, by what, and the result: every tape needs the same
 _installed = functools.cache(find_spec)  # every tape asks
 
 
@@ -111,12 +111,12 @@ def _wrap(owner: Any, method: str, wrapper: Any) -> None:
     # Another patch may have been removed, which restored ours. Ours must not be wrapped again.
     original = getattr(original, _MARK, original)
     made = _MADE.get((owner, method))
-    if made is None or made[0] is not original:
+    if made is None or made[0] is not original or made[1] is not wrapper:  # its module may be imported again
         wrapped = functools.wraps(original)(wrapper(original))
         setattr(wrapped, _MARK, original)
-        made = _MADE[owner, method] = original, wrapped
-    _ORIGINALS[owner, method] = made
-    setattr(owner, method, made[1])
+        made = _MADE[owner, method] = original, wrapper, wrapped
+    _ORIGINALS[owner, method] = original, made[2]
+    setattr(owner, method, made[2])
 
 
 def _uninstall() -> None:
