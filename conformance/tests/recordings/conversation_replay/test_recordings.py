@@ -200,7 +200,10 @@ def test_the_same_recording_is_played_once_and_what_is_no_chat_is_counted(play):
     }
     outcomes, left_out = play([*TALK, *TALK, other])
     assert len(outcomes) == 1
-    assert left_out == {"the same request was played already": 2, "not a chat request: openai's /v1/models": 1}
+    assert left_out == {
+        "the same request was played already": 2,
+        "not a chat request: openai's /v1/models": 1,
+    }
 
 
 @pytest.mark.parametrize(
