@@ -393,12 +393,10 @@ class Room:
         tools = self.chat.get_tools().values()
 
         def replay(value: Any) -> Any:
-            return contents_replay(value, tools=tools, classes=classes, trust_html=True)
+            return contents_replay(value, tools=tools, classes=classes)
 
         model = record["chat"]["props"]["model"]
-        self.chat.restore(
-            record["chat"], classes=classes, keep_model=model not in self.models, trust_html=True
-        )
+        self.chat.restore(record["chat"], classes=classes, keep_model=model not in self.models)
         self.trouble = self.cleared = None
         self.ratings = {}
         self.branches = Branches([replay(path) for path in record["branches"]])
