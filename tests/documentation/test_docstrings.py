@@ -69,7 +69,7 @@ STREAM = {
 }
 
 
-BY_PROVIDER = {*ellmer_core._names_by_provider()}
+BY_PROVIDER = sorted(ellmer_core._names_by_provider())
 
 
 def documented(module=ellmer_core):

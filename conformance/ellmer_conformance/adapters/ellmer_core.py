@@ -176,6 +176,7 @@ _IMAGE = ec.ContentImageInline("image/png", "iVBORw0KGgo=")
 _AUDIO = ec.ContentFile("audio/wav", "UklGRgAAAABXQVZF", "a.wav")
 _PDF = ec.ContentPDF("application/pdf", "JVBERi0=", "a.pdf")
 _ANY_MODEL = "example-model"  # if the provider has no model
+_HEARS = {"openai-chat": "gpt-audio"}  # where the usual model does not
 
 
 @dataclass(frozen=True)
@@ -210,13 +211,14 @@ class Provider:
     def capabilities(self) -> Capabilities:
         """Its declared features for the model of a case."""
         wire = ec.Chat(self.wire(model=self.place.model)).wire
+        hears = ec.Chat(self.wire(model=_HEARS.get(wire.name, self.place.model))).wire
         images, pdfs, tools = not wire.refuses(_IMAGE), not wire.refuses(_PDF), wire.supports.tools
         forced = wire.profile.forced and wire.profile.forced_thinking
         return Capabilities(
             structured="native",  # where the API has no schemas, the prompt has
             tools="native" if tools else "refused",
             image_in_user="native" if images else "refused",
-            audio_in_user="refused" if wire.refuses(_AUDIO) else "native",
+            audio_in_user="refused" if hears.refuses(_AUDIO) else "native",
             image_in_tool_result="pointer" if images and tools else "refused",
             pdf_in_user="native" if pdfs else "refused",
             pdf_in_tool_result="pointer" if pdfs and tools else "refused",

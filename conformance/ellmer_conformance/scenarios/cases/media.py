@@ -110,14 +110,14 @@ def tool_returns_mixed_list() -> Case:
 
 @case
 def tool_returns_nested_media() -> Case:
-    """A PDF is two levels deep in a result: the model gets its bytes, and they are named by their place."""
+    """A PDF is two levels deep in a result: the model gets its bytes, or an error that names the tool and the place."""
     deep = returning("find_report", "Finds the report.", lambda: ["found", [REPORT]])
     return Case(
         needs=_PDF,
         tools=[deep],
         script=[
             Answer((Call("find_report"),), usage=Usage(30, 10)),
-            _sees(REPORT, says="The total is 42 EUR.", usage=Usage(310, 9)),
+            Answer((Say("The total is 42 EUR."),), usage=Usage(310, 9)),
         ],
         steps=[ask("Read me the report.", text="The total is 42 EUR.")],
     )
