@@ -45,7 +45,7 @@ def gemini():
     return Gemini, Content
 
 
-PNG = ContentImageInline("image/png", "iVBORw0=")
+PNG = ContentImageInline("image/png", "iVBORw0KGgo=")
 PDF = ContentPDF("application/pdf", "JVBERi0=")
 ONE, TWO = ContentToolRequest("call_1", "draw", {"n": 1}), ContentToolRequest("call_2", "look", {})
 
