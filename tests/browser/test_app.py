@@ -288,10 +288,12 @@ def test_a_chat_that_was_recorded_looks_the_same(talk):
     steps = [calls(Call("get_weather", {"city": "Köln"}), Call("paint", {})), Answer((Say("Nice."),))]
     it = talk(steps, get_weather, paint)
     it.ask("Go")
+    dressed(it)
     live = shape(it)
 
     it.chat.restore(json.loads(json.dumps(it.chat.record())))
     it.reload("Nice.")
+    dressed(it)
     assert shape(it) == live
 
 

@@ -116,7 +116,7 @@ def test_the_base_url_may_come_from_the_environment(keys):
 
 
 def test_wrong_constructor_options(keys):
-    with pytest.raises(TypeError, match="'modle'"):
+    with pytest.raises(TypeError, match=r"`modle=` is not a parameter of chat_openai.*`model=`"):
         chat_openai(modle="x")
     with pytest.raises(UsageError, match="not both"):
         chat_openai(api_key="a", credentials=lambda: "b")

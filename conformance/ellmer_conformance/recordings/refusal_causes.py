@@ -75,7 +75,7 @@ _TABLE: list[tuple[str, str]] = [
     ("server", r"^Failed to create new sequence"),
     (SHAPE, r"^(Invalid or u|U)nsupported file uri|^Failed to load image or audio"),
     ("media", r"Failed to load (image|audio)|unsupported file uri|type you uploaded|Expected a file with"),
-    ("media", r"context stuffing|Could not process image"),
+    ("media", r"context stuffing|Could not process image|Invalid image data\.$"),
     (
         "media",
         r"source\.base64\.data: The file format is invalid|PDF specified was not valid|robots\.txt|Unable to process input image|Only HTTPS URLs",

@@ -33,12 +33,27 @@ def test_every_play_has_marks_that_are_registered():
         ("ORD-002", (), True),
         ("ORD-002", ("ORD",), True),
         ("ORD-002", ("ord-0*",), True),
+        ("ORD-002", ("anthropic/ORD-002",), True),
+        ("ORD-002", ("gemini/ORD-002",), False),
         ("ORD-002", ("PAIR", "STR-*"), False),
         ("RUN-001", ("PAIR",), True),
     ],
 )
 def test_rules_are_chosen_by_id_group_or_pattern(rule, globs, chosen):
-    assert is_chosen(rule, globs) is chosen
+    row = Row(
+        "mine",
+        "anthropic",
+        "anthropic",
+        "one_tool",
+        "sync",
+        rule,
+        "MUST",
+        "reject",
+        "fail",
+        1,
+        "/exchanges/0",
+    )
+    assert is_chosen(row, globs) is chosen
 
 
 def test_requirements_are_shown_and_compared():

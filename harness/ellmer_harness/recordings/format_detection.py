@@ -249,7 +249,9 @@ def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901,
             metadata = value.get("metadata")
             about = metadata if isinstance(metadata, dict) else {}
             return Found(kind, _entries(items, "/interactions", path), about)
-        case {"requests": list(sent), "responses": list(got)} if any(map(is_entry, sent)):
+        case {"requests": list(sent), "responses": list(got)} if (
+            any(map(is_entry, sent)) or sent == got == []
+        ):
             pairs = [{"request": a, "response": b} for a, b in zip(sent, got, strict=True)]
             return Found("langchain", _entries(pairs, "/requests", path))
         case {"entries": list(items)} if any(map(is_entry, items)):
