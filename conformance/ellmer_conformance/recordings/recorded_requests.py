@@ -146,6 +146,14 @@ _SIBLINGS = (
 _OWN_FIELDS = ("ttl", "expireTime", "displayName", "agent_id")
 
 
+_NO_REPLY = re.compile(r"/(count_tokens|input_tokens|compact|cachedContents)/?$|:countTokens$")
+
+
+def has_no_reply(recording: Recording) -> bool:
+    """Tells whether the endpoint takes a chat's body and answers with no message: with a count, a cache or a compaction."""
+    return bool(_NO_REPLY.search(recording.url.partition("?")[0]))
+
+
 def _with_sibling(recording: Recording) -> Recording:
     """Returns the request as if it had gone to the chat endpoint, because the rules about its contents are the same."""
     address, mark, query = recording.url.partition("?")

@@ -23,7 +23,7 @@ from ...runner.from_cassettes import as_answer
 from ...scenarios.case import Ask, Case
 from ...scenarios.messages import PDF, Image, Part, Text, Tool, ToolCall, ToolResult, Turn
 from ...scenarios.script import Answer, Cut, Failure, Say, Step
-from ..recorded_requests import Skip, identity, request_of
+from ..recorded_requests import Skip, has_no_reply, identity, request_of
 from ..recording_files import Recording, Unreadable, read
 
 # --- The comparison of requests --------------------------------------------------------------------------
@@ -174,6 +174,9 @@ def _recorded(recording: Recording, note: Callable[[str], None]) -> Recorded | N
     request = request_of(recording)
     if isinstance(request, Skip):
         note(request.reason)
+        return None
+    if has_no_reply(recording):
+        note("the endpoint answers with no message")
         return None
     found = Recorded(request, recording)
     if not found.answered:

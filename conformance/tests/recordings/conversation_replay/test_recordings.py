@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from ellmer_conformance.recordings.conversation_replay.conversation_player impor
     RecordedAnswers,
 )
 from ellmer_conformance.recordings.conversation_replay.conversations import conversations
+from ellmer_conformance.recordings.recorded_requests import has_no_reply
+from ellmer_conformance.recordings.recording_files import Recording
 from ellmer_conformance.runner.selection import find_adapter
 from ellmer_conformance.server import StrictServer
 
@@ -242,3 +245,10 @@ def test_the_command_says_how_it_went(tmp_path):
     assert run(path, "--wire", "gemini").exit_code == 2
     broken = run(path, "--adapter", "broken_on_purpose:BROKEN.forgets_the_call")
     assert broken.exit_code == 1, broken.output
+
+
+def test_an_endpoint_that_answers_with_a_count_is_no_conversation():
+    counted = Recording("", "POST", "https://api.anthropic.com/v1/messages/count_tokens?beta=true")
+
+    assert has_no_reply(counted)
+    assert not has_no_reply(replace(counted, url="https://api.anthropic.com/v1/messages"))
