@@ -133,12 +133,15 @@ def _signed(recording: Recording) -> str:
 # --- Other endpoints with the same bodies ----------------------------------------------------------------
 
 
-#: The end of a path, and the endpoint whose body it takes.
-_SIBLINGS = (
+#: The end of a path, and the endpoint whose body it takes. These answer with a count, a cache or a compaction.
+_WITHOUT_MESSAGE = (
     (re.compile(r"(/v1/messages)/count_tokens/?$"), r"\1"),
     (re.compile(r"(/responses)/(input_tokens|compact)/?$"), r"\1"),
     (re.compile(r":countTokens$"), ":generateContent"),
     (re.compile(r"/cachedContents/?$"), "/models/cached:generateContent"),
+)
+_SIBLINGS = (
+    *_WITHOUT_MESSAGE,
     (re.compile(r"(api\.mistral\.ai/v1)/agents/completions$"), r"\1/chat/completions"),
     (re.compile(r"(text\.pollinations\.ai)(/openai)?/?$"), r"\1/v1/chat/completions"),
 )
@@ -146,12 +149,10 @@ _SIBLINGS = (
 _OWN_FIELDS = ("ttl", "expireTime", "displayName", "agent_id")
 
 
-_NO_REPLY = re.compile(r"/(count_tokens|input_tokens|compact|cachedContents)/?$|:countTokens$")
-
-
 def has_no_reply(recording: Recording) -> bool:
     """Tells whether the endpoint takes a chat's body and answers with no message: with a count, a cache or a compaction."""
-    return bool(_NO_REPLY.search(recording.url.partition("?")[0]))
+    address = recording.url.partition("?")[0]
+    return any(pattern.search(address) for pattern, _ in _WITHOUT_MESSAGE)
 
 
 def _with_sibling(recording: Recording) -> Recording:
