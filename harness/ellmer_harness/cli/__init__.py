@@ -1,6 +1,7 @@
 """`ellmer-harness`: manages recorded HTTP traffic on disk. Each command is one module.
 
 The exit code is 0 for success, 1 if a problem was found or an action failed, and 2 for a usage error.
+`diff` has a code for each kind of difference.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Interactions are paired by method and URL. Differences are named by JSON pointer
 changed words ([-old-] and {+new+}). The chunks of a stream are joined before the comparison. Headers that
 cassettes do not store are ignored, unless --headers is given. The two files may have different formats. The
 last line counts the differences by kind: ids (ids, times and counts of tokens), wording, tools (calls of tools and their
-arguments), order (the same requests in another one) and shape (all others). The exit code is 1 if anything differs, except in a kind
-of --allow.
+arguments), order (the same requests in another one) and shape (all others). The exit code is that of the gravest kind that is not
+allowed: ids 10, wording 11, order 12, tools 13, shape 14; 0 if there is none, and 1 if a file cannot be read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def run(options: argparse.Namespace) -> int:
     found = _counted(old, new, keep)
     told = ", ".join(f"{kind} {found[kind]}" for kind in KINDS if found[kind])
     say(f"differences by kind: {told}" if told else f"no difference in {len(old)} interactions")
-    return 1 if found.keys() - set(options.allow) else 0
+    return max(
+        (code for kind, code in EXIT_CODES.items() if kind in found.keys() - {*options.allow}), default=0
+    )
 
 
 Pair = tuple[int | None, int | None]
@@ -121,7 +123,9 @@ def _plain(body: Any) -> Any:
 # --- Kinds of differences --------------------------------------------------------------------------------
 
 
-KINDS = ("ids", "wording", "tools", "order", "shape")
+EXIT_CODES = {"ids": 10, "wording": 11, "order": 12, "tools": 13, "shape": 14}
+"""The kinds of differences, the least first, and the exit code of each."""
+KINDS = (*EXIT_CODES,)
 _ID_NAME = re.compile(
     r"(.*[_-])?(id|ids|uuid|guid|created|created_?at|expires_?at|updated_?at|timestamp|time|date|fingerprint|etag|nonce)"
     r"|\w*(Id|Time|Timestamp|[Tt]okens|TokenCount)",

@@ -169,7 +169,7 @@ def test_diff(tmp_path, capsys):
     ]
     assert diff(tmp_path, capsys, old, old) == (0, "no difference in 3 interactions\n")
     code, out = diff(tmp_path, capsys, old, new)
-    assert code == 1
+    assert code == 14
     assert out == (
         "~ #1  POST https://api.example.com/a\n"
         "    ~ /request/body/q: what [-is-]{+was+} it\n"
@@ -181,6 +181,7 @@ def test_diff(tmp_path, capsys):
     )
 
 
+DIFF_CODES = {"ids": 10, "wording": 11, "order": 12, "tools": 13, "shape": 14}
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "hello there"}]}
 CALL = {"type": "tool_use", "id": "toolu_01A2b3C4d5", "name": "look", "input": {"city": "Paris"}}
 ANSWER = {"id": "msg_01A2b3C4d5", "created": 1, "content": [CALL, {"type": "text", "text": "Hello."}]}
@@ -214,17 +215,24 @@ def test_diff_tells_the_kind_and_a_kind_can_be_allowed(tmp_path, capsys, asked, 
         return [entry(API, json.dumps(request), content=json.dumps(answer))]
 
     code, out = diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered))
-    assert (code, out.splitlines()[-1]) == (1, f"differences by kind: {kind} 1")
-    others = [each for each in ("ids", "wording", "tools", "order", "shape") if each != kind]
-    allowed = [word for each in others for word in ("--allow", each)]
-    assert diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered), *allowed)[0] == 1
+    assert (code, out.splitlines()[-1]) == (DIFF_CODES[kind], f"differences by kind: {kind} 1")
+    allowed = [word for each in DIFF_CODES if each != kind for word in ("--allow", each)]
+    assert diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered), *allowed)[0] == DIFF_CODES[kind]
     assert diff(tmp_path, capsys, made(ASKED, ANSWER), made(asked, answered), "--allow", kind)[0] == 0
+
+
+def test_diff_exits_by_the_gravest_kind_that_is_not_allowed(tmp_path, capsys):
+    new = changed(changed(ANSWER, "created", to=2), "content", 1, "text", to="Hi.")
+    pair = [[entry(API, json.dumps(ASKED), content=json.dumps(each))] for each in (ANSWER, new)]
+    assert diff(tmp_path, capsys, *pair)[0] == DIFF_CODES["wording"]
+    assert diff(tmp_path, capsys, *pair, "--allow", "wording")[0] == DIFF_CODES["ids"]
+    assert diff(tmp_path, capsys, *pair, "--allow", "wording", "--allow", "ids")[0] == 0
 
 
 def test_diff_tells_another_order(tmp_path, capsys):
     one, other = entry(f"{API}/a"), entry(f"{API}/b")
     code, out = diff(tmp_path, capsys, [one, other], [other, one])
-    assert (code, out.splitlines()[-1]) == (1, "differences by kind: order 1")
+    assert (code, out.splitlines()[-1]) == (12, "differences by kind: order 1")
     assert diff(tmp_path, capsys, [one, other], [other, one], "--allow", "order")[0] == 0
 
 
@@ -240,7 +248,7 @@ def test_diff_does_not_count_the_pieces_of_a_stream(tmp_path, capsys):
         "/data/text: [-abc-]{+a bd+}\ndifferences by kind: wording 1\n"
     )
     code, out = diff(tmp_path, capsys, stream("a", "bc"), stream("ab", "c"), "--headers")
-    assert (code, "/response/headers/date" in out) == (1, True)
+    assert (code, "/response/headers/date" in out) == (10, True)
 
 
 def test_diff_across_formats(tree, tmp_path, capsys):
