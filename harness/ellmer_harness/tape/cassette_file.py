@@ -116,6 +116,7 @@ class Persister:
 
     def __init__(self, scrub: Scrub) -> None:
         self.scrub = scrub
+        self.text = b""  # the file that was loaded: another test may have written it since
 
     def load_cassette(
         self, path: Path | str, serializer: Serializer
@@ -124,7 +125,7 @@ class Persister:
         `CassetteError`.
         """
         try:
-            data = file_bytes(Path(path))
+            data = self.text = file_bytes(Path(path))
         except FileNotFoundError as error:
             raise CassetteNotFoundError from error
         except (OSError, ValueError) as error:
@@ -152,6 +153,8 @@ class Persister:
 
 class Blank:
     """A persister for new recordings: it finds no cassette."""
+
+    text = b""
 
     @staticmethod
     def load_cassette(path: Path | str, serializer: Serializer) -> tuple[list[Request], list[Form], Form]:  # noqa: ARG004
@@ -292,18 +295,19 @@ _INTERCEPTED = {
 def opened(tape: TapeState) -> Iterator[CassetteIndex]:
     """Yields the cassette of a tape through vcrpy, with vcrpy's patchers for the clients that opted in."""
     blobs = Blobs(tape.blob_folder)
+    persister = Persister(tape.scrub) if tape.replays and not tape.absent else Blank
     with PatchedIndex.use(
         path=str(tape.file),
         match=tape.match,
         on_repeat=tape.on_repeat,
         serializer=Serializer(blobs, near=tape.file.parent),
-        persister=Persister(tape.scrub) if tape.replays and not tape.absent else Blank,
+        persister=persister,
         record_mode=RecordMode.NEW_EPISODES if tape.records else RecordMode.NONE,
         skip_patchers=[name for name in PATCHER_NAMES if name not in tape.patchers or name in _INTERCEPTED],
     ) as index:
         tape.recorded_from = _origin(tape, index)
         index.tape = tape
-        index.text = tape.file.read_bytes() if tape.records and tape.file.exists() else b""
+        index.text = persister.text
         yield index
 
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from ellmer_harness import NotIntercepted, use_cassette
+from ellmer_harness.tape import cassette_file
 
 pytest_plugins = "pytester"
 API = "https://api.example.com"
@@ -93,6 +94,28 @@ def test_the_answers_of_one_test_are_replaced_in_their_place(server, record, tmp
 
     assert sent(path) == [1, 2, 4, 3]
     assert answers(path) == [{"old": 1}, {"new": 2}, {"new": 4}, {"old": 3}]
+
+
+def test_what_another_test_writes_while_a_cassette_is_opened_stays(record, tmp_path, ask, monkeypatch):
+    path, options = tmp_path / "c.json", {**record, "mode": "append", "allow_unused": True}
+    with use_cassette(path, **options), httpx.Client() as client:
+        ask(client, 1)
+    first = path.read_bytes()
+    with use_cassette(path, **options), httpx.Client() as client:
+        ask(client, 2)
+    other = path.read_bytes()
+    path.write_bytes(first)
+
+    def read_before_the_other_writes(file):
+        data = file.read_bytes()
+        file.write_bytes(other)
+        return data
+
+    monkeypatch.setattr(cassette_file, "file_bytes", read_before_the_other_writes)
+    with use_cassette(path, **options), httpx.Client() as client:
+        ask(client, 3)
+
+    assert sent(path) == [1, 2, 3]
 
 
 def test_without_allow_unused_a_cassette_belongs_to_one_test_and_is_replaced(record, tmp_path, ask):
