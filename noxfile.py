@@ -106,11 +106,13 @@ def services(session: nox.Session) -> None:
 @nox.session(default=False)
 def node(session: nox.Session) -> None:
     """Judge the examples in Node.js, one of them through the official SDK (needs npm), and in Go, Java and Ruby if
-    installed.
+    installed; and test the reader of cassettes in TypeScript.
     """
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
     session.run("pytest", "-n", "2", "conformance/tests/languages", *session.posargs, env=OFFLINE)
+    session.run("npm", "ci", "--silent", "--prefix", "examples/cassette-reader", external=True)
+    session.run("npm", "test", "--prefix", "examples/cassette-reader", external=True)
 
 
 @nox.session(default=False)
