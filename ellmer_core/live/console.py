@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import cache
@@ -30,11 +31,13 @@ from .._chat.chat import Chat
 from ..contents.content import (
     Content,
     ContentCitation,
+    ContentImageInline,
     ContentProviderCall,
     ContentText,
     ContentThinking,
     ContentToolRequest,
     ContentToolResult,
+    contents_in,
 )
 from ..conversation.history import last_message
 from ..conversation.settings import Decision, deciding
@@ -89,6 +92,34 @@ def _parsed(text: str) -> list[Token]:
 @cache
 def _with_formulas() -> MarkdownIt:
     return formula_rules(MarkdownIt().enable("strikethrough").enable("table"))
+
+
+# --- pictures --------------------------------------------------------------------------------------------
+
+
+def picture(image: ContentImageInline) -> str | None:
+    """Returns the characters that make this terminal show a picture, or `None` if the terminal does not say that it can.
+
+    Kitty and Ghostty take PNG only, iTerm2 and WezTerm any image: <https://sw.kovidgoyal.net/kitty/graphics-protocol/>,
+    <https://iterm2.com/documentation-images.html>.
+    """
+    program, kind = os.environ.get("TERM_PROGRAM", ""), os.environ.get("TERM", "")
+    try:  # no other character reaches the terminal
+        data = b64encode(b64decode(image.data, validate=True)).decode("ascii")
+    except ValueError:
+        return None
+    if "TMUX" in os.environ:
+        return None
+    if kind in {"xterm-kitty", "xterm-ghostty"} and image.type == "image/png":
+        return _kitty(data)
+    return f"\x1b]1337;File=inline=1:{data}\x07\n" if program in {"iTerm.app", "WezTerm"} else None
+
+
+def _kitty(data: str) -> str:
+    """Returns a picture in pieces of 4,096 characters, to which the terminal does not reply."""
+    pieces = [data[start : start + 4096] for start in range(0, len(data), 4096)]
+    marks = [f"{'' if n else 'a=T,f=100,q=2,'}m={int(n + 1 < len(pieces))}" for n in range(len(pieces))]
+    return "".join(f"\x1b_G{mark};{piece}\x1b\\" for mark, piece in zip(marks, pieces, strict=True)) + "\n"
 
 
 # --- the console -----------------------------------------------------------------------------------------
@@ -295,6 +326,8 @@ class Screen:
                 self.finish()
                 self.calls.append(card(content))
                 self.console.print(self._line(self.calls[-1]), no_wrap=True, overflow="ellipsis")
+                for inner in contents_in(content.value):
+                    self._draw(inner)
             case ContentProviderCall():
                 self.finish()
                 if content.result:
@@ -303,7 +336,17 @@ class Screen:
                 self.cited.append(content)
             case _:
                 self.finish()
-                self.console.print(markdown(contents_markdown(content) or ""))
+                if not self._draw(content):
+                    self.console.print(markdown(contents_markdown(content) or ""))
+
+    def _draw(self, content: Content) -> bool:
+        """Shows a picture where the terminal can, and tells whether it did."""
+        if not isinstance(content, ContentImageInline) or not self.console.is_terminal:
+            return False
+        if drawn := picture(content):
+            self.console.file.write(drawn)
+            self.console.file.flush()
+        return bool(drawn)
 
     def progress(self, request: ContentToolRequest, text: str) -> None:
         """Shows the progress of a tool."""

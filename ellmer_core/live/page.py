@@ -56,13 +56,24 @@ def trouble_tag(error: Explanation, *, retry: bool = False) -> Tag:
     )
 
 
+#: What a call may do, by the annotation of its tool.
+EFFECTS = {
+    "destructive_hint": "It may delete or overwrite something.",
+    "open_world_hint": "It reaches other services.",
+    "read_only_hint": "It only reads.",
+}
+
+
 def question_tag(request: ContentToolRequest) -> Tag:
     """Returns the box for a call that needs a decision."""
     shown = card(request)
     description = request.tool.description if request.tool else ""
+    notes = request.tool.annotations if request.tool else {}
+    effects = " ".join(words for hint, words in EFFECTS.items() if notes.get(hint))
     return tags.div(
         tags.p(tags.strong(f"{shown.title}?"), " This call waits for your approval."),
         tags.p(description, class_="ellmer-detail") if description else None,
+        tags.p(effects, class_="ellmer-detail") if effects else None,
         tags.label(
             "Arguments",
             tags.textarea(shown.arguments, rows=min(12, shown.arguments.count("\n") + 1), spellcheck="false"),
@@ -134,7 +145,7 @@ def status_text(chat: Chat) -> str:
     parts = [chat.get_model()]
     if rows:
         into, out = (sum(row[name] or 0 for row in rows) for name in ("input", "output"))
-        parts.append(f"{into:,} tokens in, {out:,} out")
+        parts += [f"{into:,} tokens in, {out:,} out"] if into or out else []
     if rows and cost is not None:
         parts.append(f"${cost:.4f}" if cost < 0.1 else f"${cost:.2f}")
     return " · ".join(parts)

@@ -228,6 +228,7 @@ def test_a_call_to_decide_takes_the_focus_and_one_chord_approves_it(talk):
     question = it.log.get_by_role("group", name="Decide: Delete file")
     expect(question).to_be_focused()
     expect(question).to_contain_text("This call waits for your approval.")
+    expect(question).to_contain_text("It may delete or overwrite something.")
     expect(question).to_contain_text("Deletes a file.")
     it.page.keyboard.press("Control+Enter")
     expect(it.log.get_by_text("So.")).to_be_visible()
@@ -297,7 +298,7 @@ def test_calls_of_one_tool_are_told_apart_and_a_tall_result_unfolds(talk):
     for city in cities:
         expect(it.log.get_by_role("button", name=re.compile(city))).to_be_visible()
     it.log.get_by_role("button", name=re.compile("Köln")).click()
-    tall = it.log.locator("pre.ellmer-tall")
+    tall = it.log.locator(".ellmer-tall")
     expect(tall).to_have_count(1)
     it.log.get_by_role("button", name="Show all").click()
 

@@ -16,7 +16,14 @@ pyte = pytest.importorskip("pyte", reason="A terminal in memory is needed: pip i
 pexpect = pytest.importorskip("pexpect", reason="A terminal is needed: pip install pexpect.")
 from rich.console import Console
 
-from ellmer_core import ContentText, ContentThinking, ContentToolRequest, ContentToolResult, tool
+from ellmer_core import (
+    ContentImageInline,
+    ContentText,
+    ContentThinking,
+    ContentToolRequest,
+    ContentToolResult,
+    tool,
+)
 from ellmer_core.live.console import Screen, Suggested, _kept, talk
 
 READY = re.escape("\x1b[?2004h")  # the prompt takes input
@@ -360,3 +367,30 @@ def test_a_denied_call_looks_denied():
     it.show(ContentToolResult(error="Tool call denied. No.", extra={"decision": "denied"}, request=DELETE))
 
     assert written(it).startswith("⊘ denied: Delete")
+
+
+# Pictures ---------------------------------------------------------------------------------------------------
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@pytest.mark.parametrize(
+    ("variables", "shown"),
+    [
+        ({"TERM": "xterm-kitty"}, f"\x1b_Ga=T,f=100,q=2,m=0;{DOT}\x1b\\"),
+        ({"TERM": "xterm", "TERM_PROGRAM": "iTerm.app"}, f"\x1b]1337;File=inline=1:{DOT}\x07"),
+        ({"TERM": "xterm"}, ""),
+        ({"TERM": "xterm-kitty", "TMUX": "1"}, ""),
+    ],
+)
+def test_a_picture_is_drawn_where_the_terminal_says_that_it_can(monkeypatch, variables, shown):
+    for name in ("TERM", "TERM_PROGRAM", "TMUX"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    it = Screen(None, Console(file=io.StringIO(), width=60, force_terminal=True))
+    it.show(ContentToolResult([ContentImageInline("image/png", DOT)], request=DELETE))
+
+    output = written(it)
+    assert shown in output
+    assert (DOT in output) == bool(shown)

@@ -219,22 +219,9 @@ function addCopy(message) {
   message.append(button);
 }
 
-// A tall result fades out, until somebody wants all of it.
-function fold(result) {
-  if (result.offsetHeight < 400) return;
-  const button = Object.assign(document.createElement("button"), { type: "button", className: "ellmer-more", textContent: "Show all" });
-  button.addEventListener("click", () => {
-    result.classList.replace("ellmer-tall", "ellmer-whole");
-    button.remove();
-  });
-  result.classList.add("ellmer-tall");
-  result.after(button);
-}
-
 new MutationObserver(() => {
   const question = document.querySelector("[data-ellmer-question]:not([data-ellmer-seen])");
   if (question) takeFocus(question);
   for (const message of document.querySelectorAll(".shiny-chat-user-message")) keepTyped(message);
   for (const message of document.querySelectorAll(":is(.shiny-chat-message, .shiny-chat-user-message):has(.shiny-chat-message-body > *)")) addCopy(message);
-  for (const result of document.querySelectorAll(".shiny-tool-result__result pre:not(.ellmer-tall, .ellmer-whole)")) fold(result);
 }).observe(document.body, { childList: true, subtree: true });

@@ -62,10 +62,26 @@ function named(code) {
   code.parentElement.dataset.ellmerLanguage = language ?? "";
 }
 
+// A long result is cut, until somebody wants all of it. Tables scroll, and pictures stay whole.
+const LONG = 400;
+const LONG_WITH_PICTURES = 700;
+
+function cut(result) {
+  if (result.offsetHeight < (result.querySelector("img, table, video") ? LONG_WITH_PICTURES : LONG)) return;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "ellmer-more", textContent: "Show all" });
+  button.addEventListener("click", () => {
+    result.classList.replace("ellmer-tall", "ellmer-whole");
+    button.remove();
+  });
+  result.classList.add("ellmer-tall");
+  result.after(button);
+}
+
 const KINDS = [
   [".shiny-chat-message-body table:not([data-ellmer-table])", sortable],
   [".shiny-chat-message .shiny-chat-message-body img:not([data-ellmer-picture])", enlargeable],
   [".shiny-chat-message-body pre:not([data-ellmer-language]) > code", named],
+  [".shiny-tool-result__result:not(.ellmer-tall, .ellmer-whole)", cut],
   [".task-list-item > input:not([aria-label])", (box) => box.setAttribute("aria-label", box.parentElement.innerText.trim() || "Task")],
 ];
 
