@@ -42,6 +42,7 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
     ContentUploaded,
+    ToolCallDelta,
     ToolDef,
 )
 from ..contents.display import Displayed
@@ -258,10 +259,14 @@ class Chat(Displayed):
     def stream(
         self, *inputs: Input, content: Literal["all"], **options: Unpack[StreamOptions]
     ) -> Generator[Content, None, None]: ...
+    @overload
+    def stream(
+        self, *inputs: Input, content: Literal["deltas"], **options: Unpack[StreamOptions]
+    ) -> Generator[Content | ToolCallDelta, None, None]: ...
     def stream(
         self,
         *inputs: Input,
-        content: Literal["text", "all"] = "text",
+        content: Literal["text", "all", "deltas"] = "text",
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
@@ -274,7 +279,7 @@ class Chat(Displayed):
         Args:
             *inputs: As in `chat()`.
             content: `"text"` (default) yields pieces of text; `"all"` yields contents: pieces of text and of thinking,
-                tool requests and results.
+                tool requests and results. `"deltas"` also yields a `ToolCallDelta` for each piece of a call's arguments.
             echo: As in `chat()`. Default: `"none"`.
             tool_mode: As in `chat()`.
             controller: Cancels the stream; `None` (default) means that nobody can.
@@ -287,7 +292,13 @@ class Chat(Displayed):
             >>> "".join(chat_openai().stream("Hi"))
             'Hello!'
         """
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
+        settings = self._plan(
+            stream=True,
+            deltas=content == "deltas",
+            tool_mode=tool_mode,
+            controller=controller,
+            params=params,
+        )
         return self._stream(inputs, echo_mode(echo), settings, picker(content))
 
     @overload
@@ -298,10 +309,14 @@ class Chat(Displayed):
     def stream_async(
         self, *inputs: Input, content: Literal["all"], **options: Unpack[StreamOptions]
     ) -> AsyncStream[Content]: ...
+    @overload
+    def stream_async(
+        self, *inputs: Input, content: Literal["deltas"], **options: Unpack[StreamOptions]
+    ) -> AsyncStream[Content | ToolCallDelta]: ...
     def stream_async(
         self,
         *inputs: Input,
-        content: Literal["text", "all"] = "text",
+        content: Literal["text", "all", "deltas"] = "text",
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
@@ -320,7 +335,13 @@ class Chat(Displayed):
         Returns:
             An asynchronous iterator of strings, or of contents.
         """
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
+        settings = self._plan(
+            stream=True,
+            deltas=content == "deltas",
+            tool_mode=tool_mode,
+            controller=controller,
+            params=params,
+        )
         return self._stream_async(inputs, echo_mode(echo), settings, picker(content))
 
     # --- Structured output -----------------------------------------------------------------------------------
@@ -1119,6 +1140,7 @@ class Chat(Displayed):
         *,
         stream: bool,
         tool_mode: str,
+        deltas: bool = False,
         type: Any = None,
         controller: Any = None,
         params: Mapping[str, Any] | None = None,
@@ -1128,6 +1150,7 @@ class Chat(Displayed):
             self.wire if params is None else self._wire_with(params),
             self._tools,
             stream=stream,
+            deltas=deltas,
             type=type,
             concurrent=tool_mode == "concurrent",
             max_tries=self.max_tries,

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
-from ..contents.content import Content
+from ..contents.content import Content, ToolCallDelta
 from ..contents.files import fetched_image
 from ..contents.turns import Turn
 from ..conversation import io_operations as io
@@ -30,7 +30,7 @@ async def adrive(
     *,
     around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
     show: Callable[[Any], object] = id,
-) -> AsyncGenerator[Content | Turn, None]:
+) -> AsyncGenerator[Content | Turn | ToolCallDelta, None]:
     """Yields as `drive` does, in async code (an async generator returns nothing).
 
     It runs inside `around`, and calls `show` with each value before it yields it. A generator around this one could
