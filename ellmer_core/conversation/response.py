@@ -280,7 +280,7 @@ class Pieces:
     def __init__(self, merger: Merger, calls: CallDeltas | None = None) -> None:
         self._merger = merger
         self._calls = calls
-        self._half: dict[Hashable, str] = {}  # by the kind of content, or the place of a call
+        self._half: dict[Any, str] = {}  # by the kind of content, or the place of a call
 
     def of(self, event: Any) -> list[Content | ToolCallDelta]:
         """Returns the new content of an event."""
@@ -305,7 +305,7 @@ class Pieces:
             return piece if text else None
         return replaced(piece, **{name: whole}) if whole else None
 
-    def _whole(self, kind: Hashable, text: str) -> str:
+    def _whole(self, kind: Any, text: str) -> str:
         """Returns the text with the previous half of a pair. A half at its end waits for the next piece."""
         text = self._half.pop(kind, "") + text
         if "\ud800" <= text[-1:] <= "\udbff":
