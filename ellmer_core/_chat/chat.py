@@ -1213,6 +1213,24 @@ class Chat(Displayed):
         loop = self._converse(inputs, settings)
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
 
+    def _stream_when_free(
+        self, begin: Callable[[History], Sequence[Content]], controller: StreamController
+    ) -> AsyncStream[Content | ToolCallDelta]:
+        """Streams an answer for a web client. What to send is asked for when the chat is free: `begin` may change the history
+        and decide about calls. A call that needs a decision waits for a later request, unless the chat has `approve`.
+        """
+        settings = self._plan(stream=True, deltas=True, tool_mode="concurrent", controller=controller)
+        settings = replace(settings, approve=settings.approve or _approver("defer"))
+        loop = self._begun(begin, settings)
+        return AsyncStream(
+            self._talk_async(loop, "none", settings), picker("deltas"), lambda: self._abandon(loop)
+        )
+
+    def _begun(
+        self, begin: Callable[[History], Sequence[Content]], settings: Settings
+    ) -> Loop[AssistantTurn | None]:
+        return (yield from self._converse(begin(self._history), settings))
+
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
         echo = None if mode == "none" else _echo(mode, self.wire)
         driver = BlockingDriver(

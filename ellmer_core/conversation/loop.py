@@ -28,6 +28,9 @@ from itertools import count
 from .. import errors
 from ..contents.content import (
     Content,
+    ContentFile,
+    ContentImage,
+    ContentPDF,
     ContentProviderCall,
     ContentText,
     ContentThinking,
@@ -173,7 +176,7 @@ def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
         elif streamed and isinstance(content, ContentText):
             for citation in content.citations:
                 yield Emit(citation)
-        elif isinstance(content, ContentProviderCall):
+        elif isinstance(content, ContentProviderCall | ContentImage | ContentPDF | ContentFile):
             yield Emit(content)
 
 
