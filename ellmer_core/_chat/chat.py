@@ -844,8 +844,10 @@ class Chat(Displayed):
         return _registered(self._on_history, callback)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
-        """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
-        return list(self._history.waiting)
+        """Returns the tool calls of the last answer that have not been run, because they wait for a decision. For a tool that
+        asked the user something, it is a `ContentToolQuestion`.
+        """
+        return list(self._history.questions)
 
     def decide(self, decisions: Mapping[str, DecisionLike]) -> None:
         """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.

@@ -323,17 +323,16 @@ class Events:
 
 
 def _question(request: ours.ContentToolRequest) -> Json:
-    """Returns the interrupt of a call that waits. The schema says that its arguments can be changed."""
+    """Returns the interrupt of a call that waits. The schema says that its arguments can be changed, or has the answers."""
     tool = request.tool
     edited = to_json_schema(tool.arguments) if tool else {"type": "object"}
     fields = {"approved": {"type": "boolean"}, "editedArgs": edited, "reason": {"type": "string"}}
-    return {
-        "id": request.id,
-        "reason": "tool_call",
-        "message": f"{tool.title(request.arguments) if tool else request.name}?",
-        "toolCallId": request.id,
-        "responseSchema": {"type": "object", "properties": fields, "required": ["approved"]},
-    }
+    schema = {"type": "object", "properties": fields, "required": ["approved"]}
+    named = {"id": request.id, "toolCallId": request.id, "responseSchema": schema}
+    if isinstance(request, ours.ContentToolQuestion):
+        return {**named, "reason": "input_required", "message": request.title}
+    title = tool.title(request.arguments) if tool else request.name
+    return {**named, "reason": "tool_call", "message": f"{title}?"}
 
 
 def _part(content: ours.Content) -> Json | None:

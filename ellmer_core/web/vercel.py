@@ -108,7 +108,7 @@ def read(request: bytes | str | Mapping[str, Any]) -> WebRequest:
     return WebRequest(
         fitting(str, body.get("id", ""), "id"),
         tuple(_contents(last)) if mine else (),
-        {} if mine else dict(_decisions(last)),
+        {} if mine else dict(_decisions(last, body.get("arguments"))),
         tuple(turn for message in (earlier if mine else messages) for turn in _turns(message)),
         body,
         kept=sum(message.get("role") == "user" for message in earlier) if replaces else None,
@@ -129,7 +129,8 @@ def _contents(message: Json) -> Iterator[ours.Content]:
                 yield file_of(url, part.get("filename") or "")
 
 
-def _decisions(message: Json) -> Iterator[tuple[str, Decision]]:
+def _decisions(message: Json, arguments: Any) -> Iterator[tuple[str, Decision]]:
+    changed = fitting(dict, arguments or {}, "arguments")
     for part in _parts(message):
         match part:
             case {
@@ -138,12 +139,9 @@ def _decisions(message: Json) -> Iterator[tuple[str, Decision]]:
                 "approval": {"approved": bool(approved)},
             }:
                 reason = part["approval"].get("reason")
-                yield (
-                    id,
-                    Decision(
-                        approved, reason=reason if reason and isinstance(reason, str) else Decision.reason
-                    ),
-                )
+                own = fitting(dict, changed[id], "arguments of a call") if id in changed else None
+                said = reason if reason and isinstance(reason, str) else Decision.reason
+                yield id, Decision(approved, own, said)
 
 
 def _turns(message: Json) -> Iterator[Turn]:
@@ -225,7 +223,12 @@ class Events:
     def ask(self, requests: Sequence[ours.ContentToolRequest], turns: Sequence[Turn]) -> Iterator[Json]:
         for request in requests:
             self._called.pop(request.id, None)
-            yield {"type": "tool-approval-request", "approvalId": request.id, "toolCallId": request.id}
+            yield {
+                "type": "tool-approval-request",
+                "approvalId": request.id,
+                "toolCallId": request.id,
+                **_asked(request),
+            }
         yield from self._closed()
         yield from self._finished("tool-calls", turns)
 
@@ -348,3 +351,11 @@ class Events:
         usage = usage_of(turns)
         more = {"messageMetadata": {"usage": usage}} if usage else {}
         yield {"type": "finish", "finishReason": reason, **more}
+
+
+def _asked(request: ours.ContentToolRequest) -> Json:
+    """Returns what a tool asks, for the page to make a form of it."""
+    if not isinstance(request, ours.ContentToolQuestion):
+        return {}
+    fields = {"schema": dict(request.schema), "arguments": dict(request.arguments), "url": request.url}
+    return {"reason": request.message, "approvalDescriptor": {k: v for k, v in fields.items() if v}}
