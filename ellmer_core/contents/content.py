@@ -110,9 +110,9 @@ def fault(type: str, data: str) -> str:
         bytes = b64decode(data, validate=True)
     except ValueError:
         return "its data is not standard base64"
-    known = {**SIGNATURES, **AUDIO}.keys()
+    types = {**SIGNATURES, **AUDIO}.keys()
     actual = sniffed(bytes) or sniffed_audio(bytes)
-    if type.lower() not in known or actual == type.lower():
+    if type.lower() not in types or actual == type.lower():
         return ""
     return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
 
