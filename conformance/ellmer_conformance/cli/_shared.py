@@ -84,14 +84,14 @@ def located(paths: Iterable[str], exclude: Sequence[str] = ()) -> list[Source]:
 
 
 def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> list[F]:
-    given: list[Any] = list(paths) or _folders()
-    if not given:
+    places: list[Any] = list(paths) or _folders()
+    if not places:
         raise click.UsageError(
             "There is nothing to read. Name files or folders with recordings, or set CONFORMANCE_TRAFFIC, or run "
             "`conformance corpus fetch`."
         )
     try:
-        return list(search(given))
+        return list(search(places))
     except Unreadable as error:
         raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
 
@@ -107,8 +107,8 @@ def pinned(names: Sequence[str] = ()) -> list[Pin]:
         found = [*pins.load(pins.shipped()), *(pins.load(pins.own()) if pins.own().is_file() else ())]
     except PinError as error:
         raise click.UsageError(str(error)) from error
-    known = {pin.name for pin in found} | {pin.package for pin in found}
-    if unknown := sorted(set(names) - known):
+    all_names = {pin.name for pin in found} | {pin.package for pin in found}
+    if unknown := sorted(set(names) - all_names):
         raise click.UsageError(
             f"The corpus has no {', '.join(unknown)}; `conformance corpus list` shows all."
         )

@@ -89,7 +89,7 @@ def command(
     was missed than judged.
     """
     try:
-        known = load(baseline) if baseline else None
+        expected = load(baseline) if baseline else None
     except BaselineError as error:
         raise click.UsageError(str(error)) from error
     files = located(paths, exclude)
@@ -104,8 +104,8 @@ def command(
             )
         except EngineMissing as error:
             raise click.UsageError(str(error)) from error
-    if known:
-        apply_baseline(result, known)
+    if expected:
+        apply_baseline(result, expected)
     if not warnings:
         for file in result.files:
             file.complaints = [each for each in file.complaints if each.outcome != "warning"]
