@@ -201,6 +201,16 @@ class ContentText(Content):
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
+    @property
+    def message(self) -> str | None:
+        """The id of the message that the text is part of, for providers whose answers may have several messages. OpenAI's
+        Responses has a comment and the final answer as two: https://github.com/microsoft/vscode/pull/312173
+        """
+        own = next((own for own in self.extra.values() if isinstance(own, Mapping) and "item" in own), None)
+        item = own["item"] if own else None
+        id = item.get("id") if isinstance(item, Mapping) else None
+        return id if isinstance(id, str) else None
+
 
 class _Data:
     """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
