@@ -33,6 +33,7 @@ _SEAMS = {
     "tornado.simple_httpclient": ".tornado_clients",
     "grpc": ".grpc_clients",
     "websockets": ".websocket_clients",
+    "mcp.client.stdio": ".mcp_servers",
 }
 _OF_PYTHON = (
     (http.client.HTTPConnection, "connect", "connecting"),
