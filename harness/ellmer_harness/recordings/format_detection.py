@@ -15,7 +15,7 @@ from ..format.serializer import OURS, Serializer
 from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
-from .formats.json_lines import exchanges, is_log
+from .formats.json_lines import exchanges
 from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_proxy
 from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
@@ -26,6 +26,7 @@ __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "ope
 
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
 _YAML = {".yaml", ".yml"}
+_LOGS = (".jsonl", ".ndjson")
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
 #: Keys of recordings. A damaged file with all keys of a line is a damaged recording. Settings and templates resemble
 #: one at most: an editor's launch.json has `"request"`, and a Helm template has `entries`.
@@ -110,14 +111,14 @@ def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
         200
     """
     with explained(path):
-        if is_log(path):
+        if _has_suffix(path, *_LOGS):
             found = exchanges(path)
             return None if found is None else Found("a log", [each for each in found if each])
         data = file_bytes(path)
         data = unzipped(data) if data.startswith(b"\x1f\x8b") else data
         if data.startswith(MAGIC):
             return Found("httprr", [*traced(data)])
-        if _is_rec(path) and IS_REC.match(data):
+        if _has_suffix(path, ".rec") and IS_REC.match(data):
             return Found("DataDog's .rec", [of_rec(data)])
         suffix = _suffix(path, data)
         if suffix is None:
@@ -162,7 +163,7 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 def opened(path: Path) -> tuple[str, Iterator[Interaction | None]] | None:
     """Returns the name of a file's format with the same interactions."""
-    if is_log(path):
+    if _has_suffix(path, *_LOGS):
         lines = exchanges(path)
         return None if lines is None else ("a log", lines)
     found = read(path)
@@ -210,8 +211,8 @@ def _suffix(path: Path, data: bytes) -> str | None:
     return ending or (".yaml" if _LOOKS.match(data) else None)
 
 
-def _is_rec(path: Path) -> bool:
-    return path.name.lower().removesuffix(".gz").endswith(".rec")
+def _has_suffix(path: Path, *suffixes: str) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(suffixes)
 
 
 def _documents(text: str, path: Path) -> Found | None:

@@ -15,14 +15,8 @@ from ..interaction import Interaction
 from ..untrusted_files import MAX_BYTES, explained
 from .vcr import entry, is_entry
 
-_NAMES = (".jsonl", ".ndjson")
 _GZIP = b"\x1f\x8b"
 _END = Interaction("", "", "")
-
-
-def is_log(path: Path) -> bool:
-    """Tells by its name whether a file is a log."""
-    return path.name.lower().removesuffix(".gz").endswith(_NAMES)
 
 
 def exchanges(path: Path) -> Iterator[Interaction | None] | None:
