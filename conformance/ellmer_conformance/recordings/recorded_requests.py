@@ -64,7 +64,7 @@ def request_of(recording: Recording, assumed: Assumed = UNASSUMED) -> Request | 
     if not recording.url and not recording.body:
         return Skip("a line without an exchange")
     try:
-        recording = _addressed(_with_sibling(recording), assumed)
+        recording = addressed(_with_sibling(recording), assumed)
         wire = _wire_of(recording)
     except ValueError:  # urlsplit's, for a host that is none: https://[x]/
         return Skip("the URL is malformed")
@@ -225,7 +225,7 @@ _OPENAI = re.compile(r"(gpt-|chatgpt|codex|o\d\b|computer-use)")
 _OF_RESPONSES = {"instructions", "include", "store", "previous_response_id", "text", "reasoning", "tools"}
 
 
-def _addressed(recording: Recording, assumed: Assumed) -> Recording:
+def addressed(recording: Recording, assumed: Assumed = UNASSUMED) -> Recording:
     """Returns a recording with an address. A recorder may have removed it, or stored only a part of it."""
     known = _is_address(recording.url)
     if known and not (assumed.wire and readers.detect(recording.url, None, recording.headers) is None):
