@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..interfaces import Json, Merger
+from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import openai_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
@@ -57,7 +57,7 @@ class ResponsesMerger(Merger):
         return self._done
 
     @sensible
-    def add(self, event: Any) -> Sequence[ours.Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()
         kind = event.get("type", "")
@@ -114,7 +114,7 @@ class _Item:
         if done or not self._done:
             self._item, self._done = item, done
 
-    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[ours.Content]:
+    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[Piece]:
         fragment = event.get("delta")
         if not isinstance(fragment, str) or not fragment:
             return ()
@@ -123,7 +123,8 @@ class _Item:
         fragments.append(fragment)
         match place:
             case ("arguments", _, _):
-                return ()
+                id, name = self._item.get("call_id"), self._item.get("name")
+                return (CallPiece(event.get("output_index", 0), str(id or ""), str(name or ""), fragment),)
             case (_, "summary_text" | "reasoning_text", _):
                 paragraph = index and len(fragments) == 1
                 return (ours.ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)
