@@ -339,7 +339,7 @@ def oracles(session: nox.Session) -> None:
     """Compare every recorded request and answer with the official types, and test the strict server with the official
     SDKs.
     """
-    session.install("-e", f".[{EXTRAS}]", *group("tests"), *group("sdks"), *MORE_SOURCES)
+    session.install("-e", f".[{EXTRAS}]", *group("tests"), *group("sdks"), *MORE_SOURCES, "uv")
     session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
     session.run("pytest", *WORKERS, "conformance/tests/oracles", "harness/tests/sdks", env=OFFLINE)
 
