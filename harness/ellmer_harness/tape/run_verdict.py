@@ -149,7 +149,7 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
             why = f" ({one.stale})" if state == "stale" else ""
             yield f"{state.upper():9}{name}  {one.path}{why}"
         if one.diverged:
-            yield f"{'DIVERGED':9}{name}  {one.path}: {one.diverged}"
+            yield f"{'DIVERGED':9}{name}  {one.path}\n{one.diverged}"
 
 
 def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:
