@@ -197,13 +197,13 @@ def cassette(
 @contextmanager
 def _failing() -> Iterator[None]:
     """Fails the test with the harness's errors, without the harness's traceback."""
-    said = ""
+    message = ""
     try:
         yield
     except (HarnessError, Miss) as error:
-        said = f"{type(error).__name__}: {error}"
-    if said:  # not before: pytest would print it twice, once as the cause of itself
-        pytest.fail(said, pytrace=False)
+        message = f"{type(error).__name__}: {error}"
+    if message:  # not before: pytest would print it twice, once as the cause of itself
+        pytest.fail(message, pytrace=False)
 
 
 @pytest.fixture
@@ -302,8 +302,8 @@ def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str,
 
 
 def _level(config: pytest.Config) -> str:
-    given = config.getoption("--cassette-stale") or config.getini("cassette_stale")
-    return given or os.environ.get("CASSETTE_STALE") or "warn"
+    option = config.getoption("--cassette-stale") or config.getini("cassette_stale")
+    return option or os.environ.get("CASSETTE_STALE") or "warn"
 
 
 def _run(config: pytest.Config) -> str:
@@ -395,8 +395,8 @@ def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
     """Returns the store that shares cassettes: `--cassette-store`, else `cassette_store` in the configuration
     file.
     """
-    given = pytestconfig.getoption("--cassette-store")
-    return given if given is not None else pytestconfig.getini("cassette_store") or None
+    option = pytestconfig.getoption("--cassette-store")
+    return option if option is not None else pytestconfig.getini("cassette_store") or None
 
 
 @pytest.fixture

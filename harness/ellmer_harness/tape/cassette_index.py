@@ -41,10 +41,10 @@ def recorded_request(
     normalize: Callable[[Sent], Sent] | None = None,
 ) -> Request:
     """Returns the request in the recorded form: allowed headers, no secrets, normalized."""
-    kept: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, value in scrub.request(headers):
-        kept[name] = f"{kept[name]}, {value}" if name in kept else value
-    sent = Sent(method, scrub.url(url), kept, scrub.body(body))
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    sent = Sent(method, scrub.url(url), fields, scrub.body(body))
     sent = normalize(sent) if normalize else sent
     clean = Request(sent.method, sent.url, sent.body, dict(sent.headers))
     clean.masked_values = credential_values(url, headers)

@@ -384,8 +384,10 @@ class Tape(TapeState):
         _, place = self._pending.pop(id(take), (None, None))
         if place is not None and self.index is not None and take.exchange.answered:
             live = self.recorded_from == "live"
-            kept = self._recording.recorded_response(self.scrub, take.seen(), live=live, masking=self.masking)
-            self.index.answer(place, kept)
+            answer = self._recording.recorded_response(
+                self.scrub, take.seen(), live=live, masking=self.masking
+            )
+            self.index.answer(place, answer)
 
 
 use_cassette = Tape
@@ -394,7 +396,7 @@ use_cassette = Tape
 def _within(miss: Miss, error: BaseException | None) -> bool:
     """Tells whether the run failed with this miss, alone or in an exception group."""
     if isinstance(error, BaseExceptionGroup):
-        return any(_within(miss, one) for one in error.exceptions)
+        return any(_within(miss, inner) for inner in error.exceptions)
     return error is miss
 
 

@@ -51,9 +51,9 @@ def chosen_mode(mode: str | None) -> Mode:
     `replay`. Raises `CassetteError` for an unknown mode.
     """
     mode = mode or _default[0] or os.environ.get("CASSETTE_MODE") or "replay"
-    for known in MODES:
-        if known == mode:
-            return known
+    for candidate in MODES:
+        if candidate == mode:
+            return candidate
     ours = _OF_VCRPY.get(mode)
     hint = f" ({mode!r} of vcrpy is {ours!r})" if ours else ""
     raise CassetteError(f"{mode!r} is not a cassette mode; the modes are {', '.join(MODES)}{hint}")
@@ -111,15 +111,15 @@ class Options:
     stale: Literal["ignore", "warn", "error"] | None = None
 
 
-def check_options(given: Iterable[str], where: str) -> None:
+def check_options(names: Iterable[str], where: str) -> None:
     """Raises `CassetteError` for a name that is no option of `use_cassette`."""
-    known = [each.name for each in fields(Options)]
-    for name in given:
-        if name not in known:
-            close = get_close_matches(name, known, 1)
+    options = [each.name for each in fields(Options)]
+    for name in names:
+        if name not in options:
+            close = get_close_matches(name, options, 1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
             raise CassetteError(
-                f"{where} has the option {name!r}, which does not exist. {hint}The options are {', '.join(known)}."
+                f"{where} has the option {name!r}, which does not exist. {hint}The options are {', '.join(options)}."
             )
 
 
