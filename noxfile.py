@@ -110,6 +110,7 @@ def node(session: nox.Session) -> None:
     """
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
+    session.run("npm", "ci", "--silent", "--prefix", "examples/web-chat", external=True)
     session.run("pytest", "-n", "2", "conformance/tests/languages", *session.posargs, env=OFFLINE)
     session.run("npm", "ci", "--silent", "--prefix", "examples/cassette-reader", external=True)
     session.run("npm", "test", "--prefix", "examples/cassette-reader", external=True)

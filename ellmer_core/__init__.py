@@ -51,7 +51,7 @@ __all__ = [
     "AuthenticationError", "AwsKeys", "BadRequestError", "Chat", "ConnectError", "Content",
     "ContentCitation", "ContentError", "ContentFieldError", "ContentFile", "ContentImage",
     "ContentImageInline", "ContentImageRemote", "ContentJson", "ContentPDF", "ContentProviderCall",
-    "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolRequest", "ContentToolResult",
+    "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolQuestion", "ContentToolRequest", "ContentToolResult",
     "ContentUnknown", "ContentUploaded", "ContextWindowError", "ConversionError", "Decision", "EllmerError",
     "EllmerWarning", "IncompleteResponseError", "Limits", "Options", "Profile", "ProviderError", "RateLimitError",
     "ResponseError", "ServerError", "StreamController", "SystemTurn", "TimeoutError", "Timeouts", "Tokens",

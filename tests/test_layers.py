@@ -48,6 +48,7 @@ CORE = {
     "providers": {*BELOW_CHAT, "_chat"},
     "jobs": {*BELOW_CHAT, "_chat"},
     "live": {*BELOW_CHAT, "_chat"},
+    "web": {*BELOW_CHAT, "_chat"},
     "mcp": {*BELOW_CHAT, "_chat"},
     "inspect_ai": {*BELOW_CHAT, "_chat", "providers"},
 }
@@ -118,6 +119,7 @@ DOES_IO = {
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.price_lookup",  # downloads a table of prices
     "ellmer_core.transport",
+    "ellmer_core.web.asgi",  # notices that a client goes away
 }
 
 
