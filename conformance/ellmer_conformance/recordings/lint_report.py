@@ -15,7 +15,7 @@ from urllib.parse import quote
 from ..report.formats.sarif import sarif_document
 from .lint import Complaint, FileReport, Totals, as_json
 from .lint_findings import Findings, Group, Place
-from .recorded_by import Tests
+from .recorded_by import IndexOfTests
 from .recorded_requests import is_missed
 
 WIDTH = 80
@@ -50,7 +50,7 @@ class Text:
 
     def __init__(self, *, verbose: bool = False, warnings: bool = True) -> None:
         self.verbose, self.warnings = verbose, warnings
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[FileReport] = []
 
     def file(self, file: FileReport) -> str:
@@ -83,7 +83,7 @@ class Text:
         return "\n".join(lines).strip("\n") + "\n"
 
 
-def _group(group: Group, tests: Tests) -> str:
+def _group(group: Group, tests: IndexOfTests) -> str:
     c = group.first
     count = f"{_many(group.requests, 'request')} in {_many(group.recordings, 'recording')}"
     lines = [
@@ -250,7 +250,7 @@ class GitHub:
     """Annotations for a pull request, one for each cause: errors, warnings, and notices if the API agreed."""
 
     def __init__(self) -> None:
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
 
     def file(self, file: FileReport) -> str:
         """Returns an annotation for a file that could not be read."""
@@ -297,7 +297,7 @@ class Comment:
     """One comment's text, as Markdown: a section for each cause, and the counts."""
 
     def __init__(self) -> None:
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[str] = []
 
     def file(self, file: FileReport) -> str:

@@ -331,9 +331,11 @@ def _pair(value: dict[str, Any], answer: Path) -> Interaction:
 
 
 def _is_http(item: Any) -> bool:
-    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, and WebSocket has none."""
+    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, WebSocket has none, and a contract of
+    Pact has a path and no address.
+    """
     request = item.get("request") if isinstance(item, dict) else None
-    method = request.get("method") if isinstance(request, dict) else None
+    method = request.get("method") if isinstance(request, dict) and "path" not in request else None
     return is_entry(item) or (isinstance(method, str) and "/" not in method)
 
 
