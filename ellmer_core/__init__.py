@@ -55,7 +55,7 @@ __all__ = [
     "ContentUnknown", "ContentUploaded", "ContextWindowError", "ConversionError", "Decision", "EllmerError",
     "EllmerWarning", "IncompleteResponseError", "Limits", "Options", "Profile", "ProviderError", "RateLimitError",
     "ResponseError", "ServerError", "StreamController", "SystemTurn", "TimeoutError", "Timeouts", "Tokens",
-    "ToolBuiltIn", "ToolContext", "ToolDef", "ToolReject", "ToolResultDisplay", "ToolResultError",
+    "ToolBuiltIn", "ToolCallDelta", "ToolContext", "ToolDef", "ToolReject", "ToolResultDisplay", "ToolResultError",
     "ToolRoundsError", "Turn", "Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject",
     "UsageError", "UsageLimitError", "UsageLimits", "UserTurn", "batch_chat", "batch_chat_completed",
     "batch_chat_structured", "batch_chat_text", "chat", "chat_app", "chat_fallback", "check_tool_result",

@@ -121,8 +121,8 @@ def pinned(names: Sequence[str] = ()) -> list[Pin]:
         found = [*pins.load(pins.shipped()), *(pins.load(pins.own()) if pins.own().is_file() else ())]
     except PinError as error:
         raise click.UsageError(str(error)) from error
-    known = {pin.name for pin in found} | {pin.package for pin in found}
-    if unknown := sorted(set(names) - known):
+    all_names = {pin.name for pin in found} | {pin.package for pin in found}
+    if unknown := sorted(set(names) - all_names):
         raise click.UsageError(
             f"The corpus has no {', '.join(unknown)}; `conformance corpus list` shows all."
         )

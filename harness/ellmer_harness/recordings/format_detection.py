@@ -221,10 +221,10 @@ def _suffix(path: Path, data: bytes) -> str | None:
     name).
     """
     name = path.name.lower().removesuffix(".gz")
-    known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
-    if known == ".rec":
+    ending = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+    if ending == ".rec":
         return None
-    return known or (".yaml" if _LOOKS.match(data) else None)
+    return ending or (".yaml" if _LOOKS.match(data) else None)
 
 
 def _is_rec(path: Path) -> bool:
