@@ -96,10 +96,12 @@ def browser(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def services(session: nox.Session) -> None:
-    """Test shared stores with real Redis and S3 servers (apt-get install redis-server)."""
+    """Test shared stores with real Redis and S3 servers (apt-get install redis-server), and the linter on a Dask cluster."""
     session.install("-e", f".[{EXTRAS}]", *group("services"))
     session.run(
-        "pytest", *(session.posargs or ["harness/tests/services"]), env={**OFFLINE, "SERVICES_REQUIRED": "1"}
+        "pytest",
+        *(session.posargs or ["harness/tests/services", "conformance/tests/services"]),
+        env={**OFFLINE, "SERVICES_REQUIRED": "1"},
     )
 
 
