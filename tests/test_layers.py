@@ -114,6 +114,7 @@ DOES_IO = {
     "ellmer_core.tool_execution",  # runs async tools
     "ellmer_core.contents.downloads",
     "ellmer_core.contents.files",  # names the client of a download
+    "ellmer_core.jobs.pacing",  # waits until a request may go out
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.price_lookup",  # downloads a table of prices

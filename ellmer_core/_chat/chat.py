@@ -75,6 +75,8 @@ from ..wire.interfaces import Profile
 from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
     from ..schemas.data_frames import Library
     from ..tools.definition import FunctionTool
     from .console import Echo
@@ -188,6 +190,7 @@ class Chat(Displayed):
         self.ask_before: AskBefore = ()
         self.approve: Decide | Literal["console", "defer"] | None = None
         self.deps: Any = None
+        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
         self.set_system_prompt(system_prompt)
 
     # --- Questions and answers -------------------------------------------------------------------------------
@@ -329,7 +332,7 @@ class Chat(Displayed):
     def chat_structured(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -399,7 +402,7 @@ class Chat(Displayed):
     async def chat_structured_async(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -453,7 +456,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> Generator[T, None, None]: ...
     @overload
     def stream_structured(
@@ -507,7 +510,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured_async(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> AsyncStream[T]: ...
     @overload
     def stream_structured_async(
@@ -1136,7 +1139,7 @@ class Chat(Displayed):
             on_result=self._on_result,
             controller=controller or StreamController(),
             price=cost,
-            count=log_usage,
+            count=self._count,
             written=self._written,
             fallbacks=[replace(each, provider=place) for place, (each, _) in enumerate(self.fallbacks, 1)],
             deps=self.deps,
