@@ -50,6 +50,7 @@ CORE = {
     "live": {*BELOW_CHAT, "_chat"},
     "mcp": {*BELOW_CHAT, "_chat"},
     "inspect_ai": {*BELOW_CHAT, "_chat", "providers"},
+    "testing": {*BELOW_CHAT, "_chat", "providers"},
 }
 
 #: The harness. It knows HTTP, and neither the library nor the suite.
@@ -118,6 +119,7 @@ DOES_IO = {
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.price_lookup",  # downloads a table of prices
+    "ellmer_core.testing",  # httpx, with a handler in the process instead of a network
     "ellmer_core.transport",
 }
 
