@@ -25,7 +25,7 @@ from ..contents.turns import AssistantTurn, Turn, UserTurn
 from ..conversation.settings import DEFER, Decide, Decision, DecisionLike
 from ..errors import UsageError, printable, revealed
 from ..tools.results import flatten
-from .answers import EchoMode
+from .answers import EchoMode, Shown
 
 # --- Echo ------------------------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ class Echo:
         self.text: _Wrapped | None = None
         self.thinking = False
 
-    def __call__(self, shown: Content | Turn) -> None:
+    def __call__(self, shown: Shown) -> None:
         """Shows a piece of an answer, a request, a result, or the rest of a whole turn."""
         match self.mode:
             case "output":
@@ -58,7 +58,7 @@ class Echo:
             case "all":
                 self._all(shown)
 
-    def _output(self, shown: Content | Turn) -> None:
+    def _output(self, shown: Shown) -> None:
         match shown:
             case ContentText(text):
                 self._write(text)
@@ -74,7 +74,7 @@ class Echo:
             case AssistantTurn():
                 self.close()
 
-    def _all(self, shown: Content | Turn) -> None:
+    def _all(self, shown: Shown) -> None:
         match shown:
             case ContentText(text) | ContentThinking(text):
                 self._think(isinstance(shown, ContentThinking))

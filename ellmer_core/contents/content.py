@@ -26,7 +26,7 @@ __all__ = [
     "Content", "ContentCitation", "ContentFile", "ContentImage", "ContentImageInline", "ContentImageRemote",
     "ContentJson", "ContentPDF", "ContentProviderCall", "ContentProviderResult", "ContentText",
     "ContentThinking", "ContentToolRequest", "ContentToolResult", "ContentUnknown", "ContentUploaded",
-    "ToolDef",
+    "ToolCallDelta", "ToolDef",
 ]  # fmt: skip
 
 
@@ -110,9 +110,9 @@ def fault(type: str, data: str) -> str:
         bytes = b64decode(data, validate=True)
     except ValueError:
         return "its data is not standard base64"
-    known = {**SIGNATURES, **AUDIO}.keys()
+    types = {**SIGNATURES, **AUDIO}.keys()
     actual = sniffed(bytes) or sniffed_audio(bytes)
-    if type.lower() not in known or actual == type.lower():
+    if type.lower() not in types or actual == type.lower():
         return ""
     return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
 
@@ -200,6 +200,16 @@ class ContentText(Content):
     text: str
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def message(self) -> str | None:
+        """The id of the message that the text is part of, for providers whose answers may have several messages. OpenAI's
+        Responses has a comment and the final answer as two: https://github.com/microsoft/vscode/pull/312173
+        """
+        own = next((own for own in self.extra.values() if isinstance(own, Mapping) and "item" in own), None)
+        item = own["item"] if own else None
+        id = item.get("id") if isinstance(item, Mapping) else None
+        return id if isinstance(id, str) else None
 
 
 class _Data:
@@ -485,6 +495,28 @@ class ContentToolRequest(Content):
     raw: str | None = field(default=None, repr=False)
     problem: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ToolCallDelta(Value):
+    """A piece of the arguments of a tool call, while the model writes it; see `stream(content="deltas")`.
+
+    The call itself follows as a `ContentToolRequest` with the same id, unless the answer breaks off. A model may write
+    anything, so the pieces need not add up to JSON.
+
+    Args:
+        id: Id of the call.
+        name: Name of the tool.
+        arguments: The new part of the JSON text.
+
+    Examples:
+        >>> ToolCallDelta("call_1", "get_weather", '{"city": "Pa').arguments
+        '{"city": "Pa'
+    """
+
+    id: str
+    name: str
+    arguments: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)

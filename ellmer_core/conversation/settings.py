@@ -319,6 +319,7 @@ class Settings:
     wire: Wire
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     stream: bool = False
+    deltas: bool = False  # the arguments of calls are shown while they arrive
     type: Type | None = None
     mode: StructuredMode | None = None
     check: Check | None = None

@@ -33,6 +33,7 @@ _SEAMS = {
     "tornado.simple_httpclient": ".tornado_clients",
     "grpc": ".grpc_clients",
     "websockets": ".websocket_clients",
+    "mcp.client.stdio": ".mcp_servers",
 }
 _OF_PYTHON = (
     (http.client.HTTPConnection, "connect", "connecting"),
@@ -110,13 +111,14 @@ def _wrap(owner: Any, method: str, wrapper: Any) -> None:
     original = getattr(owner, method)
     # Another patch may have been removed, which restored ours. Ours must not be wrapped again.
     original = getattr(original, _MARK, original)
-    made = _MADE.get((owner, method))
-    if made is None or made[0] is not original or made[1] is not wrapper:  # its module may be imported again
+    entry = _MADE.get((owner, method))
+    # A wrapper's module may be imported again.
+    if entry is None or entry[0] is not original or entry[1] is not wrapper:
         wrapped = functools.wraps(original)(wrapper(original))
         setattr(wrapped, _MARK, original)
-        made = _MADE[owner, method] = original, wrapper, wrapped
-    _ORIGINALS[owner, method] = original, made[2]
-    setattr(owner, method, made[2])
+        entry = _MADE[owner, method] = original, wrapper, wrapped
+    _ORIGINALS[owner, method] = original, entry[2]
+    setattr(owner, method, entry[2])
 
 
 def _uninstall() -> None:

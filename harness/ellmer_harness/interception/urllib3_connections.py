@@ -47,9 +47,9 @@ def _exchange(real: Any) -> Any:
 
 
 def _recorded(
-    real: Any, way: tuple[Any, Any, str, Any], method: str, options: Any, take: RequestInFlight
+    real: Any, route: tuple[Any, Any, str, Any], method: str, options: Any, take: RequestInFlight
 ) -> Any:
-    pool, connection, url, done = way
+    pool, connection, url, done = route
     before = SENDING.set((take, done))
     try:
         return real(pool, connection, method, url, **options)

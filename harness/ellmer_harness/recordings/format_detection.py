@@ -204,10 +204,10 @@ def _suffix(path: Path, data: bytes) -> str | None:
     name).
     """
     name = path.name.lower().removesuffix(".gz")
-    known = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
-    if known == ".rec":
+    ending = next((suffix for suffix in SUFFIXES if name.endswith(suffix)), None)
+    if ending == ".rec":
         return None
-    return known or (".yaml" if _LOOKS.match(data) else None)
+    return ending or (".yaml" if _LOOKS.match(data) else None)
 
 
 def _is_rec(path: Path) -> bool:
@@ -293,13 +293,18 @@ def _record(value: Any, place: str, folder: Path) -> Interaction | None:
 _ASKS = re.compile(r"(?<![a-z])(request|response)(?=\.json$)", re.IGNORECASE)
 
 
+def answer_name(name: str) -> str:
+    """Returns the name of the file with the answer, for the name of a file with a request (`x.request.json`), else `""`."""
+    asks = _ASKS.search(name)
+    if asks is None or asks[1].lower() != "request":
+        return ""
+    return _ASKS.sub("Response" if asks[1][0] == "R" else "response", name)
+
+
 def _answer_of(path: Path) -> Path | None:
     """Returns the file with the answer to a request, if there are two files: `x.request.json` and `x.response.json`."""
-    asks = _ASKS.search(path.name)
-    if asks is None or asks[1].lower() != "request":
-        return None
-    answer = path.with_name(_ASKS.sub("Response" if asks[1][0] == "R" else "response", path.name))
-    return answer if answer.is_file() else None
+    name = answer_name(path.name)
+    return path.with_name(name) if name and path.with_name(name).is_file() else None
 
 
 def _pair(value: dict[str, Any], answer: Path) -> Interaction:

@@ -122,8 +122,8 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
         problem = f"{place} is not valid UTF-8: {error.reason} at byte {error.start}"
         raise Unreadable(path, problem) from error
     except (json.JSONDecodeError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise Unreadable(path, f"{place} is damaged or truncated: {said}") from error
+        message = " ".join(str(error).split())[:200]
+        raise Unreadable(path, f"{place} is damaged or truncated: {message}") from error
     except RecursionError as error:
         raise Unreadable(path, f"{place} is nested too deeply") from error
     except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:

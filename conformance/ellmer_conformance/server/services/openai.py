@@ -94,7 +94,7 @@ def completion(service: ServiceRequest) -> Reply:
     failed = next((each for each in found if each.status >= 400), None)
     if failed:
         return plain(failed.status, service.api.headers(stream=False), pretty(failed.body))
-    said = [choice for each in found for choice in each.body["choices"]]
+    answers = [choice for each in found for choice in each.body["choices"]]
     choices = [
         {
             "text": choice["message"]["content"] or "",
@@ -102,7 +102,7 @@ def completion(service: ServiceRequest) -> Reply:
             "logprobs": None,
             "finish_reason": choice["finish_reason"],
         }
-        for index, choice in enumerate(said)
+        for index, choice in enumerate(answers)
     ]
     counts = [each.body["usage"] for each in found]
     usage = {
@@ -169,8 +169,8 @@ _FLAGGED = {
 
 def moderations(service: ServiceRequest) -> Reply:
     """Returns the categories of each text. https://developers.openai.com/api/reference/resources/moderations"""
-    given = service.body.get("input")
-    items = given if isinstance(given, list) else [given]
+    source = service.body.get("input")
+    items = source if isinstance(source, list) else [source]
     texts = [text_of(object_of(each).get("text") or each) for each in items]
     if not any(texts):
         sentence = "Missing required parameter: 'input'."

@@ -162,7 +162,7 @@ def compact(service: ServiceRequest) -> Reply:
     if refusal := service.api.no_model(str(body["model"])) or service.objection("/v1/responses", asked):
         return service.refuse(refusal)
     items = _compacted(service)
-    said = [
+    user_items = [
         {**item, "content": _contents(item.get("content"))} for item in items if item.get("role") == "user"
     ]
     texts = [
@@ -176,7 +176,7 @@ def compact(service: ServiceRequest) -> Reply:
             "id": f"resp_{service.fresh('compacted', 48, HEX)}",
             "object": "response.compaction",
             "created_at": service.api.ticket.created,
-            "output": [*_numbered(said), item],
+            "output": [*_numbered(user_items), item],
             "usage": usage(counts),
         }
     )

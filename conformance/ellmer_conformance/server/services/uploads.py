@@ -25,9 +25,9 @@ def create(service: ServiceRequest) -> Reply:
     id, created = f"upload_{service.fresh('upload', 32, HEX)}", service.api.ticket.created
     state = {"status": "pending", "created_at": created, "expires_at": created + 3600, "file": None}
     named = {name: body[name] for name in ("filename", "purpose", "bytes")}
-    made: Json = {"id": id, "object": "upload", **named, **state}
-    service.stored.kept.setdefault(_KIND, {})[id] = made
-    return service.reply(made)
+    upload: Json = {"id": id, "object": "upload", **named, **state}
+    service.stored.kept.setdefault(_KIND, {})[id] = upload
+    return service.reply(upload)
 
 
 def add(service: ServiceRequest) -> Reply:
@@ -37,8 +37,8 @@ def add(service: ServiceRequest) -> Reply:
         return _missing(service)
     id = f"part_{service.fresh('part', 32, HEX)}"
     service.keep(data._replace(id=id))
-    made = {"id": id, "object": _PARTS, "created_at": service.api.ticket.created, "upload_id": upload["id"]}
-    return service.reply(made)
+    part = {"id": id, "object": _PARTS, "created_at": service.api.ticket.created, "upload_id": upload["id"]}
+    return service.reply(part)
 
 
 def complete(service: ServiceRequest) -> Reply:

@@ -38,24 +38,24 @@ def exchanges(path: Path) -> Iterator[Interaction | None] | None:
 
 
 def _lines(path: Path) -> Iterator[Interaction | None]:
-    known = False  # as long as no line is an exchange, a line may be anything
+    strict = False  # as long as no line is an exchange, a line may be anything
     with explained(path), _opened(path) as lines:
         for number, line in enumerate(iter(partial(lines.readline, MAX_BYTES + 1), b""), 1):
             if len(line) > MAX_BYTES:
                 raise ValueError(f"line {number} is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
             if line.strip():
                 with explained(path, f"line {number}"):
-                    found = _exchange(line, f"line {number}", path.parent, known=known)
-                known = known or found is not None
+                    found = _exchange(line, f"line {number}", path.parent, strict=strict)
+                strict = strict or found is not None
                 yield found
 
 
-def _exchange(line: bytes, place: str, folder: Path, *, known: bool) -> Interaction | None:
+def _exchange(line: bytes, place: str, folder: Path, *, strict: bool) -> Interaction | None:
     try:
         value = json.loads(line.decode("utf-8-sig" if place == "line 1" else "utf-8"))
         return entry(value, place, folder) if is_entry(value) else None
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        if known or all(key in line for key in (b'"request"', b'"response"', b'"ur')):
+        if strict or all(key in line for key in (b'"request"', b'"response"', b'"ur')):
             raise
         return None
 

@@ -60,8 +60,8 @@ def option(name: str, *values: object) -> Found:
     """Finds an option. With values, its value must be one of these."""
 
     def found(request: Request) -> str | None:
-        given = request.body.get(name)
-        there = given in values if values else given is not None
+        value = request.body.get(name)
+        there = value in values if values else value is not None
         return f"/{name}" if there else None
 
     return found

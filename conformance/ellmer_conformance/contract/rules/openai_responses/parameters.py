@@ -156,14 +156,14 @@ def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
     for (outer, inner), models in CHOICES.items():
         value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
         if isinstance(value, str) and model in models:
-            known = models[model].split()
+            choices = models[model].split()
             facts = {
                 "value": value,
                 "model": request.model,
-                "known": listed(known),
+                "known": listed(choices),
                 "path": f"{outer}.{inner}",
             }
-            yield met(place) if value in known else broken(place, f"this model has no {value!r}", **facts)
+            yield met(place) if value in choices else broken(place, f"this model has no {value!r}", **facts)
 
 
 @book.rule(

@@ -37,8 +37,10 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     if not isinstance(choice, dict):
         yield broken("/tool_choice", "it is not an object", text="Input should be an object")
     elif f"'{choice.get('type')}'" not in tags:
-        said = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
-        yield broken("/tool_choice/type", f"{choice.get('type')!r} is not a type of tool choice", text=said)
+        message = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
+        yield broken(
+            "/tool_choice/type", f"{choice.get('type')!r} is not a type of tool choice", text=message
+        )
     else:
         yield met("/tool_choice")
 
@@ -59,9 +61,9 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     """A request without tools has no `tool_choice`."""
-    choice, given = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
+    choice, fine = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
     if choice in {"auto", "any", "tool"}:
-        yield met("/tool_choice") if given else broken("/tool_choice", "no tools are declared", type=choice)
+        yield met("/tool_choice") if fine else broken("/tool_choice", "no tools are declared", type=choice)
 
 
 @book.rule(
@@ -81,8 +83,8 @@ def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
     sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")
     if choice.get("type") == "tool" and declared and not sets:
         name, place = choice.get("name"), "/tool_choice/name"
-        known = name in [tool.get("name") for tool in declared]
-        yield met(place) if known else broken(place, f"there is no tool {name!r}", name=name)
+        fine = name in [tool.get("name") for tool in declared]
+        yield met(place) if fine else broken(place, f"there is no tool {name!r}", name=name)
 
 
 @book.rule(

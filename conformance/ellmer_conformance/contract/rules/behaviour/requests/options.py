@@ -52,7 +52,7 @@ def _json(body: Json, _: Any) -> bool:
 
 def _cache(body: Json, _: Any) -> bool:
     """Tells whether the request marks the part of the prompt to cache."""
-    return any("cache_control" in one or "cachePoint" in one for one in objects(body))
+    return any("cache_control" in value or "cachePoint" in value for value in objects(body))
 
 
 _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
@@ -185,5 +185,5 @@ def _is_forbidden(body: Json) -> bool:
     """Tells whether the request offers tools and forbids their use."""
     config = object_of(object_of(body.get("toolConfig")).get("functionCallingConfig"))
     choice = body.get("tool_choice") or config
-    said = choice.get("type", choice.get("mode")) if isinstance(choice, Mapping) else choice
-    return isinstance(said, str) and said.lower() == "none" and bool(body.get("tools"))
+    mode = choice.get("type", choice.get("mode")) if isinstance(choice, Mapping) else choice
+    return isinstance(mode, str) and mode.lower() == "none" and bool(body.get("tools"))

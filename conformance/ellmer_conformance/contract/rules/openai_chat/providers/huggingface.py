@@ -94,8 +94,8 @@ def _bare(request: Request) -> str | None:
 
 
 def _extra(key: str, value: Any) -> str:
-    said = f"[type=extra_forbidden, input_value={value!r}, input_type={type(value).__name__}]"
-    return f"{key}\n  Extra inputs are not permitted {said}\n{_LINK}"
+    details = f"[type=extra_forbidden, input_value={value!r}, input_type={type(value).__name__}]"
+    return f"{key}\n  Extra inputs are not permitted {details}\n{_LINK}"
 
 
 def _refused(message: str) -> Refusal:

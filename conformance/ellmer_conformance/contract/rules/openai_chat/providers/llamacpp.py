@@ -44,8 +44,8 @@ def _unread(request: Request) -> str | None:
 def _unparsed(request: Request) -> str | None:
     """Finds arguments of an earlier call that are not JSON."""
     for pointer, message in messages(request.body):
-        for index, made in enumerate(calls_of(message)):
-            arguments = object_of(made.get("function")).get("arguments")
+        for index, tool_call in enumerate(calls_of(message)):
+            arguments = object_of(tool_call.get("function")).get("arguments")
             if isinstance(parsed(arguments), str):
                 return f"{pointer}/tool_calls/{index}/function/arguments"
     return None

@@ -26,8 +26,8 @@ _TESTS = (
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns OpenRouter's error body: a sentence and the status, with the user's id if it is known."""
-    known = {} if refusal.status == 401 else {"user_id": "user_conformance"}
-    return compact({"error": {"message": refusal.message, "code": refusal.status}} | known)
+    user = {} if refusal.status == 401 else {"user_id": "user_conformance"}
+    return compact({"error": {"message": refusal.message, "code": refusal.status}} | user)
 
 
 openrouter = elsewhere("openrouter", envelope=_numbered)
