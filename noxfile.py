@@ -5,6 +5,7 @@
 
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -192,9 +193,9 @@ def drivers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
-    """Run the tests and the conformance suite with stale recordings as errors. Nothing is recorded again."""
+    """Run the tests and the conformance suite with stale recordings, and default models that retire soon, as errors."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    strict = {**OFFLINE, "CASSETTE_STALE": "error"}
+    strict = {**OFFLINE, "CASSETTE_STALE": "error", "MODELS_AS_OF": datetime.now(UTC).date().isoformat()}
     session.run(
         "pytest",
         "-p",

@@ -78,6 +78,8 @@ from .one_at_a_time import OneAtATime, WhenBusy, when_busy
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from typing_extensions import TypeForm
+
     from ..schemas.data_frames import Library
     from ..tools.definition import FunctionTool
     from .console import Echo
@@ -190,6 +192,7 @@ class Chat(Displayed):
         self.ask_before: AskBefore = ()
         self.approve: Decide | Literal["console", "defer"] | None = None
         self.deps: Any = None
+        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
         self.when_busy: WhenBusy = "raise"
         self.set_system_prompt(system_prompt)
 
@@ -352,7 +355,7 @@ class Chat(Displayed):
     def chat_structured(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -422,7 +425,7 @@ class Chat(Displayed):
     async def chat_structured_async(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -476,7 +479,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> Generator[T, None, None]: ...
     @overload
     def stream_structured(
@@ -530,7 +533,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured_async(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> AsyncStream[T]: ...
     @overload
     def stream_structured_async(
@@ -1162,7 +1165,7 @@ class Chat(Displayed):
             on_result=self._on_result,
             controller=controller or StreamController(),
             price=cost,
-            count=log_usage,
+            count=self._count,
             written=self._written,
             fallbacks=[replace(each, provider=place) for place, (each, _) in enumerate(self.fallbacks, 1)],
             deps=self.deps,

@@ -254,6 +254,12 @@ class ContentImageRemote(ContentImage):
     url: str
     detail: str = ""
 
+    @property
+    def fault(self) -> str:
+        """What is wrong with the address, as a clause; `""` if a provider may fetch it."""
+        fetched = re.match(r"(?i)(https?|gs|s3)://[^\s/]|data:image/", self.url)
+        return "" if fetched else f"{self.url!r:.80} is not the address of an image on the web"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContentImageInline(ContentImage, _Data):
