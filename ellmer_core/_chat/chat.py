@@ -80,6 +80,8 @@ from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, pic
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from typing_extensions import TypeForm
+
     from ..schemas.data_frames import Library
     from ..tools.definition import FunctionTool
     from .console import Echo
@@ -192,6 +194,7 @@ class Chat(Displayed):
         self.ask_before: AskBefore = ()
         self.approve: Decide | Literal["console", "defer"] | None = None
         self.deps: Any = None
+        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
         self.when_busy: WhenBusy = "raise"
         self.set_system_prompt(system_prompt)
 
@@ -354,7 +357,7 @@ class Chat(Displayed):
     def chat_structured(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -424,7 +427,7 @@ class Chat(Displayed):
     async def chat_structured_async(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -478,7 +481,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> Generator[T, None, None]: ...
     @overload
     def stream_structured(
@@ -532,7 +535,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured_async(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> AsyncStream[T]: ...
     @overload
     def stream_structured_async(
@@ -1164,7 +1167,7 @@ class Chat(Displayed):
             on_result=self._on_result,
             controller=controller or StreamController(),
             price=cost,
-            count=log_usage,
+            count=self._count,
             written=self._written,
             fallbacks=[replace(each, provider=place) for place, (each, _) in enumerate(self.fallbacks, 1)],
             deps=self.deps,

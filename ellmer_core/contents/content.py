@@ -111,9 +111,9 @@ def fault(type: str, data: str) -> str:
         bytes = b64decode(data, validate=True)
     except ValueError:
         return "its data is not standard base64"
-    known = {**SIGNATURES, **AUDIO}.keys()
+    types = {**SIGNATURES, **AUDIO}.keys()
     actual = sniffed(bytes) or sniffed_audio(bytes)
-    if type.lower() not in known or actual == type.lower():
+    if type.lower() not in types or actual == type.lower():
         return ""
     return f"its bytes are {actual}, not {type}" if actual else f"its bytes are not {type}"
 
@@ -202,6 +202,16 @@ class ContentText(Content):
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
+    @property
+    def message(self) -> str | None:
+        """The id of the message that the text is part of, for providers whose answers may have several messages. OpenAI's
+        Responses has a comment and the final answer as two: https://github.com/microsoft/vscode/pull/312173
+        """
+        own = next((own for own in self.extra.values() if isinstance(own, Mapping) and "item" in own), None)
+        item = own["item"] if own else None
+        id = item.get("id") if isinstance(item, Mapping) else None
+        return id if isinstance(id, str) else None
+
 
 class _Data:
     """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
@@ -243,6 +253,12 @@ class ContentImageRemote(ContentImage):
 
     url: str
     detail: str = ""
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the address, as a clause; `""` if a provider may fetch it."""
+        fetched = re.match(r"(?i)(https?|gs|s3)://[^\s/]|data:image/", self.url)
+        return "" if fetched else f"{self.url!r:.80} is not the address of an image on the web"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

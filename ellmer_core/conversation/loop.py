@@ -174,7 +174,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     streamed = bool(history.received)
     history.commit(*filter(None, [user]), turn)
     yield from _show(turn, streamed=streamed)
-    settings.count(settings.wire, turn.tokens, turn.cost)
+    settings.count(settings.wire, turn)
     yield Emit(turn)
     return turn
 

@@ -45,7 +45,8 @@ class UsageLimits(Value):
         tool_calls: Number of tool calls.
         tokens: Number of tokens, input and output together.
         cost: Cost in US dollars.
-        per: `"call"` (default) counts one call; `"chat"` counts all that the history contains.
+        per: `"call"` (default) counts one call; `"chat"` counts all that the history contains, and all prompts of
+            `parallel_chat()` together.
 
     Examples:
         >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
@@ -437,7 +438,7 @@ class Settings:
     on_history: Sequence[Callable[[list[Turn]], Iterable[Turn]]] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
-    count: Callable[[Wire, Tokens, float | None], object] = lambda _wire, _tokens, _cost: None
+    count: Callable[[Wire, AssistantTurn], object] = lambda _wire, _turn: None
     written: RequestCache = field(default_factory=RequestCache)
     fetch: bool = False  # images by URL, where the API fetches none
     fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not

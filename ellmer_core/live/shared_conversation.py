@@ -217,17 +217,17 @@ class Room:
     def clear(self) -> None:
         """Begins a new conversation, with the system prompt. `undo()` brings the messages back until the next message."""
         turns = self.chat.get_turns()
-        kept = Kept(self.id, turns, self.branches) if turns else self.cleared
+        cleared = Kept(self.id, turns, self.branches) if turns else self.cleared
         self._show([])
-        self.id, self.branches, self.cleared = uuid4().hex, Branches(), kept
+        self.id, self.branches, self.cleared = uuid4().hex, Branches(), cleared
 
     def undo(self) -> tuple[str | Content, ...]:
         """Removes the user's last message with its answer, and returns the message. Right after `clear()` or `revise()`
         it brings the messages back.
         """
-        if kept := self.cleared:
-            self.id, self.branches = kept.id, kept.branches
-            self._show(kept.turns)
+        if cleared := self.cleared:
+            self.id, self.branches = cleared.id, cleared.branches
+            self._show(cleared.turns)
             return ()
         turns, trouble = self.chat.get_turns(), self.trouble
         place = trouble.place if trouble else last_message(turns) or 0
@@ -306,9 +306,9 @@ class Room:
     def save(self, unanswered: Sequence[str | Content] = ()) -> None:
         """Writes the conversation and a message without an answer. If that fails, the page says so."""
         turns = self.chat.get_turns()
-        said = [turn.text for turn in turns if isinstance(turn, (UserTurn, AssistantTurn))]
+        texts = [turn.text for turn in turns if isinstance(turn, (UserTurn, AssistantTurn))]
         pending = UserTurn(list(unanswered)) if unanswered else None
-        words = "\n".join([*said, pending.text if pending else ""])
+        words = "\n".join([*texts, pending.text if pending else ""])
         title = " ".join(words.split())[:TITLE] or "Without words"
 
         def write(store: Store) -> None:

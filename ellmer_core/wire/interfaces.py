@@ -205,14 +205,14 @@ def params(
     return {name: value for name, value in (named | extra).items() if value is not None}
 
 
-def _check_spelling(extra: Iterable[str], known: Iterable[str]) -> None:
+def _check_spelling(extra: Iterable[str], parameters: Iterable[str]) -> None:
     """Raises `TypeError` for a name that differs from a neutral one by a letter or two. `logprobs` is a provider's."""
     from difflib import get_close_matches  # noqa: PLC0415 - these names are rare
 
     for name in extra:
-        near = get_close_matches(name, known, 1, 0.88)
+        near = get_close_matches(name, parameters, 1, 0.88)
         if near and near[0].replace("_", "") != name.replace("_", ""):
-            raise wrong_keyword(name, "params", known)
+            raise wrong_keyword(name, "params", parameters)
 
 
 def _texts(sequences: Sequence[str] | None) -> list[str] | None:

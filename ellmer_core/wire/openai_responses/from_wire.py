@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -44,6 +45,7 @@ class ResponsesMerger(Merger):
         self._response: Json = {}
         self._items: dict[int, _Item] = {}
         self._calls: dict[str, _Item] = {}  # the first call of each tool
+        self._message: Any = None  # the message of the last text
         self._done = False
 
     @property
@@ -60,7 +62,7 @@ class ResponsesMerger(Merger):
             return ()
         kind = event.get("type", "")
         if kind in _PLACES:
-            return self._item(event).delta(_PLACES[kind], event)
+            return [*map(partial(self._apart, event), self._item(event).delta(_PLACES[kind], event))]
         if kind == "error" or event.get("error"):
             raise in_band_error(event)
         if isinstance(response := event.get("response"), dict):
@@ -74,6 +76,14 @@ class ResponsesMerger(Merger):
             if content.get("type") == "function_call":
                 self._calls.setdefault(str(content.get("name")), item)
         return ()
+
+    def _apart(self, event: Json, piece: ours.Content) -> ours.Content:
+        """Returns a piece, with a blank line before it if it is the first text of a second message."""
+        if not isinstance(piece, ours.ContentText):
+            return piece
+        before, self._message = self._message, event.get("item_id")
+        another = before is not None and self._message not in {None, before}
+        return ours.ContentText(f"\n\n{piece.text}") if another else piece
 
     def call_arguments(self, tool: str) -> Sequence[str]:
         return self._calls[tool].arguments() if tool in self._calls else ()
