@@ -158,6 +158,8 @@ def command(
         except KeyboardInterrupt:
             click.echo(f"Interrupted after {totals.count:,} files.{_again(resume)}", err=True)
             sys.exit(_INTERRUPTED)
+    if since and not totals.count:
+        click.echo(f"There, no recording has changed since {since}.", err=True)
     if write_baseline:
         write_baseline.write_text(expected.written(reason, issue), encoding="utf-8")
         click.echo(f"wrote {write_baseline}", err=True)

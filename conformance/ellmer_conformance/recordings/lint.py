@@ -264,10 +264,17 @@ def _read(report: FileReport, path: Path, assumed: Assumed) -> None:
         report.problem = f"it cannot be judged: {error!r:.200}"
         return
     if found is None and not _traces(report, path):
-        near = nearest(path)
-        report.skipped[f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING] += 1
+        report.skipped[_no_recording(path)] += 1
     elif found is not None and not count:
         report.skipped["an empty recording"] += 1
+
+
+def _no_recording(path: Path) -> str:
+    """Returns why a file is no recording: it is empty, or what it has resembles one at most."""
+    if not path.stat().st_size:
+        return f"{NO_RECORDING}: an empty file"
+    near = nearest(path)
+    return f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING
 
 
 def _traces(report: FileReport, path: Path) -> bool:

@@ -23,9 +23,13 @@ class Place:
 
 @dataclass
 class Group:
-    """Violations with one cause: one rule, broken at one kind of place for one reason."""
+    """Violations with one cause: one rule, broken at one kind of place for one reason.
+
+    `also` are rules that are broken at the same places, and would be kept if this one were.
+    """
 
     first: Complaint
+    also: dict[str, None] = field(default_factory=dict)
     requests: int = 0
     recordings: int = 0
     places: list[Place] = field(default_factory=list)
@@ -48,7 +52,7 @@ class Group:
         """What repairs it: a change that the rules were asked about, and what the rule says."""
         found = ", then ".join(map(_told, self.first.fix))
         tried = f"{found}; the rules are kept then." if found else ""
-        return " ".join(filter(None, (tried[:1].upper() + tried[1:], self.first.advice)))
+        return " ".join(text[:1].upper() + text[1:] for text in (tried, self.first.advice) if text)
 
 
 @dataclass
@@ -59,13 +63,23 @@ class Findings:
     _groups: dict[tuple[str, ...], Group] = field(default_factory=dict)
 
     def add(self, file: FileReport) -> None:
-        """Adds the violations of a file."""
+        """Adds the violations of a file. A second rule that is broken at a place has the cause of the first one."""
+        at: dict[tuple[str, str], Group] = {}
         for each in file.complaints:
-            key = (each.outcome, each.full_id, shape(each.pointer), _gist(each.message))
-            if key not in self._groups and len(self._groups) >= _MOST:
-                self.others += 1
-            else:
-                self._groups.setdefault(key, Group(each)).add(file.path, each)
+            place = (each.place, each.pointer)
+            cause = at.get(place)
+            if cause and cause.first.rule != each.rule and _rank_of(cause.first) <= _rank_of(each):
+                cause.also[each.full_id] = None
+            elif group := self._group(each):
+                group.add(file.path, each)
+                at[place] = group
+
+    def _group(self, each: Complaint) -> Group | None:
+        key = (each.outcome, each.full_id, shape(each.pointer), _gist(each.message))
+        if key not in self._groups and len(self._groups) >= _MOST:
+            self.others += 1
+            return None
+        return self._groups.setdefault(key, Group(each))
 
     def of(self, *outcomes: Outcome) -> list[Group]:
         """Returns the groups with these outcomes: violations first, and of those the most frequent."""
@@ -75,7 +89,11 @@ class Findings:
 
 def _rank(group: Group) -> tuple[int, int, str, str, str]:
     c = group.first
-    return _WORST.index(c.outcome), -group.requests, c.full_id, c.pointer, c.message
+    return _rank_of(c), -group.requests, c.full_id, c.pointer, c.message
+
+
+def _rank_of(complaint: Complaint) -> int:
+    return _WORST.index(complaint.outcome)
 
 
 def _gist(message: str) -> str:

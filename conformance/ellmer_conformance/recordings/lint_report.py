@@ -15,7 +15,7 @@ from urllib.parse import quote
 from ..report.formats.sarif import sarif_document
 from .lint import Complaint, FileReport, Totals, as_json
 from .lint_findings import Findings, Group, Place
-from .recorded_by import Tests
+from .recorded_by import IndexOfTests
 from .recorded_requests import is_missed
 
 WIDTH = 80
@@ -50,7 +50,7 @@ class Text:
 
     def __init__(self, *, verbose: bool = False, warnings: bool = True) -> None:
         self.verbose, self.warnings = verbose, warnings
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[FileReport] = []
 
     def file(self, file: FileReport) -> str:
@@ -83,7 +83,7 @@ class Text:
         return "\n".join(lines).strip("\n") + "\n"
 
 
-def _group(group: Group, tests: Tests) -> str:
+def _group(group: Group, tests: IndexOfTests) -> str:
     c = group.first
     count = f"{_many(group.requests, 'request')} in {_many(group.recordings, 'recording')}"
     lines = [
@@ -93,11 +93,11 @@ def _group(group: Group, tests: Tests) -> str:
         *([_wrapped("API  ", _short(c.says))] if c.says else []),
         *([_wrapped("fix  ", group.advice)] if group.advice else []),
         *([_wrapped("told ", c.issue)] if c.issue else []),
+        *([_wrapped("also ", ", ".join(group.also))] if group.also else []),
     ]
     for number, place in enumerate(group.places):
-        pointer = c.pointer if not number else ""
         lines.append(f"  at   {place.path}")
-        lines.append(f"       {place.where}/request{pointer}")
+        lines += [] if number else [f"       {place.where}/request{c.pointer}"]
         lines += [f"       made by {test}"] if (test := tests.of(place.path)) else []
     rest = group.recordings - len(group.places)
     return "\n".join([*lines, *([f"       … and {_many(rest, 'other recording')}"] if rest else [])])
@@ -123,9 +123,9 @@ def _of_file(file: FileReport) -> Iterator[str]:
         yield from [f"    told {c.issue}"] if c.issue else []
 
 
-def _wrapped(label: str, text: str) -> str:
+def _wrapped(label: str, text: str, indent: str = "  ") -> str:
     """Returns a text in lines of the page's width, behind a label. Long words, like paths, stay whole."""
-    start = f"  {label}"
+    start = indent + label
     lines = textwrap.wrap(
         " ".join(text.split()),
         WIDTH,
@@ -189,7 +189,7 @@ def _summary(totals: Totals) -> list[str]:
         "Causes": totals.rules.most_common(3),
     }
     told = {name: ", ".join(f"{key} ({n:,})" for key, n in found) for name, found in counts.items() if found}
-    return ["", *(_wrapped(f"{name + ':':10} ", text).removeprefix("  ") for name, text in told.items())]
+    return ["", *(_wrapped(f"{name + ':':10} ", text, indent="") for name, text in told.items())]
 
 
 def _result(totals: Totals) -> list[str]:
@@ -203,6 +203,8 @@ def _reason(totals: Totals) -> list[str]:
     if not totals.forms and not totals.damaged:
         why = "there are no files" if not totals.count else "none of the files is a recording of HTTP"
         return [f"Nothing was judged, which counts as a failure: {why}."]
+    if totals.damaged:
+        return ["A file could not be read, which is a failure."]
     if totals.missed > totals.judged:
         return [f"More was missed than judged ({totals.missed:,}), which is a failure."]
     if not totals.judged and not totals.damaged:
@@ -248,7 +250,7 @@ class GitHub:
     """Annotations for a pull request, one for each cause: errors, warnings, and notices if the API agreed."""
 
     def __init__(self) -> None:
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
 
     def file(self, file: FileReport) -> str:
         """Returns an annotation for a file that could not be read."""
@@ -281,6 +283,7 @@ class GitHub:
             ),
             *([f"API: {_short(c.says)}"] if c.says else []),
             *([f"Fix: {group.advice}"] if group.advice else []),
+            *([f"Also broken there: {', '.join(group.also)}"] if group.also else []),
             *([f"Made by {test}"] if test else []),
         ]
         where = f"file={_property(place.path)},line={_line(place)},title={c.full_id}"
@@ -294,7 +297,7 @@ class Comment:
     """One comment's text, as Markdown: a section for each cause, and the counts."""
 
     def __init__(self) -> None:
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[str] = []
 
     def file(self, file: FileReport) -> str:
@@ -333,11 +336,13 @@ class Comment:
             f"> {_flat(_short(c.says or c.message))}",
             "",
             *([f"Fix: {_flat(group.advice)}", ""] if group.advice else []),
+            *([f"Also broken there: {', '.join(group.also)}.", ""] if group.also else []),
         ]
         for place in group.places:
             test = self.tests.of(place.path)
             made = f", made by {_code(test)}" if test else ""
-            lines.append(f"- {_code(f'{place.path} {place.where}{c.pointer}'.strip())}{made}")
+            where = f"{place.where}/request{c.pointer}" if place is group.places[0] else ""
+            lines.append(f"- {_code(f'{place.path} {where}'.strip())}{made}")
         rest = group.recordings - len(group.places)
         return "\n".join([*lines, *([f"- … and {_many(rest, 'other recording')}"] if rest else [])])
 

@@ -27,7 +27,7 @@ _PLAIN = re.compile(
 
 
 @dataclass
-class Tests:
+class IndexOfTests:
     """The tests of the repository that a recording is in. They are read when the first test is looked for."""
 
     _read: dict[Path, list[tuple[Path, str]]] = field(default_factory=dict)
