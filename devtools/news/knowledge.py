@@ -109,7 +109,9 @@ def _names_its_generation(pattern: str, model: str) -> bool:
     undated = re.sub(r"-\d{4}-\d{2}-\d{2}|-\d{4,}", "", model)
     number = re.search(r"(?<![a-z\d])\d{1,2}(?![\da-z])([.-]\d{1,2}(?![\da-z]))?", undated)
     named = re.search(pattern, model, re.IGNORECASE)
-    return bool(named and (number is None or (named.start() <= number.start() and number.end() <= named.end())))
+    return bool(
+        named and (number is None or (named.start() <= number.start() and number.end() <= named.end()))
+    )
 
 
 def _priced(name: Name) -> str:
