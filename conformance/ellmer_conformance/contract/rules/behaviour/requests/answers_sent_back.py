@@ -46,7 +46,7 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
         if fine and run.wire in _ORDERED and len(answers) == 1:
-            wanted, sent = _kinds(answers[0], said)
+            wanted, sent = _kinds(answers[0], items)
             problem = (
                 f"the answer had {', then '.join(wanted)}, and what goes back has {', then '.join(sent)}"
             )
