@@ -16,8 +16,8 @@ from ..contract.rules import WIRES
 from ..recordings import lint_report
 from ..recordings.engines import ENGINES, Engine, EngineLost, EngineMissing
 from ..recordings.lint import FileReport, Totals, lint_each
-from ..recordings.lint_baseline import Expectations
 from ..recordings.lint_journal import Journal, JournalError
+from ..recordings.lint_report import Expectations
 from ..recordings.recorded_requests import Assumed
 from ..recordings.recording_files import NoRevision, Source, Unreadable, changed_since
 from ..report.formats.terminal_escaping import printable

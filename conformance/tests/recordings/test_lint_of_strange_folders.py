@@ -77,7 +77,7 @@ def test_patterns(tmp_path):
     assert found("2026/**") == {"2026/b.json", "2026/x/c.json", "2026/x/d.yaml"}
     assert found("**/*.json") == {"2025/a.json", "2026/b.json", "2026/x/c.json"}
     assert found("202[56]/*.json", f"file://{tmp_path}") == {"2025/a.json", "2026/b.json"}
-    with pytest.raises(Unreadable, match="nothing was found"):
+    with pytest.raises(Unreadable, match="there is no such file"):
         found("2027/**")
 
 
