@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
+import signal
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +19,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from . import opentelemetry_spans
-from .engines import Engine, TooSlow, Work, mapped, time_limit
+from .engines import Engine, Work, mapped
 from .lint_journal import Journal
 from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
 from .recording_files import Recording, Source, Unreadable, nearest, opened, sources
@@ -177,6 +181,63 @@ class LintResult(Totals):
         return [file for file in self.files if file.problem]
 
 
+# --- A limit of time for each file -----------------------------------------------------------------------
+
+
+MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
+
+
+class TooSlow(BaseException):
+    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
+
+
+@contextmanager
+def time_limit(seconds: float | None = None) -> Iterator[None]:
+    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
+    limit = MAX_SECONDS if seconds is None else seconds
+    main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    try:
+        with _alarm(limit) if main else _raised_in_thread(limit):
+            yield
+    except TooSlow:
+        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
+
+
+@contextmanager
+def _alarm(limit: float) -> Iterator[None]:
+    def raise_too_slow(*_: Any) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, raise_too_slow)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _raised_in_thread(limit: float) -> Iterator[None]:
+    """Lets the interpreter raise `TooSlow` in this thread. Signals reach the main thread only."""
+    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
+
+    def raise_too_slow() -> None:
+        with lock:
+            if not over.is_set():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
+
+    timer = threading.Timer(limit, raise_too_slow)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over.set()
+        timer.cancel()
+
+
 # --- Files -----------------------------------------------------------------------------------------------
 
 
@@ -207,10 +268,12 @@ def lint_each(
     Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
     `EngineMissing` and `EngineLost`.
     """
-    work = Work(partial(lint_file, assumed=assumed), _died)
+    do = partial(lint_file, assumed=assumed)
     if journal is None:
-        yield from mapped(work, files, jobs, engine)
+        alone = jobs < 2 and engine == "processes"
+        yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
         return
+    work = Work(do, _died)
     for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
         journal.add(report.path, as_json(report))
         yield report

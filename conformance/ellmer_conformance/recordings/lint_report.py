@@ -559,7 +559,9 @@ class GitHub:
         ]
         lines += [f"::error title=baseline::{_escaped(problem)}" for problem in totals.problems]
         lines += [
-            f"::error title=conformance lint::{reason}" for reason in _reason(totals) if totals.exit_code
+            f"::error title=conformance lint::{reason}"
+            for reason in _reason(totals)
+            if totals.exit_code and not totals.damaged
         ]
         return "".join(f"{line}\n" for line in lines)
 

@@ -7,8 +7,8 @@ import pytest
 from conformance_command import run
 from recordings_in_every_form import BAD, URL
 
-from ellmer_conformance.recordings.engines import TooSlow, Work, mapped, time_limit
-from ellmer_conformance.recordings.lint import lint, lint_file
+from ellmer_conformance.recordings.engines import Work, mapped
+from ellmer_conformance.recordings.lint import TooSlow, lint, lint_file, time_limit
 from ellmer_conformance.recordings.recording_files import Unreadable, sources
 
 LINE = json.dumps({"url": URL, "body": BAD})
