@@ -562,6 +562,8 @@ class GitHub:
             f"::error title=conformance lint::{reason}"
             for reason in _reason(totals)
             if totals.exit_code and not totals.damaged
+            for reason in _reason(totals)
+            if totals.exit_code and not totals.damaged
         ]
         return "".join(f"{line}\n" for line in lines)
 
