@@ -150,9 +150,15 @@ def _plain(recording: Recording, assumed: Assumed) -> Request:
 _SIGNATURES = {"openai-version": "openai", "anthropic-organization-id": "anthropic", "x-groq-region": "groq"}
 
 
+#: What only vLLM's errors have: a Python class as their type.
+_OF_VLLM = re.compile(rb'"type": ?"BadRequestError"')
+
+
 def _signed(recording: Recording) -> str:
-    """Returns the provider that an answer's headers name, for an address without a known host."""
-    return next((name for header, name in _SIGNATURES.items() if header in recording.answered), "")
+    """Returns the provider that an answer's headers or its error name, for an address without a known host."""
+    if found := next((name for header, name in _SIGNATURES.items() if header in recording.answered), ""):
+        return found
+    return "vllm" if (recording.status or 0) >= 400 and _OF_VLLM.search(recording.response[:4000]) else ""
 
 
 # --- Other endpoints with the same bodies ----------------------------------------------------------------
