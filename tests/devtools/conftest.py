@@ -102,7 +102,8 @@ class Project:
         return subprocess.run(
             command,
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},  # `edit` is quicker than a file's time
+            env=os.environ
+            | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},  # `edit` is quicker than a file's time
             capture_output=True,
             text=True,
             check=False,

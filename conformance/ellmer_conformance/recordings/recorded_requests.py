@@ -115,16 +115,16 @@ def _wire_of(recording: Recording) -> str | Skip:
     if found is None or recording.method in {"GET", "DELETE", "HEAD", "OPTIONS"}:
         return _other_endpoint(recording)
     wire, provider = found
-    known = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or provider == "cohere")
-    return wire if known else Skip(f"there are no rules for {wire} yet")
+    has_rules = wire in (*rules.WIRES, *HOSTED) and (wire != "cohere-v1" or provider == "cohere")
+    return wire if has_rules else Skip(f"there are no rules for {wire} yet")
 
 
 def _other_endpoint(recording: Recording) -> Skip:
     """Tells what an address without a chat format is: another endpoint of a provider, or nothing known."""
     if not _is_address(recording.url):
         talk = {"messages", "input", "contents", "prompt"} & _object(recording.body).keys()
-        known = not talk or b'"embedding"' in recording.response[:4000]
-        return Skip("not a chat request, by its body (the address was removed)" if known else UNKNOWN_ADDRESS)
+        other = not talk or b'"embedding"' in recording.response[:4000]
+        return Skip("not a chat request, by its body (the address was removed)" if other else UNKNOWN_ADDRESS)
     parts = urlsplit(recording.url)
     host = parts.hostname or ""
     if recording.method == "POST" and _spoken(recording, _object(recording.body)):
@@ -233,8 +233,8 @@ _OF_RESPONSES = {"instructions", "include", "store", "previous_response_id", "te
 
 def addressed(recording: Recording, assumed: Assumed = UNASSUMED) -> Recording:
     """Returns a recording with an address. A recorder may have removed it, or stored only a part of it."""
-    known = _is_address(recording.url)
-    if known and not (assumed.wire and readers.detect(recording.url, None, recording.headers) is None):
+    has_address = _is_address(recording.url)
+    if has_address and not (assumed.wire and readers.detect(recording.url, None, recording.headers) is None):
         return recording
     body = _object(recording.body)
     wire = body and (assumed.wire or _spoken(recording, body))
@@ -259,8 +259,10 @@ def _spoken(recording: Recording, body: dict[str, Any]) -> str:
         of_claude = b'"type":"message"' in answer or b'"message_start"' in answer
         named = any(name.lower() == "anthropic-version" for name in recording.headers)
         return "anthropic" if of_claude or named else "openai-chat"
-    said = b'"object":"response"' in answer or b'"response.created"' in answer or _OF_RESPONSES & body.keys()
-    return "openai-responses" if isinstance(body.get("input"), str | list) and said else ""
+    of_responses = (
+        b'"object":"response"' in answer or b'"response.created"' in answer or _OF_RESPONSES & body.keys()
+    )
+    return "openai-responses" if isinstance(body.get("input"), str | list) and of_responses else ""
 
 
 def _host(assumed: Assumed, wire: str, body: dict[str, Any]) -> str:

@@ -201,7 +201,7 @@ def test_many_files_have_a_summary(tmp_path):
     lines = run("lint", tmp_path).output.splitlines()
     assert "Formats:   vcrpy (20)" in lines
     assert "Providers: openai (20)" in lines
-    assert "Causes:    PAIR-001 (3)" in lines
+    assert "Causes:    openai-chat/PAIR-001 (3)" in lines
     assert not any(
         line.startswith("Formats:") for line in run("lint", tmp_path / "1.yaml").output.splitlines()
     )

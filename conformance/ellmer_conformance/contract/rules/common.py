@@ -73,9 +73,9 @@ def moved_media_names_its_call(request: Request) -> Iterator[Finding]:
             ids.add(item.id)
             names |= set() if item.id else {item.name}
         elif item.kind == "text" and (tag := _TAG.search(item.text)):
-            known = tag["id"] in ids or not any(ids) or _NUMBER.sub("", tag["id"]) in names
+            fine = tag["id"] in ids or not any(ids) or _NUMBER.sub("", tag["id"]) in names
             problem = f"the tag names {tag['id']!r}, and no call before it has that id"
-            yield met(item.pointer) if known else broken(item.pointer, problem)
+            yield met(item.pointer) if fine else broken(item.pointer, problem)
 
 
 def a_pointer_points_at_something(request: Request) -> Iterator[Finding]:
@@ -131,17 +131,17 @@ def results_keep_the_order_of_calls(request: Request) -> Iterator[Finding]:
 
     Why: wire formats without ids match by position, and a stable order keeps the prompt cacheable.
     """
-    asked: list[str] = []
-    given: list[str] = []
+    calls: list[str] = []
+    results: list[str] = []
     for item in readers.read(request):
         if item.kind == "call" and item.id:
-            asked, given = (asked if not given else []) + [item.id], []
-        elif item.kind == "result" and item.id in asked:
-            given.append(item.id)
-            wanted = [id for id in asked if id in given]
+            calls, results = (calls if not results else []) + [item.id], []
+        elif item.kind == "result" and item.id in calls:
+            results.append(item.id)
+            wanted = [id for id in calls if id in results]
             yield (
                 met(item.pointer)
-                if wanted == given
+                if wanted == results
                 else broken(item.pointer, f"{item.id!r} is not in the order of the calls")
             )
 

@@ -175,18 +175,18 @@ def _pin(http: httpx.Client, place: str, package: str, version: str, public: str
             raise Corrupt(f"{archive.name} contains no recording of a chat.")
         members = patterns(path.relative_to(inside).as_posix() for path in found.files)
         narrow = replace(pin, members=members, licence=_licence(inside / "PKG-INFO"))
-        kept = [path for path in found.files if narrow.takes(path.relative_to(inside).as_posix())]
-        return counted(narrow, survey(kept), set())
+        files = [path for path in found.files if narrow.takes(path.relative_to(inside).as_posix())]
+        return counted(narrow, survey(files), set())
 
 
-def counted(pin: Pin, found: Survey, known: set[str]) -> Pin:
-    """Returns the pin with the counts of its recordings; `known` are the chats of the earlier pins."""
+def counted(pin: Pin, found: Survey, earlier: set[str]) -> Pin:
+    """Returns the pin with the counts of its recordings; `earlier` are the chats of the earlier pins."""
     days = sorted(found.days)
     return replace(
         pin,
         files=len(found.files),
         interactions=found.interactions,
-        distinct=len(found.chats - known),
+        distinct=len(found.chats - earlier),
         first=str(days[0]) if days else "",
         last=str(days[-1]) if days else "",
         holds=dict(sorted(found.wires.items())),

@@ -78,7 +78,7 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     neither a system instruction nor JSON output.
     """
     lacks = NOT_IN_V1 if urlsplit(request.url).path.startswith("/v1/models/") else frozenset()
-    formerly = "\n".join(each.said for each in _unknown(request.body, LATER | lacks))
+    formerly = "\n".join(each.message for each in _unknown(request.body, LATER | lacks))
     yield from told(list(_unknown(request.body, lacks)), formerly=formerly)
 
 
@@ -173,8 +173,8 @@ def inline_data_is_base64(request: Request) -> Iterator[Finding]:
 )
 def contents_are_there(request: Request) -> Iterator[Finding]:
     """The request has `contents`."""
-    given = bool(request.body.get("contents"))
-    yield met("/contents") if given else broken("", "there are no contents")
+    fine = bool(request.body.get("contents"))
+    yield met("/contents") if fine else broken("", "there are no contents")
 
 
 @book.rule(
@@ -195,8 +195,8 @@ def contents_have_parts(request: Request) -> Iterator[Finding]:
     Why: the client sent an empty message. Fix: leave the content out, or send `{"text": ""}`, which is accepted.
     """
     for index, (pointer, content) in enumerate(contents(request.body)):
-        given = bool(content.get("parts")) or content.get("role") == "model"
-        yield met(pointer) if given else broken(pointer, "the content has no parts", index=index)
+        fine = bool(content.get("parts")) or content.get("role") == "model"
+        yield met(pointer) if fine else broken(pointer, "the content has no parts", index=index)
 
 
 @book.rule(
@@ -299,12 +299,12 @@ def one_schema_has_its_type(request: Request) -> Iterator[Finding]:
     Why: the documentation requires it. The API's own words for other requests are not on record.
     """
     config, place = get(request.body, "generationConfig"), "/generationConfig"
-    given = [key for key in ("responseSchema", "responseJsonSchema") if get(config, key) is not None]
-    if len(given) > 1:
+    keys = [key for key in ("responseSchema", "responseJsonSchema") if get(config, key) is not None]
+    if len(keys) > 1:
         problem = "`responseSchema` and `responseJsonSchema` are given"
         yield broken(place, problem, reason=problem)
-    elif given:
-        problem = f"`{given[0]}` without `responseMimeType`"
+    elif keys:
+        problem = f"`{keys[0]}` without `responseMimeType`"
         yield met(place) if get(config, "responseMimeType") else broken(place, problem, reason=problem)
 
 
@@ -347,8 +347,8 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     for pointer, content in contents(request.body):
         role, place = content.get("role"), f"{pointer}/role"
         if isinstance(role, str):
-            known = role in {"user", "model", "function", "tool", ""}
-            yield met(place) if known else broken(place, f"{role!r} is not a role")
+            fine = role in {"user", "model", "function", "tool", ""}
+            yield met(place) if fine else broken(place, f"{role!r} is not a role")
 
 
 def _parts(request: Json) -> Iterator[tuple[str, Json]]:

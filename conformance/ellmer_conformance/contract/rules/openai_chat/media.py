@@ -322,11 +322,9 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     for item in read(request):
         data = item.media.data if item.kind == "image" and item.media else b""
         if data and not redacted(b64encode(data[:150]).decode()):
-            known = sniffed(data) in IMAGE_TYPES
+            fine = sniffed(data) in IMAGE_TYPES
             yield (
-                met(item.pointer)
-                if known
-                else broken(item.pointer, "the bytes are no image of these formats")
+                met(item.pointer) if fine else broken(item.pointer, "the bytes are no image of these formats")
             )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
-from .....scenarios.script import Answer, Sees, Think, answers_of
+from .....scenarios.script import Answer, Call, Say, Sees, Think, answers_of
 from ....exchange import Item
 from ....observed_run import Run, call_key
 from ....readers.json_access import elements, object_of, text_of
@@ -17,6 +17,8 @@ from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found
 
 #: Formats whose answers have blocks of text, streamed or not; the others have one string, or lose the seam in a stream.
 _BLOCKS = {"anthropic", "bedrock"}
+#: Formats in which texts, thoughts and calls of an answer have an order.
+_ORDERED = {"anthropic", "bedrock", "gemini", "openai-responses"}
 
 
 @book.rule(
@@ -37,12 +39,18 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
     Fix: keep the provider's whole message, including text beside the tool calls, and send it back.
     """
     for index, answers in _followed(run):
-        said = _new(run, index)
-        text = "".join(item.text for item in said if item.kind == "text")
-        calls = [call_key(item.name, item.arguments) for item in said if item.kind == "call"]
+        items = _new(run, index)
+        text = "".join(item.text for item in items if item.kind == "text")
+        calls = [call_key(item.name, item.arguments) for item in items if item.kind == "call"]
         fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
         problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
+        if fine and run.wire in _ORDERED and len(answers) == 1:
+            wanted, sent = _kinds(answers[0], items)
+            problem = (
+                f"the answer had {', then '.join(wanted)}, and what goes back has {', then '.join(sent)}"
+            )
+            yield found(sent == wanted, f"/exchanges/{index + 1}/request", problem)
 
 
 @book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")
@@ -54,11 +62,11 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     """
     for index, ask in enumerate(run.case.steps[:1] if run.said else ()):
         texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
-        for one, other in pairwise(texts):
-            if one and other:
-                joined = any(one + other in item.text for item in run.said[0])
+        for first, second in pairwise(texts):
+            if first and second:
+                joined = any(first + second in item.text for item in run.said[0])
                 yield found(
-                    not joined, f"/exchanges/{index}/request", f"{one + other!r} was made of two texts"
+                    not joined, f"/exchanges/{index}/request", f"{first + second!r} was made of two texts"
                 )
     for index, answers in _followed(run) if run.wire in _BLOCKS else ():
         blocks = [
@@ -93,6 +101,25 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
             yield found("thinking" in kinds, f"/exchanges/{index + 1}/request", problem)
 
 
+def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
+    """Returns in which order the answer had texts, thoughts and calls, and in which they go back. What is missing on one side
+    is HIS-006's or HIS-008's.
+    """
+    names = {Say: "text", Think: "thinking", Call: "call"}
+    wanted = [
+        names[type(part)]
+        for part in answer.parts
+        if type(part) in names and getattr(part, "text", True) != ""
+    ]
+    sent = [
+        item.kind
+        for item in said
+        if item.kind in names.values() and (item.text.strip() or item.kind != "text")
+    ]
+    both = {*wanted} & {*sent}
+    return ([kind for kind, _ in groupby(k for k in kinds if k in both)] for kinds in (wanted, sent))  # type: ignore[return-value]
+
+
 def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
     """Yields each complete answer that a later request of its conversation follows, with the accepted alternatives."""
     if len(run.case.speakers) > 1 or answer_refused(run) or _failed(run):
@@ -100,8 +127,8 @@ def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
     for index, step in run.answered():
         if not isinstance(step, Answer | Sees) or index + 1 >= len(run.said):
             continue
-        answers = [one for one in answers_of(step) if one.reason in {"stop", "tool"}]
-        if answers and all(_is_telling(one) for one in answers):
+        answers = [answer for answer in answers_of(step) if answer.reason in {"stop", "tool"}]
+        if answers and all(_is_telling(answer) for answer in answers):
             yield index, answers
 
 

@@ -47,15 +47,15 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     Why: a caption describes the image that follows it. If a library documents that it takes texts and media
     separately, each kind must keep its own order.
     """
-    given = [part for ask in run.case.steps[:1] for part in ask.parts]
+    parts = [part for ask in run.case.steps[:1] for part in ask.parts]
     if (
         run.refused
         or not run.said
-        or not any(isinstance(p, Audio | Image) for p in given)
+        or not any(isinstance(p, Audio | Image) for p in parts)
         or run.case.history
     ):
         return
-    wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in given]
+    wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in parts]
     items = [item for item in run.said[0] if item.role == "user"]
     sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
     if run.apart:
@@ -104,15 +104,16 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
 
     Why: an API reads a PDF only in the part that it has for documents.
     """
-    given = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
+    documents = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
     for index, items in enumerate(run.said):
         for item in items:
-            media = item.media and given.get(item.media.sha256)
+            media = item.media and documents.get(item.media.sha256)
             if item.media and media:
                 fine = item.kind == "document" and item.media.type == "application/pdf"
                 yield found(fine, at(index, item), f"it is an {item.kind} of type {item.media.type!r}")
                 if run.wire in {"openai-chat", "openai-responses"}:
-                    yield found(item.media.filename, at(index, item), "it has no file name")
+                    problem = f"{media.filename} is called {item.media.filename or 'nothing'}"
+                    yield found(item.media.filename == media.filename, at(index, item), problem)
 
 
 @book.rule("IMG-030", MUST, LOSS, source="https://github.com/1jehuang/jcode/issues/465")
@@ -121,13 +122,13 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
 
     Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it.
     """
-    given = {media.sha256: media.type for media in _given(run) if media.data}
+    types = {media.sha256: media.type for media in (*_given(run), *run.tool_media()) if media.data}
     for index, items in enumerate(run.said):
         for item in items:
             media = item.media
-            if media and media.sha256 in given and media.type and not media.type.endswith("*"):
-                fine = media.type.lower() == given[media.sha256]
-                yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
+            if media and media.sha256 in types and media.type and not media.type.endswith("*"):
+                fine = media.type.lower() == types[media.sha256]
+                yield found(fine, at(index, item), f"{types[media.sha256]} was sent as {media.type}")
 
 
 @book.rule(
@@ -172,6 +173,9 @@ def _encoded(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
     typed = any(name in value for name in _TYPED) and not _NOT_MEDIA.match(str(value.get("type")))
     for key, each in value.items():
         place = f"{pointer}/{key}"
+        typed = typed or (
+            key == "bytes" and pointer.endswith("/source")
+        )  # Bedrock's type stands beside the source
         if isinstance(each, str) and each.startswith("data:") and ";base64," in each[:80]:
             yield place, each.partition(";base64,")[2]
         elif isinstance(each, str) and key in _BYTES and typed:

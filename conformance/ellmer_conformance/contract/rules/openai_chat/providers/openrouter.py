@@ -15,8 +15,8 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import all_parts
 from ....rule import Finding, Refusal, broken, met
+from ....rulebook import Lack, enter
 from ..._openai.refusals import path, refused
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part, forced, functions
 from ._capabilities import refusing_models
@@ -33,14 +33,14 @@ def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     """Returns OpenRouter's error body: a sentence and the status, with the user's id if it is known. The body of a provider
     behind it, which alone has a parameter, is inside.
     """
-    known = {} if refusal.status == 401 else {"user_id": "user_conformance"}
+    user = {} if refusal.status == 401 else {"user_id": "user_conformance"}
     error: dict[str, object] = {"message": refusal.message, "code": refusal.status}
     if refusal.param:
         about = {"type": refusal.type, "param": refusal.param, "code": refusal.code}
         raw = {"error": {"message": refusal.message, **about}}
         inner = {"raw": json.dumps(raw, indent=2), "provider_name": "Azure"}
         error = {"message": "Provider returned error", "code": refusal.status, "metadata": inner}
-    return compact({"error": error} | known)
+    return compact({"error": error} | user)
 
 
 openrouter = elsewhere("openrouter", envelope=_numbered, without=["IMG-037"])
