@@ -87,12 +87,21 @@ def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
     assert (found.wire, found.provider) == (wire, provider)
 
 
-def test_a_server_of_vllm_is_told_by_its_errors():
-    error = b'{"object": "error", "message": "...", "type": "BadRequestError", "param": null, "code": 400}'
+ERRORS = {
+    "vllm": '{"object": "error", "message": "...", "type": "BadRequestError", "param": null, "code": 400}',
+    "llamacpp": '{"error":{"code":400,"message":"...","type":"invalid_request_error"}}',
+    "127.0.0.1": '{"error": {"message": "...", "type": "invalid_request_error", "param": null, "code": null}}',
+}
+
+
+@pytest.mark.parametrize("provider", ERRORS)
+def test_a_local_server_is_told_by_its_errors(provider):
     sent = {"model": "Qwen/Qwen3-0.6B", "messages": [USER]}
     recording = Recording("/0", "POST", "http://127.0.0.1:8000/v1/chat/completions")
-    recording = replace(recording, body=json.dumps(sent).encode(), status=400, response=error)
-    assert request_of(recording).provider == "vllm"
+    recording = replace(
+        recording, body=json.dumps(sent).encode(), status=400, response=ERRORS[provider].encode()
+    )
+    assert request_of(recording).provider == provider
     assert request_of(replace(recording, status=200, response=b"{}")).provider == "127.0.0.1"
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import elsewhere

@@ -9,7 +9,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body, call, result
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
