@@ -17,6 +17,7 @@ EllmerError
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
 ├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
+├── NotSentError               one of many prompts was not sent, or not answered, because the job ended before
 ├── ApprovalRequiredError      tool calls wait for decisions that come later
 └── ResponseError              the answer does not follow the wire format
     ├── IncompleteResponseError    the answer ended before its terminal marker
@@ -39,7 +40,7 @@ from unicodedata import category
 __all__ = [
     "ApprovalRequiredError", "AsyncToolError", "AuthenticationError", "BadRequestError", "ConnectError",
     "ContentError", "ContentFieldError", "ContextWindowError", "ConversionError", "EllmerError",
-    "EllmerWarning", "IncompleteResponseError", "ProviderError", "RateLimitError", "ResponseError",
+    "EllmerWarning", "IncompleteResponseError", "NotSentError", "ProviderError", "RateLimitError", "ResponseError",
     "ServerError", "TimeoutError", "ToolReject", "ToolResultError", "ToolRoundsError", "UsageError",
     "UsageLimitError",
 ]  # fmt: skip
@@ -59,14 +60,16 @@ _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def wrong_keyword(name: str, of: str, known: Iterable[str]) -> TypeError:
+def wrong_keyword(name: str, of: str, keywords: Iterable[str]) -> TypeError:
     """Returns the error for a keyword that a function does not have, with the one that was probably meant."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
 
-    known = list(known)
-    near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in known else get_close_matches(name, known, 1)
+    keywords = list(keywords)
+    near = [ELSEWHERE[name]] if ELSEWHERE.get(name) in keywords else get_close_matches(name, keywords, 1)
     advice = (
-        f"did you mean `{near[0]}=`?" if near else f"it has {', '.join(f'`{n}=`' for n in known) or 'none'}."
+        f"did you mean `{near[0]}=`?"
+        if near
+        else f"it has {', '.join(f'`{n}=`' for n in keywords) or 'none'}."
     )
     return TypeError(f"`{name}=` is not a parameter of {of}(); {advice}")
 
@@ -155,8 +158,8 @@ def revealed(text: str, *, line: bool = False) -> str:
     """Returns a text for a person who decides: all that is invisible or turns the direction of writing is an escape, as in
     JSON. In a `line`, tabs and line ends are escapes, too.
     """
-    kept = "" if line else "\n\t"
-    return "".join(_escape(c) if c not in kept and _hides(c) else c for c in text)
+    visible = "" if line else "\n\t"
+    return "".join(_escape(c) if c not in visible and _hides(c) else c for c in text)
 
 
 def _hides(letter: str) -> bool:
@@ -340,6 +343,10 @@ class ToolRoundsError(EllmerError):
 
 class UsageLimitError(EllmerError):
     """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history."""
+
+
+class NotSentError(EllmerError):
+    """One of many prompts was not sent, or not answered: the job ended before. The text says why."""
 
 
 class ApprovalRequiredError(EllmerError):

@@ -282,8 +282,8 @@ def updated(text: str, baseline: Baseline, report: Report, *, reason: str = "", 
         done += _refreshed(tables[entry.number - 1], entry, mine)
         for name, pattern, _ in stale_parts(entry, mine, whole=False):
             done.append(_removed(tables, entry, name, pattern))
-    known = [e for e in baseline.entries if e.in_force()]
-    fresh = [row for row in report.rows if row.verdict in NEW and not any(e.speaks_of(row) for e in known)]
+    active = [e for e in baseline.entries if e.in_force()]
+    fresh = [row for row in report.rows if row.verdict in NEW and not any(e.speaks_of(row) for e in active)]
     added = list(_entries(fresh, report, reason, issue))
     for table, _ in added:
         tables.append(table)

@@ -103,8 +103,8 @@ def contents_replay(
         return chat
     tools = list(tools)
     allowed = {*classes, *(tool.request for tool in tools)}
-    known = OURS | {_path(cls): cls for cls in allowed}
-    replay = _Replay({tool.name: tool for tool in tools}, known, trust_html=trust_html)
+    by_path = OURS | {_path(cls): cls for cls in allowed}
+    replay = _Replay({tool.name: tool for tool in tools}, by_path, trust_html=trust_html)
     with _modest("The record"):
         if isinstance(recorded, list):
             return [replay.top(item, f"[{i}]") for i, item in enumerate(recorded)]

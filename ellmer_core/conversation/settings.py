@@ -41,7 +41,8 @@ class UsageLimits(Value):
         tool_calls: Number of tool calls.
         tokens: Number of tokens, input and output together.
         cost: Cost in US dollars.
-        per: `"call"` (default) counts one call; `"chat"` counts all that the history contains.
+        per: `"call"` (default) counts one call; `"chat"` counts all that the history contains, and all prompts of
+            `parallel_chat()` together.
 
     Examples:
         >>> chat = chat_openai(usage_limits=UsageLimits(requests=10, cost=0.50))
@@ -171,6 +172,31 @@ def decided(
     if decide is None:
         return Decision(approved=False, reason="The tool needs an approval, and nobody was there to give it.")
     return decide(request)
+
+
+def asked_later(
+    request: ContentToolRequest, ran: ContentToolRequest, question: Mapping[str, Any]
+) -> ContentToolRequest:
+    """Returns a request with the question that its tool asked when it ran, as plain JSON, so that it can be saved."""
+    before = {name: ran.extra[name] for name in ("answers", "decision") if name in ran.extra}
+    return replaced(
+        request, extra={**request.extra, "question": {**question, "arguments": dict(ran.arguments), **before}}
+    )
+
+
+def answered(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
+    """Returns the request whose tool runs again, with the answer to its question, and with the arguments it had before."""
+    asked = request.extra["question"]
+    answer = {
+        "message": asked["message"],
+        "schema": asked["schema"],
+        "approved": decision.approved,
+        "arguments": dict(decision.arguments) if decision.arguments is not None else None,
+    }
+    extra = {name: value for name, value in request.extra.items() if name != "question"}
+    extra |= {"decision": asked["decision"]} if "decision" in asked else {}
+    extra["answers"] = [*asked.get("answers", ()), answer]
+    return replaced(request, arguments=asked["arguments"], extra=extra)
 
 
 def decision_of(answer: DecisionLike) -> Decision | None:
@@ -318,6 +344,7 @@ class Settings:
     wire: Wire
     tools: Mapping[str, ToolDef] = field(default_factory=dict)
     stream: bool = False
+    deltas: bool = False  # the arguments of calls are shown while they arrive
     type: Type | None = None
     mode: StructuredMode | None = None
     check: Check | None = None
@@ -330,7 +357,7 @@ class Settings:
     on_history: Sequence[Callable[[list[Turn]], Iterable[Turn]]] = ()
     controller: StreamController = field(default_factory=StreamController)
     price: Callable[[Wire, Tokens], float | None] = lambda _wire, _tokens: None
-    count: Callable[[Wire, Tokens, float | None], object] = lambda _wire, _tokens, _cost: None
+    count: Callable[[Wire, AssistantTurn], object] = lambda _wire, _turn: None
     written: RequestCache = field(default_factory=RequestCache)
     fetch: bool = False  # images by URL, where the API fetches none
     fetched: dict[str, ContentImageInline | str] = field(default_factory=dict)  # or why not

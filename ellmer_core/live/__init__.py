@@ -73,10 +73,10 @@ def chat_app(
         raise UsageError(
             'The chat app needs shiny and shinychat: pip install "ellmer-core[shiny]".'
         ) from error
-    kept = Store(store) if store is not None else None
-    offered = Offered([*models], dict(settings or {}), on_feedback, stored=kept is not None)
+    conversations = Store(store) if store is not None else None
+    offered = Offered([*models], dict(settings or {}), on_feedback, stored=conversations is not None)
     look = look_of(title, greeting, brand or {})
-    return app(chat, look, offered, image_hosts=image_hosts, store=kept, user_header=user_header)
+    return app(chat, look, offered, image_hosts=image_hosts, store=conversations, user_header=user_header)
 
 
 def live_browser(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -67,6 +67,20 @@ class SchemaLimits(NamedTuple):
     words: frozenset[str] = frozenset()
 
 
+class CallPiece(NamedTuple):
+    """A piece of the arguments of a call: the place of the call in the answer, its id (`""` if it has none yet), the name
+    of the tool as far as it arrived, and the new text.
+    """
+
+    place: Hashable
+    id: str
+    name: str
+    text: str
+
+
+Piece = Content | CallPiece
+
+
 class Merger(ABC):
     """Merges the events of one streamed answer. Each request has its own merger."""
 
@@ -87,9 +101,9 @@ class Merger(ABC):
         return False
 
     @abstractmethod
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         """Adds one decoded event (a JSON object, or the string `"[DONE]"`). Returns its visible parts: `ContentText`
-        and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an error. Raises the typed
+        and `ContentThinking` pieces, and pieces of calls of our tools. Unknown events and fields are kept or ignored, never an error. Raises the typed
         `ProviderError` for an error event.
         """
 
@@ -191,14 +205,14 @@ def params(
     return {name: value for name, value in (named | extra).items() if value is not None}
 
 
-def _check_spelling(extra: Iterable[str], known: Iterable[str]) -> None:
+def _check_spelling(extra: Iterable[str], parameters: Iterable[str]) -> None:
     """Raises `TypeError` for a name that differs from a neutral one by a letter or two. `logprobs` is a provider's."""
     from difflib import get_close_matches  # noqa: PLC0415 - these names are rare
 
     for name in extra:
-        near = get_close_matches(name, known, 1, 0.88)
+        near = get_close_matches(name, parameters, 1, 0.88)
         if near and near[0].replace("_", "") != name.replace("_", ""):
-            raise wrong_keyword(name, "params", known)
+            raise wrong_keyword(name, "params", parameters)
 
 
 def _texts(sequences: Sequence[str] | None) -> list[str] | None:

@@ -11,6 +11,7 @@ tape.sent[0].json             # the request this run really built
 from .errors import (
     Blocked,
     CassetteError,
+    Diverged,
     Drift,
     HarnessError,
     Miss,
@@ -29,6 +30,7 @@ from .tape.tape import Tape, use_cassette
 __all__ = [
     "Blocked",
     "CassetteError",
+    "Diverged",
     "Drift",
     "Exchange",
     "Failure",

@@ -75,7 +75,7 @@ class CassetteServer(ThreadingHTTPServer):
         if index is None or self.tape.absent:
             raise CassetteError(f"there is no cassette {self.tape.name}")
         found = (urlsplit(request.uri) for request, _ in index.data)
-        self.origins = list(dict.fromkeys(f"{one.scheme}://{one.netloc}" for one in found))
+        self.origins = list(dict.fromkeys(f"{url.scheme}://{url.netloc}" for url in found))
 
 
 @contextmanager
@@ -151,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP}
         candidates = [self.path] if "://" in self.path.partition("?")[0] else self._at_origins()
         asked = [Outgoing.of(self.command, url, headers) for url in candidates]
-        return next((one for one in asked if self.server.tape.holds(one, body)), asked[0])
+        return next((request for request in asked if self.server.tape.holds(request, body)), asked[0])
 
     def _at_origins(self) -> list[str]:
         return [origin + self.path for origin in self.server.origins] or [self.server.url + self.path]

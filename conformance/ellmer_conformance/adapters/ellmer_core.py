@@ -128,15 +128,15 @@ def content(part: Part) -> ec.Content:
 
 def turns_of(history: Sequence[Turn]) -> list[ec.Turn]:
     """Returns the turns. Each result has its request."""
-    made: list[ec.Turn] = []
+    turns: list[ec.Turn] = []
     for turn in history:
-        asked = {request.id: request for before in made for request in requests(before)}
+        asked = {request.id: request for before in turns for request in requests(before)}
         contents = [
             ec.ContentToolResult(p.value, request=asked[p.id]) if isinstance(p, ToolResult) else content(p)
             for p in turn.parts
         ]
-        made.append((ec.UserTurn if turn.role == "user" else ec.AssistantTurn)(contents))
-    return made
+        turns.append((ec.UserTurn if turn.role == "user" else ec.AssistantTurn)(contents))
+    return turns
 
 
 def type_of(schema: Mapping[str, Any]) -> Any:
@@ -198,8 +198,8 @@ class Provider:
         host.
         """
         host = urlsplit(self.url).netloc
-        known = provider_of(host)
-        return self.wire.name, self.name if known == host.partition(":")[0] else known
+        provider = provider_of(host)
+        return self.wire.name, self.name if provider == host.partition(":")[0] else provider
 
     @property
     def place(self) -> Place:

@@ -21,7 +21,7 @@ _WHY = "a base URL shows only requests, not what the client does with the answer
 Place = tuple[str, str, str, Mode]
 
 
-def observed(entries: Iterable[Entry], way: Literal["server", "observe", "proxy"]) -> Report:
+def observed(entries: Iterable[Entry], source: Literal["server", "observe", "proxy"]) -> Report:
     """Returns the report: one entry for each case, provider and mode. Requests to other endpoints are left
     out.
 
@@ -33,12 +33,12 @@ def observed(entries: Iterable[Entry], way: Literal["server", "observe", "proxy"
         if request.wire:
             mode: Mode = "stream" if request.stream else "sync"
             talks[entry.case, request.wire, request.provider, mode].append(entry.exchange)
-    return finished(Report.joined(_judged(place, talk, way) for place, talk in talks.items()))
+    return finished(Report.joined(_judged(place, talk, source) for place, talk in talks.items()))
 
 
-def _judged(place: Place, exchanges: list[Exchange], way: Literal["server", "observe", "proxy"]) -> Report:
+def _judged(place: Place, exchanges: list[Exchange], source: Literal["server", "observe", "proxy"]) -> Report:
     name, wire, provider, mode = place
     case = all_cases().get(name) or Case(script=(), steps=(), name=name)
     unseen = dict.fromkeys(behaviour.book.rules, _WHY)
-    run = Run(case, wire, provider, mode, exchanges, way=way, unseen=unseen)
+    run = Run(case, wire, provider, mode, exchanges, way=source, unseen=unseen)
     return judged(CLIENT, run, judge(run))

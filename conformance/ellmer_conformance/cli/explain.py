@@ -53,9 +53,9 @@ def _explain_id(id: str, books: list[RuleBook]) -> None:
     """Prints the rule with an id: one text for each wire format that has its own."""
     found = [(book, book.rules[id.upper()]) for book in books if id.upper() in book.rules]
     if not found:
-        known = {rule for book in books for rule in book.rules}
+        ids = {rule for book in books for rule in book.rules}
         raise click.UsageError(
-            f"There is no rule {id}{did_you_mean(id.upper(), known)}. `conformance list` lists all rules."
+            f"There is no rule {id}{did_you_mean(id.upper(), ids)}. `conformance list` lists all rules."
         )
     told: set[str] = set()
     for book, rule in found:

@@ -61,7 +61,7 @@ def command(
     for rule, books in found:
         kind = "preview" if rule.preview else str(rule.kind)
         each = [book.rules[rule.id] for book in books]
-        wires = (one.full_id if shared[rule.id] > 1 else one.wire for one in each)
+        wires = (rule.full_id if shared[rule.id] > 1 else rule.wire for rule in each)
         click.echo(f"{rule.id:9} {rule.level:6} {kind:7} {', '.join(wires)}")
         click.echo(f"          {rule.sentence}")
         if scope := scope_of(rule):

@@ -192,8 +192,8 @@ def write(seen: list[Entry], mode: str, folder: Path) -> None:
     from ..report.formats.terminal import console, print_report  # noqa: PLC0415
     from ._serve_report import observed  # noqa: PLC0415
 
-    way: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
-    found = observed(seen, way)
+    source: Literal["server", "observe", "proxy"] = "server" if mode == "reject" else cast("Any", mode)
+    found = observed(seen, source)
     if not found.rows:
         click.echo("No request reached a chat endpoint, so there is nothing to report.")
         return

@@ -108,7 +108,7 @@ class Run:
     def play_at(self, pointer: str) -> Run:
         """Returns the run that a pointer leads into: one under a variation (`/varied/crlf`), or this one."""
         name = pointer.removeprefix("/varied/")
-        return next((one.run for one in self.varied if one.variation.name == name), self)
+        return next((play.run for play in self.varied if play.variation.name == name), self)
 
     @property
     def streamed(self) -> bool:
@@ -126,7 +126,7 @@ class Run:
         response = self.exchanges[0].response
         first = VariedAnswer(self.wire, response.status, response.headers, (response.body,))
         found = expanded(self.case.variations, len(sizes(first)))
-        return [one for one in found if one.befalls(self.wire, streamed=first.streams)]
+        return [variation for variation in found if variation.befalls(self.wire, streamed=first.streams)]
 
     def answered(self) -> Iterator[tuple[int, Step]]:
         """Yields each exchange that used a step of the script, with the step. Refused requests use none.

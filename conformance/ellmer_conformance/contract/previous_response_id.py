@@ -24,15 +24,15 @@ def said(exchanges: Iterable[Exchange]) -> list[list[Item]]:
     exchanges = list(exchanges)
     if not any(_KEPT in exchange.request.body for exchange in exchanges):
         return [_behind([], readers.read(exchange.request)) for exchange in exchanges]
-    kept: dict[str, list[Item]] = {}
+    stored: dict[str, list[Item]] = {}
     found = []
     for exchange in exchanges:
-        before = kept.get(str(exchange.request.body.get(_KEPT)), [])
+        before = stored.get(str(exchange.request.body.get(_KEPT)), [])
         found.append(_behind(before, readers.read(exchange.request)))
         answer = _answer(exchange)
         if answer:
             output = readers.read(replace(exchange.request, body={"input": answer.get("output")}))
-            kept[str(answer["id"])] = [
+            stored[str(answer["id"])] = [
                 _as_kept(item) for item in _behind(found[-1], output) if item.turn >= 0
             ]
     return found

@@ -70,9 +70,9 @@ def _said(text: str) -> _Said:
 def _best(wanted: Sequence[_Said], book: RuleBook, rule: Rule) -> tuple[float, float]:
     """Returns the similarity of a rule's most similar text, by its words, and by all that it says."""
     pairs = [
-        (_alike(one.words, known.words), _alike(one.named, known.named))
-        for one in wanted
-        for known in _known(book, rule)
+        (_alike(ours.words, theirs.words), _alike(ours.named, theirs.named))
+        for ours in wanted
+        for theirs in _known(book, rule)
     ]
     return max(((max(alike, _NAMED * named), named) for alike, named in pairs), default=(0.0, 0.0))
 
@@ -139,13 +139,13 @@ def _tokens(text: str) -> list[str]:
     return _NAME.findall(text.lower())
 
 
-def _alike(one: list[str], other: list[str]) -> float:
+def _alike(first: list[str], second: list[str]) -> float:
     """Returns the similarity of two lists of words. A list that is almost a part of the other one is similar, too."""
-    if not one or not other or len({*one} & {*other}) * 2 < min(len({*one}), len({*other})):
+    if not first or not second or len({*first} & {*second}) * 2 < min(len({*first}), len({*second})):
         return 0.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
     ratio = matcher.ratio()
-    shorter = min(len(one), len(other))
+    shorter = min(len(first), len(second))
     if ratio >= _WHOLE or shorter < _ENOUGH:
         return ratio
     runs = sum(block.size for block in matcher.get_matching_blocks() if block.size > 1)

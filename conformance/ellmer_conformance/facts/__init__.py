@@ -334,22 +334,26 @@ def _of_profiles() -> Iterator[Cell]:
 
 def _profiled(wire: str, provider: str, model: str) -> Iterator[tuple[str, Answer, str]]:
     """Yields what the rows of the profiles say outright: feature, answer and source. The last row has priority."""
-    said: dict[str, tuple[Any, str]] = {}
+    values: dict[str, tuple[Any, str]] = {}
     for row in _rows(_NAMES.get(provider, "")):
         here = row.get("format", wire) == wire and not row.get("version")
         if here and re.search(row["model"], model, re.IGNORECASE):
-            said |= {key: (value, row["source"]) for key, value in row.items()}
-    for name in said.get("refuses", ((), ""))[0]:
+            values |= {key: (value, row["source"]) for key, value in row.items()}
+    for name in values.get("refuses", ((), ""))[0]:
         if name in _PARAMETERS:
-            yield _PARAMETERS[name], "no", said["refuses"][1]
+            yield _PARAMETERS[name], "no", values["refuses"][1]
     for key, feature in {"images": "image_in_user", "pdfs": "pdf_in_user", "audio": "audio_in_user"}.items():
-        if key in said and said[key][0] is not None:
-            yield feature, "yes" if said[key][0] else "no", said[key][1]
+        if key in values and values[key][0] is not None:
+            yield feature, "yes" if values[key][0] else "no", values[key][1]
     for key, feature in {"tools": "tools", "system": "system", "forced": "forced_call"}.items():
-        if key in said:
-            yield feature, "yes" if said[key][0] else "no", said[key][1]
-    if "structured" in said:
-        yield "structured_output", "yes" if said["structured"][0] == "schema" else "no", said["structured"][1]
+        if key in values:
+            yield feature, "yes" if values[key][0] else "no", values[key][1]
+    if "structured" in values:
+        yield (
+            "structured_output",
+            "yes" if values["structured"][0] == "schema" else "no",
+            values["structured"][1],
+        )
 
 
 @cache

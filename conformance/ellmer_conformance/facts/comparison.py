@@ -94,11 +94,11 @@ def contradictions(claimed: Iterable[Claim]) -> list[Difference]:
         >>> contradictions([])
         []
     """
-    known: dict[tuple[str, str, str], list[Cell]] = {}
+    cells_of: dict[tuple[str, str, str], list[Cell]] = {}
     for cell in cells():
-        known.setdefault((cell.provider, cell.model, cell.feature), []).append(cell)
+        cells_of.setdefault((cell.provider, cell.model, cell.feature), []).append(cell)
     found = [
-        _compared(claim, known.get((claim.provider, claim.model, claim.feature), [])) for claim in claimed
+        _compared(claim, cells_of.get((claim.provider, claim.model, claim.feature), [])) for claim in claimed
     ]
     return sorted(filter(None, found), key=lambda each: each.kind)
 
@@ -188,9 +188,9 @@ def _of_litellm(data: dict[str, Any]) -> Iterator[Claim]:
                 yield _claim(provider, model, feature, key, facts[key])
         if day := _day(facts.get("deprecation_date")):
             yield Claim(provider, model, "available", day, f"deprecation_date: {day}")
-        for given in facts.get("supported_openai_params") or ():
-            if given in {"temperature", "top_p", "seed", "logprobs", "stop"}:
-                yield Claim(provider, model, str(given), "yes", f"supported_openai_params: {given}")
+        for parameter in facts.get("supported_openai_params") or ():
+            if parameter in {"temperature", "top_p", "seed", "logprobs", "stop"}:
+                yield Claim(provider, model, str(parameter), "yes", f"supported_openai_params: {parameter}")
 
 
 def _claim(provider: str, model: str, feature: str, key: str, value: bool) -> Claim:

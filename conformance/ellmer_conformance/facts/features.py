@@ -46,8 +46,8 @@ class Feature(NamedTuple):
 
 def _fields(openai: Any = None, **others: Any) -> dict[str, tuple[str, Any]]:
     """Returns the fields by wire format. Names of formats have underscores here; `openai` stands for Chat Completions."""
-    given = {"openai-chat": openai, **{name.replace("_", "-"): field for name, field in others.items()}}
-    return {wire: field for wire, field in given.items() if field}
+    fields = {"openai-chat": openai, **{name.replace("_", "-"): field for name, field in others.items()}}
+    return {wire: field for wire, field in fields.items() if field}
 
 
 def _same(

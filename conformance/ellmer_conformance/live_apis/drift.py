@@ -102,19 +102,19 @@ def differences(request: Request, live: Response, strict: Response) -> Iterator[
 
 
 def _errors(live: Response, strict: Response) -> Iterator[Difference]:
-    one, other = (read_error(r.status, r.body, r.headers) for r in (live, strict))
-    if one.type != other.type:
-        yield Difference("type", repr(one.type), repr(other.type))
-    if one.stable != other.stable:
-        yield Difference("text", repr(one.message), repr(other.message))
+    first, second = (read_error(r.status, r.body, r.headers) for r in (live, strict))
+    if first.type != second.type:
+        yield Difference("type", repr(first.type), repr(second.type))
+    if first.stable != second.stable:
+        yield Difference("text", repr(first.message), repr(second.message))
 
 
 def _fields(request: Request, live: Response, strict: Response) -> Iterator[Difference]:
-    one, other = (fields_of(request.wire, r, stream=request.stream) for r in (live, strict))
-    for place in sorted(one.keys() | other.keys()):
-        if _parent(place) not in one.keys() & other.keys() | {""}:
+    first, second = (fields_of(request.wire, r, stream=request.stream) for r in (live, strict))
+    for place in sorted(first.keys() | second.keys()):
+        if _parent(place) not in first.keys() & second.keys() | {""}:
             continue  # it was said of the object that this is a field of
-        got, ours = one.get(place, set()), other.get(place, set())
+        got, ours = first.get(place, set()), second.get(place, set())
         if not got or not ours or not got & ours:
             yield Difference("field", _kinds(got), _kinds(ours), place)
 

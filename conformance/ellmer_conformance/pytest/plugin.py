@@ -197,10 +197,10 @@ def is_chosen(row: Row, globs: Sequence[str]) -> bool:
 def check_rules(globs: Sequence[str]) -> None:
     """Raises LookupError for a name or pattern that matches no rule."""
     books = [rules.book(*place) for place in sorted(WHERE)] if globs else []
-    known = {ids_of(id, book.wire, book.provider) for book in books for id in book.rules}
-    known |= {ids_of(id, wire, "") for id in behaviour.book.rules for wire in rules.WIRES}
+    all_ids = {ids_of(id, book.wire, book.provider) for book in books for id in book.rules}
+    all_ids |= {ids_of(id, wire, "") for id in behaviour.book.rules for wire in rules.WIRES}
     for glob in globs:
-        if not any(_matches(ids, glob) for ids in known):
+        if not any(_matches(ids, glob) for ids in all_ids):
             raise LookupError(f"there is no rule {glob!r}; `conformance list` lists all rules")
 
 

@@ -113,8 +113,8 @@ def _lacks_urls(run: Run) -> bool:
 
 
 def _sentence(row: Row) -> str:
-    said = f"\n  the provider answers ({row.status}): {row.provider_error}" if row.provider_error else ""
+    answer = f"\n  the provider answers ({row.status}): {row.provider_error}" if row.provider_error else ""
     return (
-        f"{row.rule} ({row.level}, {row.verdict}) at {row.pointer}: {row.message}{said}"
+        f"{row.rule} ({row.level}, {row.verdict}) at {row.pointer}: {row.message}{answer}"
         f"\n  more: {row.explain_command}"
     )

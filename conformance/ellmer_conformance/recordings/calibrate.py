@@ -20,7 +20,7 @@ from ..contract.exchange import Request
 from ..contract.rule import Verdict, Violation
 from ..contract.rule import verdict as verdict_of
 from ..contract.shapes.facts import judged_places
-from .lint import TooSlow, time_limit
+from .engines import TooSlow, time_limit
 from .recorded_requests import Skip, identity, refusal, request_of, status_of
 from .recording_files import Recording, Unreadable, find, read
 from .refusal_causes import UNCLASSIFIED, UNKNOWN, VISIBLE, cause_of
@@ -180,9 +180,9 @@ class _Judged:
     verdicts: list[Verdict]
     late: bool = False  # the error came behind a status of 200
 
-    def case(self, kind: str, said: str, rule: str = "", pointer: str = "") -> Case:
+    def case(self, kind: str, message: str, rule: str = "", pointer: str = "") -> Case:
         wire, provider = self.request.wire, self.request.provider
-        return Case(kind, self.file, self.place, wire, provider, said, rule, pointer)
+        return Case(kind, self.file, self.place, wire, provider, message, rule, pointer)
 
 
 def _accepted(found: Calibration, judged: _Judged) -> None:
@@ -245,8 +245,8 @@ def _agreeing(judged: _Judged, error: ApiError) -> tuple[set[str], set[str]]:
 def agrees(violations: Iterable[Violation], request: Request, error: ApiError) -> bool:
     """Tells whether a refusal of one of the violations has the status, the type and the text of this error."""
     answers = (ours for violation in violations for ours in _answers(violation, request))
-    said = (error.status, error.type, error.stable)
-    return any((ours.status, ours.type, ours.stable) == said for ours in answers)
+    wanted = (error.status, error.type, error.stable)
+    return any((ours.status, ours.type, ours.stable) == wanted for ours in answers)
 
 
 def _answers(violation: Violation, request: Request) -> Iterator[ApiError]:

@@ -1,61 +1,27 @@
-"""Limits the time for one file, because even a small file can cause unlimited work."""
+"""The linter: judges the requests of recordings by the rules of the API that they went to."""
 
 from __future__ import annotations
 
-import signal
-import threading
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from . import opentelemetry_spans
+from .engines import Engine, TooSlow, Work, mapped, time_limit
+from .fixes import Change, fix_of
+from .lint_journal import Journal
 from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
 from .recording_files import Recording, Source, Unreadable, nearest, opened, sources
 
-# --- A limit of time for each file -----------------------------------------------------------------------
-
-
-MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
-
-
-class TooSlow(BaseException):
-    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
-
-
-@contextmanager
-def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`).
-
-    It uses a signal, which only the main thread of a process gets. On Windows and in threads of Dask, there is no
-    limit.
-    """
-    limit = MAX_SECONDS if seconds is None else seconds
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def raise_too_slow(*_: Any) -> None:
-        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)")
-
-    before = signal.signal(signal.SIGALRM, raise_too_slow)
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-# --- The linter ------------------------------------------------------------------------------------------
+# --- Values ----------------------------------------------------------------------------------------------
 
 
 NO_RECORDING = "not a recording of HTTP"  # a file
@@ -66,8 +32,8 @@ Outcome = Literal["violation", "warning", "agreed", "expected"]
 class Complaint:
     """A broken rule in a recorded request.
 
-    `answered` is the recorded status, `says` is the provider's text, and `issue` is the issue of an expected
-    violation.
+    `answered` is the recorded status, `says` the provider's text, `advice` what the rule says about repair, `fix` changes
+    after which the rule is kept, and `issue` the issue of an expected violation.
     """
 
     outcome: Outcome
@@ -83,6 +49,8 @@ class Complaint:
     message: str
     sentence: str
     says: str = ""
+    advice: str = ""
+    fix: tuple[Change, ...] = ()
     answered: int | None = None
     issue: str = ""
 
@@ -112,7 +80,8 @@ class FileReport:
     """The report of a file: its judged requests and skipped exchanges.
 
     `form` is the name of its format. `providers` and `years` count the judged requests; a year is missing if the
-    recorder stored none. `problem` is the reason if the file could not be read.
+    recorder stored none. `problem` is the reason if the file could not be read. `kinds` are the rules and kinds of places
+    for which a fix was looked for.
     """
 
     path: str
@@ -123,6 +92,7 @@ class FileReport:
     skipped: Counter[str] = field(default_factory=Counter)
     complaints: list[Complaint] = field(default_factory=list)
     problem: str | None = None
+    kinds: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def judged(self) -> int:
@@ -131,42 +101,44 @@ class FileReport:
 
 
 @dataclass
-class LintResult:
-    """The results of all files. `complaints` pairs each complaint with its file; `exit_code` is that of the command
-    line; `problems` are those of the baseline.
+class Totals:
+    """The counts of all files, which grow with the kinds of things that were seen and not with the files.
+
+    `count` and `damaged` count files, `forms` the formats of recordings, `rules` the violations by full id, and `problems`
+    are those of the baseline.
     """
 
-    files: list[FileReport] = field(default_factory=list)
+    count: int = 0
+    damaged: int = 0
+    wires: dict[str, WireTally] = field(default_factory=dict)
+    forms: Counter[str] = field(default_factory=Counter)
+    providers: Counter[str] = field(default_factory=Counter)
+    years: Counter[int] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
-    @property
-    def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
-        """Every complaint with its file."""
-        return ((file, complaint) for file in self.files for complaint in file.complaints)
-
-    @property
-    def wires(self) -> dict[str, WireTally]:
-        """The counts of all files by wire format."""
-        found: dict[str, WireTally] = {}
-        for file in self.files:
-            for wire, tally in file.wires.items():
-                found.setdefault(wire, WireTally()).add(tally)
-        return dict(sorted(found.items()))
-
-    @property
-    def skipped(self) -> Counter[str]:
-        """The number of exchanges that were not judged, by reason."""
-        return sum((file.skipped for file in self.files), Counter())
-
-    @property
-    def unreadable(self) -> list[FileReport]:
-        """The files that could not be read."""
-        return [file for file in self.files if file.problem]
+    def add(self, file: FileReport) -> None:
+        """Adds the counts of a file."""
+        self.count += 1
+        self.damaged += file.problem is not None
+        for wire, tally in file.wires.items():
+            self.wires.setdefault(wire, WireTally()).add(tally)
+        self.forms.update([file.form] if file.form else [])
+        self.providers.update(file.providers)
+        self.years.update(file.years)
+        self.skipped.update(file.skipped)
+        self.rules.update(each.full_id for each in file.complaints if each.outcome == "violation")
 
     @property
     def judged(self) -> int:
         """The number of requests that were judged."""
-        return sum(file.judged for file in self.files)
+        return sum(tally.judged for tally in self.wires.values())
+
+    @property
+    def violations(self) -> int:
+        """The number of violations that the baseline does not expect."""
+        return sum(tally.violations for tally in self.wires.values())
 
     @property
     def missed(self) -> int:
@@ -175,12 +147,37 @@ class LintResult:
 
     @property
     def exit_code(self) -> int:
-        """2 if a file could not be read, or nothing or less than half was judged, 1 if a rule is broken or the
-        baseline is wrong, and 0 otherwise.
+        """2 if a file could not be read, if there was no recording, or if less than half was judged; 1 if a rule is broken
+        or the baseline is wrong; and 0 otherwise.
         """
-        if self.unreadable or not self.judged or self.missed > self.judged:
+        if self.damaged or self.missed > self.judged or not self.forms:
             return 2
-        return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
+        return int(bool(self.problems or self.violations))
+
+
+@dataclass
+class LintResult(Totals):
+    """The reports of all files, with their totals."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    def add(self, file: FileReport) -> None:
+        """Adds a file."""
+        super().add(file)
+        self.files.append(file)
+
+    @property
+    def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
+        """Every complaint with its file."""
+        return ((file, complaint) for file in self.files for complaint in file.complaints)
+
+    @property
+    def unreadable(self) -> list[FileReport]:
+        """The files that could not be read."""
+        return [file for file in self.files if file.problem]
+
+
+# --- Files -----------------------------------------------------------------------------------------------
 
 
 def lint(
@@ -189,16 +186,44 @@ def lint(
     jobs: int = 1,
     engine: Engine = "processes",
     assumed: Assumed = UNASSUMED,
-    on_file: Callable[[FileReport], None] = lambda _: None,
 ) -> LintResult:
-    """Judges every file under the paths and URLs, with `jobs` processes. Raises `Unreadable` for a missing path,
-    `EngineMissing`.
-    """
+    """Judges every file under the paths and URLs, and returns all reports at once. Raises as `lint_each()`."""
     result = LintResult()
-    for report in mapped(partial(lint_file, assumed=assumed), list(sources(paths)), jobs, engine):
-        on_file(report)
-        result.files.append(report)
+    for report in lint_each(sources(paths), jobs=jobs, engine=engine, assumed=assumed):
+        result.add(report)
     return result
+
+
+def lint_each(
+    files: Iterable[Source],
+    *,
+    jobs: int = 1,
+    engine: Engine = "processes",
+    assumed: Assumed = UNASSUMED,
+    journal: Journal | None = None,
+) -> Iterator[FileReport]:
+    """Judges the files with `jobs` processes, and yields their reports in order, as soon as they are ready.
+
+    Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
+    `EngineMissing` and `EngineLost`.
+    """
+    work = Work(partial(lint_file, assumed=assumed), _died)
+    if journal is None:
+        yield from mapped(work, files, jobs, engine)
+        return
+    for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
+        journal.add(report.path, as_json(report))
+        yield report
+
+
+def _stored(journal: Journal, source: Source) -> FileReport | None:
+    value = journal.find(source)
+    return from_json(value) if value else None
+
+
+def _died(source: Source) -> FileReport:
+    """Returns the report of a file that ended the process that read it."""
+    return FileReport(str(source), problem="the process that read it died, perhaps for want of memory")
 
 
 def lint_file(source: Source, assumed: Assumed = UNASSUMED) -> FileReport:
@@ -239,10 +264,17 @@ def _read(report: FileReport, path: Path, assumed: Assumed) -> None:
         report.problem = f"it cannot be judged: {error!r:.200}"
         return
     if found is None and not _traces(report, path):
-        near = nearest(path)
-        report.skipped[f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING] += 1
+        report.skipped[_no_recording(path)] += 1
     elif found is not None and not count:
         report.skipped["an empty recording"] += 1
+
+
+def _no_recording(path: Path) -> str:
+    """Returns why a file is no recording: it is empty, or what it has resembles one at most."""
+    if not path.stat().st_size:
+        return f"{NO_RECORDING}: an empty file"
+    near = nearest(path)
+    return f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING
 
 
 def _traces(report: FileReport, path: Path) -> bool:
@@ -284,7 +316,17 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
             where = (request.wire, request.provider, request.model, place)
-            report.complaints.append(_complaint(outcome, violation, where, status))
+            found = _complaint(outcome, violation, where, status)
+            report.complaints.append(replace(found, fix=_fix(report, book, request, violation)))
+
+
+def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:
+    """Returns a fix for the first violation of each kind in a file, because a fix is looked for by trying."""
+    kind = violation.rule.id, shape(violation.pointer)
+    if kind in report.kinds:
+        return ()
+    report.kinds.add(kind)
+    return fix_of(book, request, violation)
 
 
 def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
@@ -313,67 +355,50 @@ def _complaint(
         message=violation.message,
         sentence=rule.sentence,
         says=violation.refusal.message if violation.refusal else "",
+        advice=_advice(rule.explain),
         answered=status,
     )
 
 
-# --- Processes and clusters ------------------------------------------------------------------------------
+def _advice(explanation: str) -> str:
+    """Returns what a rule's explanation says after `Fix:`."""
+    _, _, text = explanation.partition("Fix:")
+    return " ".join(text.partition("\n\n")[0].split())
 
 
-Engine = Literal["processes", "dask"]
-ENGINES: tuple[Engine, ...] = ("processes", "dask")
-S = TypeVar("S")
-R = TypeVar("R")
+def shape(pointer: str) -> str:
+    """Returns a pointer with `*` for every position: `/messages/*/content`."""
+    return re.sub(r"/\d+(?=/|$)", "/*", pointer)
 
 
-class EngineMissing(RuntimeError):
-    """A package that an engine needs is not installed."""
+# --- As JSON ---------------------------------------------------------------------------------------------
 
 
-def mapped(work: Callable[[S], R], items: Sequence[S], jobs: int, engine: Engine) -> Iterator[R]:
-    """Returns the results of `work` for the items, in order. Raises `EngineMissing`."""
-    if engine == "dask":
-        return _on_dask(work, items, jobs)
-    return _in_processes(work, items, jobs)
+def as_json(file: FileReport) -> dict[str, Any]:
+    """Returns the report of a file as JSON."""
+    return {
+        "path": file.path,
+        "format": file.form,
+        "problem": file.problem,
+        "providers": dict(file.providers),
+        "years": dict(file.years),
+        "wires": {wire: asdict(tally) for wire, tally in file.wires.items()},
+        "skipped": dict(file.skipped),
+        "missed": [reason for reason in file.skipped if is_missed(reason)],
+        "complaints": [asdict(complaint) for complaint in file.complaints],
+    }
 
 
-def _in_processes(work: Callable[[S], R], items: Sequence[S], jobs: int) -> Iterator[R]:
-    if jobs < 2 or len(items) < 2:
-        yield from map(work, items)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(work, items, chunksize=max(1, min(32, len(items) // jobs)))
-
-
-def _on_dask(work: Callable[[S], R], items: Sequence[S], jobs: int) -> Iterator[R]:
-    distributed = _distributed()
-    size = max(
-        1, min(32, len(items) // (4 * jobs))
-    )  # one by one, the scheduler would be busier than the workers
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    with ExitStack() as stack:
-        client = _client(stack, distributed, jobs)
-        for future in client.map(partial(_all, work), batches, pure=False):
-            yield from future.result()
-
-
-def _client(stack: ExitStack, distributed: Any, jobs: int) -> Any:
-    from dask import config  # noqa: PLC0415 - it is there if `distributed` is
-
-    where = config.get("scheduler-address", None)
-    if not where:
-        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
-        where = stack.enter_context(cluster)
-    return stack.enter_context(distributed.Client(where))
-
-
-def _all(work: Callable[[S], R], items: Sequence[S]) -> list[R]:
-    return list(map(work, items))
-
-
-def _distributed() -> Any:
-    try:
-        import distributed  # noqa: PLC0415 - large, and an extra
-    except ImportError as error:
-        raise EngineMissing('--engine dask needs Dask: pip install "ellmer-core[cluster]"') from error
-    return distributed
+def from_json(value: Mapping[str, Any]) -> FileReport:
+    """Returns the report that `as_json()` was called with."""
+    complaints = [Complaint(**{**each, "fix": tuple(each["fix"])}) for each in value["complaints"]]
+    return FileReport(
+        value["path"],
+        value["format"],
+        {wire: WireTally(**tally) for wire, tally in value["wires"].items()},
+        Counter(value["providers"]),
+        Counter({int(year): count for year, count in value["years"].items()}),
+        Counter(value["skipped"]),
+        complaints,
+        value["problem"],
+    )

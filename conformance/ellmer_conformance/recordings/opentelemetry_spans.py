@@ -72,29 +72,29 @@ def _of_fields(attributes: Mapping[str, Any]) -> list[Json]:
                 message[field] = _parsed(value)
             else:
                 calls.setdefault(int(number), {}).setdefault(int(call), {})[inner] = value
-    for number, made in calls.items():
-        found[number]["tool_calls"] = [made[i] for i in sorted(made)]
+    for number, by_number in calls.items():
+        found[number]["tool_calls"] = [by_number[i] for i in sorted(by_number)]
     return [found[i] for i in sorted(found)]
 
 
-def _message(given: Json) -> Json:
+def _message(value: Json) -> Json:
     """Returns a message with parts. A message of Chat Completions is converted."""
-    if "parts" in given:
-        return given
-    role, content = text_of(given.get("role")) or "user", given.get("content")
+    if "parts" in value:
+        return value
+    role, content = text_of(value.get("role")) or "user", value.get("content")
     if role == "tool":
-        id = given.get("tool_call_id") or given.get("id")
-        said = {"response": content} if "content" in given else {}
-        return {"role": role, "parts": [{"type": "tool_call_response", "id": id, **said}]}
+        id = value.get("tool_call_id") or value.get("id")
+        response = {"response": content} if "content" in value else {}
+        return {"role": role, "parts": [{"type": "tool_call_response", "id": id, **response}]}
     texts = [content] if isinstance(content, str) and content else items_of(content)
-    calls = [_call(object_of(each)) for each in items_of(given.get("tool_calls"))]
+    calls = [_call(object_of(each)) for each in items_of(value.get("tool_calls"))]
     return {"role": role, "parts": [*map(_part, texts), *calls]}
 
 
-def _part(given: Any) -> Json:
-    if isinstance(given, str):
-        return {"type": "text", "content": given}
-    part = object_of(given)
+def _part(value: Any) -> Json:
+    if isinstance(value, str):
+        return {"type": "text", "content": value}
+    part = object_of(value)
     if "text" in part:
         return {"type": "text", "content": part["text"]}
     image = part.get("image_url")
@@ -102,10 +102,10 @@ def _part(given: Any) -> Json:
     return {"type": "uri", "modality": "image", "uri": url} if url else part
 
 
-def _call(given: Json) -> Json:
-    function = object_of(given.get("function")) or given
-    known = {"name": function.get("name"), "arguments": function.get("arguments")}
-    return {"type": "tool_call", "id": given.get("id"), **known}
+def _call(value: Json) -> Json:
+    function = object_of(value.get("function")) or value
+    fields = {"name": function.get("name"), "arguments": function.get("arguments")}
+    return {"type": "tool_call", "id": value.get("id"), **fields}
 
 
 def _list(value: Any) -> list[Any] | None:
@@ -147,9 +147,9 @@ class Span:
     @property
     def request(self) -> Request:
         """The captured conversation in the form for rules."""
-        known = self.attributes
-        provider = known.get("gen_ai.provider.name") or known.get("gen_ai.system") or "unknown"
-        model = str(known.get("gen_ai.request.model") or known.get("gen_ai.response.model") or "")
+        attributes = self.attributes
+        provider = attributes.get("gen_ai.provider.name") or attributes.get("gen_ai.system") or "unknown"
+        model = str(attributes.get("gen_ai.request.model") or attributes.get("gen_ai.response.model") or "")
         return Request(WIRE, str(provider), {"messages": self.messages or []}, model=model)
 
 

@@ -38,14 +38,14 @@ def score(rows: Iterable[Row], required: Requirements) -> dict[str, dict[str, in
     A rule counts as a preview if it is newer than the set, or if the provider is not known to enforce it. Harness
     errors do not count; an expected failure counts as a failure.
     """
-    kept: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
+    passes: dict[tuple[str, str, str], dict[str, bool]] = defaultdict(dict)
     for row in rows:
         if row.verdict not in {"not-applicable", "harness-error"}:
             level = None if row.preview else required.level(row.wire, row.provider, row.rule)
-            rules = kept[f"{row.adapter} {row.wire}", level or "preview", row.wire]
+            rules = passes[f"{row.adapter} {row.wire}", level or "preview", row.wire]
             rules[row.rule] = rules.get(row.rule, True) and row.verdict in {*FINE, "unexpected-pass"}
     counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTS, 0))
-    for (name, level, _), rules in kept.items():
+    for (name, level, _), rules in passes.items():
         counts[name][f"{level.lower()}_applicable"] += len(rules)
         counts[name][f"{level.lower()}_passed"] += sum(rules.values())
     return dict(counts)

@@ -190,11 +190,11 @@ class Report:
 
     def run_command(self, row: Row) -> str:
         """Returns the command that plays the row's case again in the same way."""
-        way = next((play.way for play in self.plays if play.place == row.place), "cassette")
+        source = next((play.way for play in self.plays if play.place == row.place), "cassette")
         adapter = shlex.quote(self.named.get(row.adapter, row.adapter))
         return (
             f"conformance run --adapter {adapter} --wire {row.wire} --provider {row.provider} --case {row.case} "
-            f"--mode {row.mode}{'' if way == 'cassette' else ' --against server'}"
+            f"--mode {row.mode}{'' if source == 'cassette' else ' --against server'}"
         )
 
     @property
@@ -360,8 +360,8 @@ def _key(row: Row) -> str:
     """
     sentence, *where = row.message.splitlines() or [""]
     crashed = row.rule.startswith(_NO_RESULT) and where
-    said = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", sentence)
-    return "\n".join((row.adapter, row.rule, re.sub(r"/\d+", "/*", row.pointer), said))
+    text = f"{sentence.partition(':')[0]}\n{where[-1]}" if crashed else _VALUES.sub("*", sentence)
+    return "\n".join((row.adapter, row.rule, re.sub(r"/\d+", "/*", row.pointer), text))
 
 
 def _order(row: Row) -> tuple[bool, bool, int, bool, int]:

@@ -115,7 +115,7 @@ def _pointed(run: Run, pointer: str) -> Exchange | None:
 def _kept(report: Report, exchange: Exchange) -> str:
     """Adds the exchange to the report without headers, and returns its name."""
     request, response = exchange.request, exchange.response
-    kept: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "wire": request.wire,
         "provider": request.provider,
         "method": request.method,
@@ -124,12 +124,12 @@ def _kept(report: Report, exchange: Exchange) -> str:
         "body": redacted_value(request.body) if len(str(request.body)) <= _LARGEST else None,
     }
     if response:
-        kept |= {
+        entry |= {
             "status": response.status,
             "answer": redacted(response.body[:_LARGEST].decode("utf-8", "replace")),
         }
-    digest = _digest(json.dumps(kept, sort_keys=True, default=str))
-    report.exchanges[digest] = kept
+    digest = _digest(json.dumps(entry, sort_keys=True, default=str))
+    report.exchanges[digest] = entry
     return digest
 
 

@@ -109,10 +109,14 @@ def play_direct(
         run = _play(adapter, Conversation(server, adapter, wire, provider, case), mode)
         if run.trouble or run.refused:
             return run
-        others = [one for one in run.variations if not one.timed]
-        talks = [Conversation(server, adapter, wire, provider, under(case, one)) for one in others]
+        others = [variation for variation in run.variations if not variation.timed]
+        talks = [
+            Conversation(server, adapter, wire, provider, under(case, variation)) for variation in others
+        ]
         plays = [_play(adapter, talk, mode) for talk in talks]
-        return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
+        return replace(
+            run, varied=[Varied(variation, play) for variation, play in zip(others, plays, strict=True)]
+        )
     except NotTestable as error:
         own = place_of(adapter, wire, provider).key_vars
         trouble = Trouble(f"{error}{said_who(str(error), own)}", ours=False)
@@ -145,13 +149,16 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
     case_run = CaseRun(
         case, mode, Answers(lambda: len(conversation.entries), lambda: conversation.abandoned, left)
     )
-    given = deepcopy(case.history), [replace(t, parameters=deepcopy(t.parameters)) for t in case_run.tools]
+    originals = (
+        deepcopy(case.history),
+        [replace(t, parameters=deepcopy(t.parameters)) for t in case_run.tools],
+    )
     with ExitStack() as stack:
         stack.enter_context(planted(conversation.place.key_vars))
         elsewhere = stack.enter_context(watching(conversation.server.port))
         waits = stack.enter_context(without_waiting(adapter))
         where = replace(conversation.endpoint, max_retries=case.max_retries)
-        sessions = opened(adapter, where, case, given[1], given[0])
+        sessions = opened(adapter, where, case, originals[1], originals[0])
         stack.callback(close_all, sessions)
         blocking = stack.enter_context(watching_loops())
         case_run.play_steps(sessions)
@@ -168,7 +175,7 @@ def _play(adapter: Adapter, conversation: Conversation, mode: Mode) -> Run:
         transcript=case_run.transcript,
         refused=refused,
         elsewhere=[place for place in elsewhere if place not in fetched],
-        altered=_altered(case, *given),
+        altered=_altered(case, *originals),
         waits=waits,
         leaks=case_run.leaks,
         apart=takes_apart(adapter, wire, provider),

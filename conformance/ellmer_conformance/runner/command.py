@@ -103,8 +103,8 @@ def _declared(found: Mapping[str, Any]) -> Declared:
         raise DeclaredWrongly("`capabilities` is an object, `features` a list")
     unknown = sorted({*told} - _NAMES) + sorted(set(map(str, features)) - set(FEATURES))
     if unknown:
-        known = f"capabilities: {', '.join(sorted(_NAMES))}; features: {', '.join(FEATURES)}"
-        raise DeclaredWrongly(f"unknown: {', '.join(unknown)}; the known names are {known}")
+        names = f"capabilities: {', '.join(sorted(_NAMES))}; features: {', '.join(FEATURES)}"
+        raise DeclaredWrongly(f"unknown: {', '.join(unknown)}; the known names are {names}")
     wrong = sorted(name for name, value in told.items() if value not in {"native", "pointer", "refused"})
     if wrong:
         raise DeclaredWrongly(f"{', '.join(wrong)}: use native, pointer or refused")
@@ -379,10 +379,10 @@ class Driver:
         """Its declaration. Raises DeclaredWrongly."""
         place = Place("http://127.0.0.1:9/v1", "none", ())  # no server listens there
         with self._started(_variables(place, NOTHING, "sync"), NOTHING) as done:
-            said = (
+            output = (
                 done.stdout if isinstance(done, subprocess.CompletedProcess) and not done.returncode else b""
             )
-        found = declared(said.decode("utf-8", "replace"))
+        found = declared(output.decode("utf-8", "replace"))
         self.name = found.name or self.name
         return found
 
@@ -413,9 +413,11 @@ class Driver:
         run = self._play(wire, provider, case, mode, server)
         if run.trouble or run.refused:
             return run
-        others = [one for one in run.variations if not one.timed]
-        plays = [self._play(wire, provider, under(case, one), mode, server) for one in others]
-        return replace(run, varied=[Varied(one, play) for one, play in zip(others, plays, strict=True)])
+        others = [variation for variation in run.variations if not variation.timed]
+        plays = [self._play(wire, provider, under(case, variation), mode, server) for variation in others]
+        return replace(
+            run, varied=[Varied(variation, play) for variation, play in zip(others, plays, strict=True)]
+        )
 
     def _play(self, wire: str, provider: str, case: Case, mode: Mode, server: StrictServer) -> Run:
         conversation = Conversation(server, self, wire, provider, case)
@@ -453,9 +455,9 @@ class Driver:
         out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
         leaks = found_in(standard_output=out, standard_error=err)
         if done.returncode:
-            said = f"the command exited with {done.returncode}:\n{err.strip()[-2000:]}"
+            message = f"the command exited with {done.returncode}:\n{err.strip()[-2000:]}"
             own = conversation.place.key_vars
-            return [], Trouble(f"{said}{said_who(err, own)}", ours=False), leaks
+            return [], Trouble(f"{message}{said_who(err, own)}", ours=False), leaks
         try:
             return read(out), None, leaks
         except NoReply as error:
@@ -572,7 +574,7 @@ def _tool_runs(run: Run, lines: Sequence[Line]) -> list[ToolRun]:
     answers.
     """
     if any(line.ran is not None for line in lines):
-        named = [(one.get("name"), one.get("arguments")) for line in lines for one in line.ran or ()]
+        named = [(entry.get("name"), entry.get("arguments")) for line in lines for entry in line.ran or ()]
     else:
         answered = [calls for index, calls in run.calls() if index + 1 < len(run.exchanges)]
         named = [(call.name, dict(call.arguments)) for calls in answered for call in calls]
@@ -586,10 +588,10 @@ def _known(case: Case, name: object) -> bool:
 def _tool_run(case: Case, name: str, arguments: object) -> ToolRun:
     """Returns the run of a tool with its value, as the case's own tool returns it."""
     tool = next(tool for tool in case.tools if tool.name == name)
-    given = dict(arguments) if isinstance(arguments, Mapping) else {}
+    values = dict(arguments) if isinstance(arguments, Mapping) else {}
     told = [call for step in case.script for answer in answers_of(step) for call in answer.calls]
     meant = {call_key(call.name, call.arguments): call.arguments for call in told}
     try:
-        return ToolRun(name, given, tool.run(**meant.get(call_key(name, given), given)))
+        return ToolRun(name, values, tool.run(**meant.get(call_key(name, values), values)))
     except Exception as error:  # noqa: BLE001 - a tool that fails is a case
-        return ToolRun(name, given, error=error)
+        return ToolRun(name, values, error=error)

@@ -115,9 +115,9 @@ def as_answer(told: Told) -> Answer:
         for call in told.calls
     )
     thought = (Think(told.thinking),) if told.thinking else ()
-    said = (*thought, *((Say(told.text),) if told.text else ()))
+    parts = (*thought, *((Say(told.text),) if told.text else ()))
     stop = _STOPS.get(str(told.stop))
-    return Answer((*said, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
+    return Answer((*parts, *calls), stop, Usage(int(told.input or 0), int(told.output or 0)))
 
 
 def _steps(case: Case, answers: Sequence[Step]) -> list[Ask]:
@@ -179,7 +179,10 @@ def play(
         run = kept(run, path, before) if record else run
     if record or run.refused:
         return run
-    return replace(run, varied=[Varied(one, cassette_play.play_recorded(one)) for one in run.variations])
+    return replace(
+        run,
+        varied=[Varied(variation, cassette_play.play_recorded(variation)) for variation in run.variations],
+    )
 
 
 @dataclass(frozen=True)
@@ -270,9 +273,9 @@ def observed(case_run: CaseRun, wire: str, provider: str, recorded: Sequence[Rec
         reloaded=case_run.reloaded,
         begun=case_run.begun,
         exchanges=[
-            exchange(wire, provider, one)
-            for one in recorded
-            if not readers.is_beside(one.sent.method, one.sent.url)
+            exchange(wire, provider, entry)
+            for entry in recorded
+            if not readers.is_beside(entry.sent.method, entry.sent.url)
         ],
         replies=case_run.replies,
         tool_runs=case_run.tool_runs,

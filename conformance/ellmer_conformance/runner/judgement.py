@@ -25,8 +25,8 @@ def judge(run: Run) -> list[Verdict]:
         return [verdict(behaviour.book.rules[run.trouble.rule], run)]
     found: dict[str, list[Verdict]] = defaultdict(list)
     for index, exchange in enumerate(run.exchanges):
-        for one in exchange.verdicts or _judged(run.wire, run.provider, exchange.request):
-            found[one.rule.id].append(_placed(one, index))
+        for each_verdict in exchange.verdicts or _judged(run.wire, run.provider, exchange.request):
+            found[each_verdict.rule.id].append(_placed(each_verdict, index))
     verdicts = [_summed(each) for each in found.values()] + [
         verdict(rule, run) if rule.id not in run.unseen else Verdict(rule, 0, ())
         for rule in behaviour.book.rules.values()
@@ -74,10 +74,10 @@ def _read(
 
 def complaints(wire: str, provider: str, sent: Sequence[Sent]) -> Iterator[str]:
     """Yields the MUST rules that a new recording breaks, so that the harness refuses it."""
-    for number, one in enumerate(sent):
-        if readers.is_beside(one.method, one.url):
+    for number, request in enumerate(sent):
+        if readers.is_beside(request.method, request.url):
             continue
-        for found in rules.book(wire, provider).judge(_request(wire, provider, one)):
+        for found in rules.book(wire, provider).judge(_request(wire, provider, request)):
             if found.outcome == "fail":
                 violation = found.violations[0]
                 yield f"request {number}: {found.rule.id} at {violation.pointer}: {violation.message}"
@@ -93,5 +93,5 @@ def _placed(found: Verdict, index: int) -> Verdict:
 
 def _summed(found: Sequence[Verdict]) -> Verdict:
     """Returns one rule's verdicts on all requests of the run as one verdict."""
-    violations = tuple(violation for one in found for violation in one.violations)
-    return Verdict(found[0].rule, sum(one.checked for one in found), violations)
+    violations = tuple(violation for verdict in found for violation in verdict.violations)
+    return Verdict(found[0].rule, sum(verdict.checked for verdict in found), violations)

@@ -86,5 +86,5 @@ def differences(replays: Replays, variations: Iterable[Variation]) -> Iterator[t
 
 
 def _forget(tape: Tape) -> None:
-    for kept in (tape.exchanges, tape.sent, tape.misses, tape.clock.slept):
-        kept.clear()
+    for entries in (tape.exchanges, tape.sent, tape.misses, tape.clock.slept):
+        entries.clear()

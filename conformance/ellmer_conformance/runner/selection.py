@@ -140,8 +140,8 @@ def plays_of(
     left: list[tuple[str, str]] = []
     plays = [
         play
-        for name, one in adapters.items()
-        for play in _plays(one, name, wanted, record, left, combinations)
+        for name, adapter in adapters.items()
+        for play in _plays(adapter, name, wanted, record, left, combinations)
     ]
     if not plays:
         raise UnknownChoice(nothing_left(left))
@@ -155,18 +155,18 @@ def find_adapter(name: str | Adapter | Callable[[], Adapter]) -> Adapter:
     clone), as `package.module:name`, or as a command (`command:node driver.mjs`). An adapter object, its class or its
     factory is accepted, too.
     """
-    made: Any
+    target: Any
     if not isinstance(name, str):
-        made = name
+        target = name
     elif name.startswith("command:"):
-        made = _driver(name.removeprefix("command:"))
+        target = _driver(name.removeprefix("command:"))
     elif ":" in name:
         module, _, attribute = name.partition(":")
-        made = _imported(name, module, attribute)
+        target = _imported(name, module, attribute)
     else:
         module, _, attribute = _registered(name).partition(":")
-        made = _imported(name, module, attribute)
-    return _adapter(name, made)
+        target = _imported(name, module, attribute)
+    return _adapter(name, target)
 
 
 def _registered(name: str) -> str:
@@ -249,10 +249,10 @@ def _driver(command: str) -> Driver:
     return driver
 
 
-def _adapter(name: object, made: Any) -> Adapter:
+def _adapter(name: object, target: Any) -> Adapter:
     """Returns the adapter, or the one that a class or function makes. Raises UnknownChoice for other objects."""
     try:
-        adapter = made() if callable(made) else made
+        adapter = target() if callable(target) else target
     except Exception as error:
         problem = f"the adapter {name!r} cannot be made without arguments: {type(error).__name__}: {error}"
         raise UnknownChoice(problem) from error
@@ -279,8 +279,8 @@ def _plays(  # noqa: PLR0917 - a step of `plays_of`
     ]:
         able = _modes(adapter.capabilities(wire, provider), record=record)
         own = getattr(adapter, "modes_of", None)  # a command knows its modes by the case
-        made = _combined(adapter, wire, provider, wanted, combinations) if not record else []
-        for case in [*all_cases().values(), *made]:
+        combined = _combined(adapter, wire, provider, wanted, combinations) if not record else []
+        for case in [*all_cases().values(), *combined]:
             if not _wanted(wanted, case=case.name):
                 continue
             modes = own(case) if own else able
@@ -334,9 +334,9 @@ def _matches(value: str, globs: Sequence[str]) -> bool:
     return not globs or any(fnmatchcase(value, glob) for glob in globs)
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Returns the names that look like a name, as an addition to a message; an empty string if none does."""
-    near = get_close_matches(name, sorted({*known}), n=2, cutoff=0.6)
+    near = get_close_matches(name, sorted({*names}), n=2, cutoff=0.6)
     return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
 
 
@@ -347,7 +347,7 @@ def _modes(able: Capabilities, *, record: bool) -> list[Mode]:
 
 
 def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapter]) -> None:
-    known: dict[str, set[str]] = {
+    choices: dict[str, set[str]] = {
         "wire": {wire for adapter in adapters for wire in adapter.wires},
         "provider": {v for adapter in adapters for providers in adapter.wires.values() for v in providers},
         "case": {*all_cases(), *by_combination.DEFAULT},
@@ -357,10 +357,10 @@ def _check_filters(wanted: Mapping[str, Sequence[str]], adapters: Sequence[Adapt
         for glob in globs:
             if name == "case" and by_combination.case_named(glob):
                 continue
-            if not any(fnmatchcase(value, glob) for value in known[name]):
-                near = did_you_mean(glob, known[name])
+            if not any(fnmatchcase(value, glob) for value in choices[name]):
+                near = did_you_mean(glob, choices[name])
                 raise UnknownChoice(
-                    f"there is no {name} {glob!r}{near}; there are {', '.join(sorted(known[name]))}"
+                    f"there is no {name} {glob!r}{near}; there are {', '.join(sorted(choices[name]))}"
                 )
 
 

@@ -33,4 +33,4 @@ def reduced(play_it: Callable[[Play], Run], play: Play, run: Run, verdicts: Sequ
 
 
 def _broken(verdicts: Sequence[Verdict]) -> set[str]:
-    return {one.rule.id for one in verdicts if one.outcome == "fail"}
+    return {verdict.rule.id for verdict in verdicts if verdict.outcome == "fail"}

@@ -43,6 +43,16 @@ __all__ = [
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _names_its_fields(cls, value: Any) -> Any:
+        extra = sorted(map(str, value.keys() - cls.model_fields.keys())) if isinstance(value, Mapping) else []
+        if extra:
+            raise ValueError(
+                f"there is no field {extra[0]!r} here; the fields are {', '.join(cls.model_fields)}"
+            )
+        return value
+
 
 class TextMatch(_Strict):
     """A condition for a text. Each field that is set must fit.
@@ -454,7 +464,8 @@ def script_of(value: Any, place: str = "the script") -> AnswerScript:
         return AnswerScript.model_validate({"answers": value} if isinstance(value, list) else value)
     except ValidationError as error:
         faults = [
-            f"{'.'.join(map(str, each['loc'])) or 'script'}: {each['msg']}" for each in error.errors()[:5]
+            f"{'.'.join(map(str, each['loc'])) or 'script'}: {each['msg'].removeprefix('Value error, ')}"
+            for each in error.errors()[:5]
         ]
         raise ScriptError(f"{place} is not valid: {'; '.join(faults)}") from error
 

@@ -157,7 +157,7 @@ class Case:
         """
         varied = named(name.replace("*", "1") for name in self.variations)
         return mode in self.modes and (
-            not varied or any(one.befalls(wire, streamed="stream" in mode) for one in varied)
+            not varied or any(variation.befalls(wire, streamed="stream" in mode) for variation in varied)
         )
 
     def cannot(self, wire: str, provider: str) -> str:
@@ -213,7 +213,7 @@ def case(build: Callable[[], Case]) -> Callable[[], Case]:
     """
     title = " ".join((build.__doc__ or "").split())
     area = build.__module__.rpartition(".")[2]
-    made = build()
-    needs = made.needs | {"tools"} if made.tools else made.needs
-    CASES[build.__name__] = replace(made, name=build.__name__, title=title, area=area, needs=needs)
+    unnamed = build()
+    needs = unnamed.needs | {"tools"} if unnamed.tools else unnamed.needs
+    CASES[build.__name__] = replace(unnamed, name=build.__name__, title=title, area=area, needs=needs)
     return build

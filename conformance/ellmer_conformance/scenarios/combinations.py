@@ -161,8 +161,8 @@ def simpler(row: Combination) -> Iterator[Combination]:
     changed = [
         name for name, values in FACTORS.items() if row[name] != values[0] and name not in {"mode", "after"}
     ]
-    for kept in range(min(len(changed), _LARGEST_PART) + 1):
-        for names in of_size(changed, kept):
+    for count in range(min(len(changed), _LARGEST_PART) + 1):
+        for names in of_size(changed, count):
             plain = {
                 name: row[name] if name in names or name == "mode" else values[0]
                 for name, values in FACTORS.items()
@@ -344,9 +344,9 @@ class _Parts:
     def later(self) -> Iterator[Ask]:
         """Yields the turns that follow."""
         turns = _LATER[: 2 if self.row["after"] == "two turns" else 1]
-        for number, (said, answer) in enumerate(turns):
+        for number, (question, answer) in enumerate(turns):
             yield ask(
-                said,
+                question,
                 text=answer,
                 reloaded=number == 0 and self.row["event"] == "restored",
                 instructed=_CHANGED_PROMPT if number == 0 and self.row["system"] == "changed" else "",

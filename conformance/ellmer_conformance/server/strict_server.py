@@ -173,8 +173,9 @@ class StrictServer:
     async def _serve(self, ready: Callable[[], None]) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         try:
-            known = None if self._proxy else KnownRequests()  # a real key passes the proxy, and is not kept
-            async with _listening(self._handler, known, self.host, self.port) as self.port:
+            # A real key passes the proxy, and is not kept.
+            requests = None if self._proxy else KnownRequests()
+            async with _listening(self._handler, requests, self.host, self.port) as self.port:
                 ready()
                 await self._stop.wait()
         finally:

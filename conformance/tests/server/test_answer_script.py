@@ -185,7 +185,10 @@ def test_a_file_is_read_again_when_it_changes(tmp_path, capsys):
         assert texts(server, 1) == ["the second"]
         path.write_text("answers: [{texts: no such field}]")
         assert texts(server, 1) == ["the second"]
-        assert "answers.0.texts" in capsys.readouterr().err
+        assert (
+            "answers.0: there is no field 'texts' here; the fields are when, text, "
+            in capsys.readouterr().err
+        )
 
 
 @pytest.mark.parametrize(
@@ -195,7 +198,8 @@ def test_a_file_is_read_again_when_it_changes(tmp_path, capsys):
         ([{}], "one answer"),
         ([{"when": {"user": {"regex": "("}}, "text": "a"}], "not a regular expression"),
         ([{"text": "a", "pace": {"ending": "boom"}}], "answers.0.pace.ending"),
-        ({"answer": []}, "answers: Field required"),
+        ({"answer": []}, "script: there is no field 'answer' here; the fields are answers, strict"),
+        ([{"when": {"contains": "a"}, "text": "a"}], "answers.0.when: there is no field 'contains' here"),
         ("text", "script"),
     ],
 )

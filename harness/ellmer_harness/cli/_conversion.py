@@ -95,17 +95,17 @@ class Tally:
         try:
             if isinstance(found, Unreadable):
                 raise found
-            made = convert(found, near, blobs, rules)
+            cassette = convert(found, near, blobs, rules)
         except HarnessError as error:
             hint = f"\n{_HINT}" if isinstance(error, SecretFound) else ""
             self.refuse(str(error) if isinstance(error, Unreadable) else f"{file}: {error}{hint}")
             return None
-        for note in made.notes:
+        for note in cassette.notes:
             complain(one_line(f"{file}: {note}"))
-        self.left_out += made.left_out
-        self.interactions += made.interactions
+        self.left_out += cassette.left_out
+        self.interactions += cassette.interactions
         self.done += 1
-        return made
+        return cassette
 
     def refuse(self, why: str) -> None:
         """Reports a file that could not be converted, and counts it."""

@@ -172,8 +172,8 @@ def _kinds(old: Any, new: Any, name: str = "", *, tool: bool = False) -> Iterato
             else:
                 yield "tools" if within else "shape"
     elif isinstance(old, list) and isinstance(new, list):
-        for one, other in zip(old, new, strict=False):
-            yield from _kinds(one, other, name, tool=tool)
+        for old_item, new_item in zip(old, new, strict=False):
+            yield from _kinds(old_item, new_item, name, tool=tool)
         for item in old[len(new) :] + new[len(old) :]:
             yield "tools" if tool or _calls(item) else "shape"
     elif old != new or type(old) is not type(new):

@@ -44,18 +44,18 @@ def run(options: argparse.Namespace) -> int:
                 tally.refuse(f"{file}: {target} would be two cassettes; import them into different folders")
             elif target.exists() and not options.overwrite:
                 tally.refuse(f"{file}: {target} already exists; use --overwrite to replace it")
-            elif made := tally.converted(file, found, target.parent, _blobs(options, target), allowed):
-                _write(made, file, target, dry=options.dry_run)
+            elif cassette := tally.converted(file, found, target.parent, _blobs(options, target), allowed):
+                _write(cassette, file, target, dry=options.dry_run)
                 written.add(target)
     return tally.report("would be imported" if options.dry_run else "imported")
 
 
-def _write(made: Converted, file: Path, target: Path, *, dry: bool) -> None:
+def _write(cassette: Converted, file: Path, target: Path, *, dry: bool) -> None:
     if dry:
         say(one_line(f"{file} → {target}"))
         return
-    made.blobs.save()
-    replace_file(target, made.text)
+    cassette.blobs.save()
+    replace_file(target, cassette.text)
 
 
 def _target(out: Path, root: Path, file: Path) -> Path:

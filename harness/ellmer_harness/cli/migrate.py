@@ -67,11 +67,11 @@ class _Migration:
         ours = isinstance(found, Found) and found.kind == "ours"
         target = file if ours else file.with_name(named(file))
         blobs = self._blobs(root, file, found)
-        made = self.tally.converted(file, found, target.parent, blobs, self.rules)
-        if made is None:
+        cassette = self.tally.converted(file, found, target.parent, blobs, self.rules)
+        if cassette is None:
             return
         there = (
-            target.exists() and target.read_bytes() == made.text.encode()
+            target.exists() and target.read_bytes() == cassette.text.encode()
         )  # or a migration was stopped midway
         if ours and there:
             self.tally.done, self.tally.unchanged = self.tally.done - 1, self.tally.unchanged + 1
@@ -82,7 +82,7 @@ class _Migration:
         elif self.options.dry_run:
             say(one_line(f"{file} → {target}"))
         else:
-            self._write(made, _Move(None if there else _beside(target), target, file))
+            self._write(cassette, _Move(None if there else _beside(target), target, file))
 
     def swap(self) -> None:
         """Moves all new files to their paths, and then removes the old files."""
@@ -102,13 +102,13 @@ class _Migration:
     def _taken(self, target: Path, file: Path) -> bool:
         return any(move.target == target for move in self.moves) or (target.exists() and target != file)
 
-    def _write(self, made: Converted, move: _Move) -> None:
+    def _write(self, cassette: Converted, move: _Move) -> None:
         self.moves.append(move)
-        folder = made.blobs.folder
-        self.media += [folder / name for name in made.blobs.fresh if not (folder / name).exists()]
-        made.blobs.save()
+        folder = cassette.blobs.folder
+        self.media += [folder / name for name in cassette.blobs.fresh if not (folder / name).exists()]
+        cassette.blobs.save()
         if move.staged:
-            replace_file(move.staged, made.text)
+            replace_file(move.staged, cassette.text)
 
     def _blobs(self, root: Path, file: Path, found: Found | Unreadable) -> Path:
         chosen: Path | None = self.options.blobs

@@ -96,10 +96,10 @@ def _without(file: Path, left: list[str], *, dry: bool) -> set[str]:
     gone = {*_numbers(file, cassette["interactions"], left)}
     for line in left:
         say(one_line(f"{file}: {'would remove' if dry else 'removed'} {line}"))
-    kept = [each for number, each in enumerate(cassette["interactions"], 1) if number not in gone]
+    interactions = [each for number, each in enumerate(cassette["interactions"], 1) if number not in gone]
     media = Blobs(serializer.blobs.folder)
-    shorter = Serializer(media, near=file.parent).serialize({**cassette, "interactions": kept})
-    if Serializer(Blobs(media.folder), near=file.parent).deserialize(shorter)["interactions"] != kept:
+    shorter = Serializer(media, near=file.parent).serialize({**cassette, "interactions": interactions})
+    if Serializer(Blobs(media.folder), near=file.parent).deserialize(shorter)["interactions"] != interactions:
         raise CassetteError(
             f"{file} could not be rewritten without these interactions; it was left unchanged"
         )

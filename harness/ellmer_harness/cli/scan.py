@@ -45,7 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     found = files(options.paths)
-    known = [(value, name) for value, name in Scrub.of(None).values.items()]
+    secrets = [(value, name) for value, name in Scrub.of(None).values.items()]
     used, count = set[str](), 0
     for file in progress(found, "scanning"):
         try:
@@ -55,7 +55,9 @@ def run(options: argparse.Namespace) -> int:
             say(one_line(f"{file}: it cannot be read, so it was not searched: {error}"))
             continue
         used |= set(BLOB.findall(json.dumps(value))) if _is_cassette(value) else set()
-        problems = [str(one) for one in scan(value, known) if one.fingerprint not in options.accept]
+        problems = [
+            str(finding) for finding in scan(value, secrets) if finding.fingerprint not in options.accept
+        ]
         for problem in [*problems, *_damage(file, value)]:
             count += 1
             say(one_line(f"{file}: {problem.removeprefix(': ')}"))

@@ -44,8 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     over = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: over.set())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
     match = Match(ignore=tuple(options.ignore))
     played = {"on_repeat": options.repeat, "delays": "real" if options.delays else None, "match": match}
     with serving(options.path, host=options.host, port=options.port, **played) as server:

@@ -78,14 +78,14 @@ def _answer(it: Interaction, body: object) -> str:
         return f"{it.status or ''} {it.error.get('error')}: {it.error.get('message', '')}".strip()
     if it.status is None:
         return "no answer"
-    said = [f"{it.status} {it.reason}".strip(), value_of(it.headers, "content-type")]
+    parts = [f"{it.status} {it.reason}".strip(), value_of(it.headers, "content-type")]
     if isinstance(body, Events):
-        said.append(f"{body.count} event{'s' * (body.count != 1)}")
+        parts.append(f"{body.count} event{'s' * (body.count != 1)}")
     if it.stream and "ms" in it.stream:
-        said.append(f"{sum(map(int, it.stream['ms'].split()))} ms")
+        parts.append(f"{sum(map(int, it.stream['ms'].split()))} ms")
     if it.stream and it.stream.get("end") == "closed":
-        said.append("the client stopped reading")
-    return shown(", ".join(filter(None, [*said, size(len(it.content or b""))])))
+        parts.append("the client stopped reading")
+    return shown(", ".join(filter(None, [*parts, size(len(it.content or b""))])))
 
 
 def _message(headers: Headers, body: object, scrub: Scrub) -> Iterator[str]:

@@ -65,13 +65,13 @@ class _Override(Fault):
         gone = {*fields} | (
             {"content-length", "content-encoding", "transfer-encoding"} if data is not None else set()
         )
-        kept = [pair for pair in reply.headers if pair[0] not in gone]
+        headers = [pair for pair in reply.headers if pair[0] not in gone]
         if data is not None:
             fields["content-length"] = str(len(data))
             reply = replace(reply, pieces=[Piece(data)] if data else [], ended="eof", failure=None)
         status = self.status if self.status is not None else reply.status or 200
         reason = reply.reason if status == reply.status else ""
-        return replace(reply, status=status, reason=reason, headers=[*kept, *fields.items()])
+        return replace(reply, status=status, reason=reason, headers=[*headers, *fields.items()])
 
 
 def override(

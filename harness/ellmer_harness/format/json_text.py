@@ -34,7 +34,7 @@ _BEYOND_ASCII = re.compile(r"\\u(?!00[0-7])")
 _DEEPEST = 100  # levels; deeper JSON is stored as text
 _plainest = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BEGINNINGS = bytes.maketrans(b"[,E", b"::e")
-_NO_BRACKETS = bytes(one for one in range(256) if one not in b"[]{}")
+_NO_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
 _SEPARATORS = {"": (",", ":"), "spaced": (", ", ": "), "colon": (",", ": ")}
 
 

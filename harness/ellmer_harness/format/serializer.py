@@ -270,8 +270,8 @@ def _answer(value: dict[str, Any], path: Steps) -> None:
         if name in stream and not (isinstance(stream[name], str) and good(stream[name])):
             _wrong((*path, "stream", name), stream[name], _STREAM_SAID[name])
     _is(error, dict, (*path, "error"), "an object")
-    known = ("error", "message", "refused")
-    if not all(isinstance(error.get(name, ""), str) for name in known) or error.keys() - {*known}:
+    fields = ("error", "message", "refused")
+    if not all(isinstance(error.get(name, ""), str) for name in fields) or error.keys() - {*fields}:
         _wrong((*path, "error"), error, 'an object like {"error": "ReadTimeout", "message": "…"}')
 
 

@@ -50,9 +50,9 @@ class _Handle:
 
     def method(self) -> str:
         """Returns the method that libcurl would send."""
-        given = self.options.get(CurlOpt.CUSTOMREQUEST)
-        if given:
-            return given.decode() if isinstance(given, bytes) else str(given)
+        custom = self.options.get(CurlOpt.CUSTOMREQUEST)
+        if custom:
+            return custom.decode() if isinstance(custom, bytes) else str(custom)
         if self.options.get(CurlOpt.NOBODY):
             return "HEAD"
         sends = self.options.get(CurlOpt.POST) or self.options.get(CurlOpt.POSTFIELDS) is not None
@@ -60,8 +60,8 @@ class _Handle:
 
     def body(self) -> bytes:
         """Returns the body. That of a form with files is made by libcurl, and is not known here."""
-        given = self.options.get(CurlOpt.POSTFIELDS)
-        return given.encode() if isinstance(given, str) else bytes(given or b"")
+        fields = self.options.get(CurlOpt.POSTFIELDS)
+        return fields.encode() if isinstance(fields, str) else bytes(fields or b"")
 
     def headers(self) -> list[tuple[str, str]]:
         """Returns the headers that were set."""
@@ -373,10 +373,10 @@ def _cookies(url: str, headers: Headers) -> Iterator[bytes]:
     """Yields the cookies that an answer sets, as libcurl tells them."""
     for value in (value for name, value in headers if name == "set-cookie"):
         pair, *attributes = (each.strip() for each in value.split(";"))
-        given = {name.lower(): content for name, _, content in (each.partition("=") for each in attributes)}
+        values = {name.lower(): content for name, _, content in (each.partition("=") for each in attributes)}
         name, _, content = pair.partition("=")
-        domain, wide = given.get("domain", "").lstrip("."), "TRUE" if "domain" in given else "FALSE"
-        secure, path = "TRUE" if "secure" in given else "FALSE", given.get("path") or "/"
+        domain, wide = values.get("domain", "").lstrip("."), "TRUE" if "domain" in values else "FALSE"
+        secure, path = "TRUE" if "secure" in values else "FALSE", values.get("path") or "/"
         fields = (
             f".{domain}" if domain else urlsplit(url).hostname or "",
             wide,

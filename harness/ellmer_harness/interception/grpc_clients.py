@@ -73,10 +73,10 @@ def serialized(request: Any, serializer: Callable[[Any], bytes] | None) -> bytes
         return None
 
 
-def begin(tape: Any, url: str, given: Any, timeout: float | None, body: bytes) -> RequestInFlight:
-    """Returns the call in flight. Raises `Miss` if it is not recorded. `given` is its metadata."""
+def begin(tape: Any, url: str, metadata: Any, timeout: float | None, body: bytes) -> RequestInFlight:
+    """Returns the call in flight. Raises `Miss` if it is not recorded. `metadata` has name-value pairs."""
     headers = {"content-type": "application/grpc"}
-    for name, value in pairs(given):
+    for name, value in pairs(metadata):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     take: RequestInFlight = tape.begin(_WIRE, Outgoing.of("POST", url, headers, read=timeout), body)
     return take
@@ -99,7 +99,7 @@ def patient(deadline: float | None, now: Callable[[], float] = time.time) -> flo
 # --- The blocking client ---------------------------------------------------------------------------------
 
 
-_WAYS = ("__call__", "with_call", "future")
+_METHODS = ("__call__", "with_call", "future")
 _KIND = re.compile(r"(Unary|Stream)(Unary|Stream)MultiCallable$")
 _ARGUMENTS = ("timeout", "metadata", "credentials", "wait_for_ready", "compression")
 
@@ -110,16 +110,18 @@ def _blocking_wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
         if (found := _KIND.search(name)) and not getattr(owner, "__abstractmethods__", ()):
             kind = f"{found[1]}_{found[2]}".lower()
             yield from (
-                (owner, way, partial(_blocking_wrapper, kind, owner, way))
-                for way in _WAYS
-                if way in vars(owner)
+                (owner, method, partial(_blocking_wrapper, kind, owner, method))
+                for method in _METHODS
+                if method in vars(owner)
             )
 
 
-def _blocking_wrapper(kind: str, owner: Any, way: str, real: Any) -> Any:
+def _blocking_wrapper(kind: str, owner: Any, method: str, real: Any) -> Any:
     # A call that waits for its one answer is made so that its status can be read afterwards.
-    made = (
-        inspect.unwrap(vars(owner)["with_call"]) if way == "__call__" and "with_call" in vars(owner) else real
+    function = (
+        inspect.unwrap(vars(owner)["with_call"])
+        if method == "__call__" and "with_call" in vars(owner)
+        else real
     )
     streams = kind.startswith("stream")
 
@@ -129,17 +131,17 @@ def _blocking_wrapper(kind: str, owner: Any, way: str, real: Any) -> Any:
         body = b"" if streams or tape is None else serialized(request, multi._request_serializer)  # noqa: SLF001
         if tape is None or body is None:
             return real(multi, request, *args, **options)
-        given = dict(zip(_ARGUMENTS, args, strict=False)) | options
-        take = begin(tape, url, given.get("metadata"), given.get("timeout"), body)
+        arguments = dict(zip(_ARGUMENTS, args, strict=False)) | options
+        take = begin(tape, url, arguments.get("metadata"), arguments.get("timeout"), body)
         if take.reply is not None:
-            return _played(player(tape), take, kind, way, multi)(request, **given)
+            return _played(player(tape), take, kind, method, multi)(request, **arguments)
         noted = Noted(tape, take, streams)
         request = noted.watched(iter(request)) if streams else request
         spied = _spied(noted, kind, multi, tape.target(url), url)
-        if kind.endswith("unary") and way != "future":
-            response, ended = _waited(noted, made, spied, request, given)
-            return response if way == "__call__" else (response, ended)
-        return _followed(noted, real(spied, request, **given))
+        if kind.endswith("unary") and method != "future":
+            response, ended = _waited(noted, function, spied, request, arguments)
+            return response if method == "__call__" else (response, ended)
+        return _followed(noted, real(spied, request, **arguments))
 
     def by_keyword(multi: Any, *args: Any, **options: Any) -> Any:
         name = "request_iterator" if streams else "request"
@@ -148,14 +150,14 @@ def _blocking_wrapper(kind: str, owner: Any, way: str, real: Any) -> Any:
     return by_keyword
 
 
-def _played(playing: Player, take: RequestInFlight, kind: str, way: str, multi: Any) -> Callable[..., Any]:
+def _played(playing: Player, take: RequestInFlight, kind: str, method: str, multi: Any) -> Callable[..., Any]:
     """Returns the same call to the server that plays it, without call credentials."""
     serializer = partial(as_written, serializer=multi._request_serializer)  # noqa: SLF001  # nothing public tells these
     local = _multi(playing.channel, kind, multi._method, serializer, multi._response_deserializer)  # noqa: SLF001
-    made = inspect.unwrap(getattr(type(local), way))
+    function = inspect.unwrap(getattr(type(local), method))
 
     def call(request: Any, timeout: float | None = None, **_: Any) -> Any:
-        return made(local, request, timeout=patient(timeout, lambda: 0), metadata=playing.expect(take))
+        return function(local, request, timeout=patient(timeout, lambda: 0), metadata=playing.expect(take))
 
     return call
 
@@ -171,9 +173,9 @@ def _spied(noted: Noted, kind: str, multi: Any, target: str, url: str) -> Any:
     return spied
 
 
-def _waited(noted: Noted, made: Any, spied: Any, request: Any, given: dict[str, Any]) -> Any:
+def _waited(noted: Noted, function: Any, spied: Any, request: Any, arguments: dict[str, Any]) -> Any:
     try:
-        response, call = made(spied, request, **given)
+        response, call = function(spied, request, **arguments)
     except grpc.RpcError as error:
         noted.ended(_status(error))
         raise
@@ -263,17 +265,21 @@ def _async_wrapper(streams: bool, real: Any) -> Any:
 
     def init(call: Any, *args: Any, **options: Any) -> None:
         bound = signature.bind(call, *args, **options)
-        given = bound.arguments
-        target = _TARGETS.get(id(given["channel"]))
-        url = url_of(target or "unknown", given["method"])
+        arguments = bound.arguments
+        target = _TARGETS.get(id(arguments["channel"]))
+        url = url_of(target or "unknown", arguments["method"])
         tape = tape_of(url)
-        body = b"" if streams or tape is None else serialized(given["request"], given["request_serializer"])
+        body = (
+            b""
+            if streams or tape is None
+            else serialized(arguments["request"], arguments["request_serializer"])
+        )
         if tape is None or body is None:
             real(*bound.args, **bound.kwargs)
             return
         if target is None:
             raise tape.missed(_UNKNOWN.format(url), Blocked)
-        take = begin(tape, url, given["metadata"], None, body)
+        take = begin(tape, url, arguments["metadata"], None, body)
         if take.reply is not None:
             _play(real, bound, tape, take)
         else:
@@ -283,11 +289,11 @@ def _async_wrapper(streams: bool, real: Any) -> Any:
 
 
 def _play(real: Any, bound: Any, tape: Any, take: RequestInFlight) -> None:
-    given, playing = bound.arguments, player(tape)
-    given["deadline"] = patient(given["deadline"])
-    given["metadata"] = aio.Metadata(*playing.expect(take))
-    given["request_serializer"] = partial(as_written, serializer=given["request_serializer"])
-    _lead(given, playing.target, LOCAL_CHANNEL, tape)
+    arguments, playing = bound.arguments, player(tape)
+    arguments["deadline"] = patient(arguments["deadline"])
+    arguments["metadata"] = aio.Metadata(*playing.expect(take))
+    arguments["request_serializer"] = partial(as_written, serializer=arguments["request_serializer"])
+    _lead(arguments, playing.target, LOCAL_CHANNEL, tape)
     real(*bound.args, **bound.kwargs)
     initial = aio.Metadata(*playing.metadata(take))
 
@@ -298,11 +304,11 @@ def _play(real: Any, bound: Any, tape: Any, take: RequestInFlight) -> None:
 
 
 def _record(real: Any, bound: Any, noted: Noted, target: str, url: str) -> None:
-    given = bound.arguments
-    given["request_serializer"] = noted.serializer(given["request_serializer"])
-    given["response_deserializer"] = noted.deserializer(given["response_deserializer"])
+    arguments = bound.arguments
+    arguments["request_serializer"] = noted.serializer(arguments["request_serializer"])
+    arguments["response_deserializer"] = noted.deserializer(arguments["response_deserializer"])
     if target != url:
-        _lead(given, target)
+        _lead(arguments, target)
     real(*bound.args, **bound.kwargs)
     call, loop = bound.args[0], asyncio.get_running_loop()
     if noted.streams:
@@ -326,8 +332,8 @@ def _follow(noted: Noted, call: Any, loop: asyncio.AbstractEventLoop) -> None:
 
 def _end(noted: Noted, call: Any) -> None:
     code, details = _known(call.code()), _known(call.details())
-    known = _known(call.initial_metadata()), _known(call.trailing_metadata())
-    noted.ended(Status(code.name, details or "", *known))
+    metadata = _known(call.initial_metadata()), _known(call.trailing_metadata())
+    noted.ended(Status(code.name, details or "", *metadata))
 
 
 def _known(told: Coroutine[Any, Any, Any]) -> Any:
@@ -340,16 +346,16 @@ def _known(told: Coroutine[Any, Any, Any]) -> Any:
     return None
 
 
-def _lead(given: dict[str, Any], target: str, options: Any = None, tape: Any = None) -> None:
+def _lead(arguments: dict[str, Any], target: str, options: Any = None, tape: Any = None) -> None:
     """Makes a call through a channel of ours. A channel to the server of a tape is closed with the tape."""
     mine = _CHANNELS.setdefault(asyncio.get_running_loop(), {})
     if target not in mine:
         mine[target] = _opened(target, options)
         if tape is not None:
             open_tapes.when_closed(tape, partial(mine.pop, target, None))
-    given["channel"] = mine[target]._channel  # noqa: SLF001
-    given["credentials"] = None
-    given.pop("registered_call_handle", None)  # it is of the other channel
+    arguments["channel"] = mine[target]._channel  # noqa: SLF001
+    arguments["credentials"] = None
+    arguments.pop("registered_call_handle", None)  # it is of the other channel
 
 
 def _opened(target: str, options: Any) -> Any:

@@ -72,13 +72,13 @@ def compact(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def pairs(given: Iterable[Any] | None) -> Pairs:
+def pairs(metadata: Iterable[Any] | None) -> Pairs:
     """Returns metadata as text, with names in lower case. Binary values (names that end in `-bin`) are
     base64, as on the wire.
     """
     return [
         (str(name).lower(), b64encode(value).decode() if isinstance(value, bytes) else str(value))
-        for name, value in given or ()
+        for name, value in metadata or ()
     ]
 
 

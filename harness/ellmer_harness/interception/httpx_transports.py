@@ -138,7 +138,7 @@ class _Own:
     def _begun(self, request: Any, body: bytes, sent: int) -> RequestInFlight | None:
         """Returns the request to record, unless a client that the transport uses has recorded it."""
         url = str(request.url)
-        if not self._tape.records or any(one.url == url for one in self._tape.sent[sent:]):
+        if not self._tape.records or any(outgoing.url == url for outgoing in self._tape.sent[sent:]):
             return None
         take: RequestInFlight = self._tape.begin(self._http, request, body)
         return take
@@ -251,6 +251,10 @@ class _Playing:
 
                 await anyio.sleep(piece.wait)
             yield piece.data
+        if self._take.listens:
+            import anyio  # noqa: PLC0415  # httpx has it
+
+            await anyio.sleep_forever()  # the client closes the answer
 
     def close(self) -> None:
         self._take.closed()

@@ -115,6 +115,8 @@ class RequestInFlight:
     miss: Callable[[str], Miss] = Miss
     place: int | None = None
     spends: bool = True
+    listens: bool = False
+    """Whether the client waits for what a server of MCP has to say until it closes the answer itself."""
     last_words: Callable[[], None] | None = None
     """Called before it is taken for closed: something may be on its way."""
     named: Headers = field(default_factory=list)
@@ -201,6 +203,8 @@ class RequestInFlight:
             yield piece
         if self.reply.failure:
             self._raise(self.reply.failure)
+        if self.listens:
+            return
         if self.reply.ended == "closed":
             raise self.miss(_STOPPED_HERE)
         self.eof()
@@ -307,11 +311,11 @@ def current() -> OpenTape | None:
     if len(_OPEN) > 1 and not _OPEN[-1].as_vcrpy:
         miss = Miss(
             "a request came from a thread or task without a cassette of its own, and several cassettes are open: "
-            f"{', '.join(str(one.path) for one in _OPEN)}. "
+            f"{', '.join(str(open_tape.path) for open_tape in _OPEN)}. "
             "Start the thread with contextvars.copy_context().run, or open the cassette inside it."
         )
-        for one in _OPEN:
-            one.misses.append(miss)
+        for open_tape in _OPEN:
+            open_tape.misses.append(miss)
         raise miss
     return _OPEN[-1] if _OPEN else None
 
@@ -321,4 +325,4 @@ def offline() -> OpenTape | None:
     tape = _ACTIVE.get()
     if tape is not None and tape in _OPEN:
         return tape if tape.offline else None
-    return _OPEN[0] if _OPEN and all(one.offline for one in _OPEN) else None
+    return _OPEN[0] if _OPEN and all(open_tape.offline for open_tape in _OPEN) else None

@@ -100,12 +100,12 @@ class Bridge:
         return None
 
     def _connected(self, request: Request) -> Response | None:
-        given = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
+        headers = {n: v for n, v in request.headers.raw_items() if not n.lower().startswith(_HANDSHAKE)}
         offered = request.headers.get("Sec-WebSocket-Protocol", "")
         try:
             opened = _CONNECT(
                 self._target,
-                additional_headers=given,
+                additional_headers=headers,
                 user_agent_header=None,
                 subprotocols=[each.strip() for each in offered.split(",")] if offered else None,
                 ping_interval=None,
@@ -153,30 +153,30 @@ class Bridge:
         back.join()
         self._take.eof()
 
-    def _pass_on(self, way: str, one: Any, other: Any) -> None:
+    def _pass_on(self, direction: str, source: Any, target: Any) -> None:
         """Forwards messages from one side to the other until one of them closes."""
         with suppress(ConnectionClosed):
             while True:
                 try:
-                    message = one.recv()
+                    message = source.recv()
                 except ConnectionClosed as closed:
-                    self._note_end(way, closed)
+                    self._note_end(direction, closed)
                     _end(
-                        other,
+                        target,
                         closed.rcvd.code if closed.rcvd else _GONE,
                         closed.rcvd.reason if closed.rcvd else "",
                     )
                     return
-                self._note(_line(way, message))
-                other.send(message)
+                self._note(_line(direction, message))
+                target.send(message)
 
-    def _note_end(self, way: str, closed: ConnectionClosed) -> None:
+    def _note_end(self, direction: str, closed: ConnectionClosed) -> None:
         frame = closed.rcvd
         if frame is not None and closed.rcvd_then_sent is False:
             return  # the answer to a close that came from the other side
         line: dict[str, Any] = {"closed": frame.code if frame else _GONE}
         line |= {"reason": frame.reason} if frame and frame.reason else {}
-        self._note(line | ({"by": "client"} if way == "sent" else {}))
+        self._note(line | ({"by": "client"} if direction == "sent" else {}))
 
     def _note(self, line: dict[str, Any]) -> None:
         with self._lock:
@@ -239,24 +239,24 @@ def _end(connection: Any, code: int, reason: str) -> None:
         connection.close(code if code != 1005 else 1000, reason)
 
 
-def _line(way: str, message: Message) -> dict[str, Any]:
+def _line(direction: str, message: Message) -> dict[str, Any]:
     if isinstance(message, bytes):
-        return {f"{way}_base64": b64encode(message).decode()}
+        return {f"{direction}_base64": b64encode(message).decode()}
     try:
         value = json.loads(message)
     except (ValueError, RecursionError):
-        return {way: message}
+        return {direction: message}
     if isinstance(value, dict | list):
         for style, spelled in _STYLES.items():
             if json.dumps(value, **spelled) == message:
-                return {way: value, "style": style} if style else {way: value}
-    return {way: message}
+                return {direction: value, "style": style} if style else {direction: value}
+    return {direction: message}
 
 
-def _message(line: dict[str, Any], way: str) -> Message:
-    if f"{way}_base64" in line:
-        return b64decode(line[f"{way}_base64"])
-    value = line.get(way, "")
+def _message(line: dict[str, Any], direction: str) -> Message:
+    if f"{direction}_base64" in line:
+        return b64decode(line[f"{direction}_base64"])
+    value = line.get(direction, "")
     return value if isinstance(value, str) else json.dumps(value, **_STYLES[line.get("style", "")])
 
 

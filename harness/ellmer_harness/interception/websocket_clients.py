@@ -44,16 +44,16 @@ def _async(real: Any) -> Any:
         if (tape := tape_of(connecting.uri)) is None:
             return await real(connecting)
         bridge = bridged(tape, connecting.uri, connecting.additional_headers)
-        given = next(name for name in _OPTIONS if hasattr(connecting, name))
-        led = {"uri": bridge.url, "proxy": None, given: _without_tls(getattr(connecting, given))}
+        option = next(name for name in _OPTIONS if hasattr(connecting, name))
+        led = {"uri": bridge.url, "proxy": None, option: _without_tls(getattr(connecting, option))}
         if hasattr(connecting, "ws_uri"):
             led["ws_uri"] = importlib.import_module("websockets.uri").parse_uri(bridge.url)
-        kept = {name: getattr(connecting, name, None) for name in led}
+        attributes = {name: getattr(connecting, name, None) for name in led}
         vars(connecting).update(led)
         try:
             return await real(connecting)
         finally:
-            vars(connecting).update(kept)
+            vars(connecting).update(attributes)
 
     return open_connection
 

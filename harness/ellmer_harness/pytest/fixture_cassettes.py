@@ -50,7 +50,12 @@ class FixtureCassettes:
                 item.get_closest_marker("cassette") or "cassette" in item.fixturenames
             ):
                 definitions = item._fixtureinfo.name2fixturedefs.values()  # noqa: SLF001  # nothing public lists them
-                self._wanted |= {id(one) for each in definitions for one in each if one.scope != "function"}
+                self._wanted |= {
+                    id(definition)
+                    for each in definitions
+                    for definition in each
+                    if definition.scope != "function"
+                }
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         """Notes the test that runs, for the report."""
@@ -77,7 +82,7 @@ class FixtureCassettes:
 
     @contextmanager
     def _open(self, path: Path, options: dict[str, Any]) -> Iterator[None]:
-        said, error = "", None
+        message, error = "", None
         tape = Tape(path, **options)
         try:
             tape.__enter__()
@@ -89,12 +94,12 @@ class FixtureCassettes:
             finally:
                 tape.close_quietly() if not tape.sent and not tape.misses else tape.close(error)
         except (HarnessError, Miss) as raised:
-            said = f"{type(raised).__name__}: {raised}"
+            message = f"{type(raised).__name__}: {raised}"
         finally:
             if tape.sent or tape.misses:
                 self._tell(tape.verdict)
-        if said:  # not before: pytest would print it twice, once as the cause of itself
-            pytest.fail(said, pytrace=False)
+        if message:  # not before: pytest would print it twice, once as the cause of itself
+            pytest.fail(message, pytrace=False)
 
     def _tell(self, verdict: Verdict) -> None:
         if self._item is not None:
@@ -103,7 +108,7 @@ class FixtureCassettes:
     def _options(self, request: pytest.FixtureRequest) -> dict[str, Any]:
         """Returns the options: of the command line, and of the policies that need no other fixture."""
         found = {name: self._policy(name, request) for name in _POLICIES}
-        given = found.pop("cassette_options") or {}
+        options = found.pop("cassette_options") or {}
         mode = self._config.getoption("--cassette-mode") or found.pop("cassette_mode")
         policies = {
             name.removeprefix("cassette_"): value for name, value in found.items() if value is not None
@@ -116,9 +121,9 @@ class FixtureCassettes:
             "root": self._config.rootpath,
             "run": self._run,
             "rerecord": rerecord_command(test),
-            **given,
+            **options,
             "allow_idle": True,
-            "allow_hosts": [*given.get("allow_hosts", ()), "localhost", "127.0.0.1", "::1"],
+            "allow_hosts": [*options.get("allow_hosts", ()), "localhost", "127.0.0.1", "::1"],
         }
 
     def _policy(self, name: str, request: pytest.FixtureRequest) -> Any:

@@ -96,6 +96,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="what a recording that is too old leads to (default: $CASSETTE_STALE, or warn)",
     )
     group.addoption(
+        "--cassette-replay",
+        metavar="PART",
+        help="the part of a cassette that is played; `model` plays the model and runs its tools (default: $CASSETTE_REPLAY, or all)",
+    )
+    group.addoption(
+        "--cassette-diverged",
+        choices=LEVELS,
+        help="what a tool's result leads to that differs from the recorded one (default: $CASSETTE_DIVERGED, or warn)",
+    )
+    group.addoption(
         "--cassette-report",
         metavar="FILE",
         help="write what this run did not use of the cassettes, for `ellmer-harness prune --report FILE`",
@@ -176,6 +186,7 @@ def cassette(
         check_options(options, "the marker `cassette`")
         check_options(cassette_options, "the fixture `cassette_options`")
         tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
+        tape.warns = False
         request.node.stash[_TAPE] = tape
         tape.__enter__()
     yield tape
@@ -186,13 +197,13 @@ def cassette(
 @contextmanager
 def _failing() -> Iterator[None]:
     """Fails the test with the harness's errors, without the harness's traceback."""
-    said = ""
+    message = ""
     try:
         yield
     except (HarnessError, Miss) as error:
-        said = f"{type(error).__name__}: {error}"
-    if said:  # not before: pytest would print it twice, once as the cause of itself
-        pytest.fail(said, pytrace=False)
+        message = f"{type(error).__name__}: {error}"
+    if message:  # not before: pytest would print it twice, once as the cause of itself
+        pytest.fail(message, pytrace=False)
 
 
 @pytest.fixture
@@ -226,6 +237,8 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
         "max_age": None if level == "ignore" else cassette_max_age,
         "policies": () if level == "ignore" else (*cassette_policies, _hook(request)),
         "stale": "error" if level == "error" else "ignore",  # a warning is a line of the summary
+        "replay": request.config.getoption("--cassette-replay"),
+        "diverged": request.config.getoption("--cassette-diverged"),
     }
 
 
@@ -289,8 +302,8 @@ def _marked(node: pytest.Item, folder: Path, name: str) -> tuple[Path, dict[str,
 
 
 def _level(config: pytest.Config) -> str:
-    given = config.getoption("--cassette-stale") or config.getini("cassette_stale")
-    return given or os.environ.get("CASSETTE_STALE") or "warn"
+    option = config.getoption("--cassette-stale") or config.getini("cassette_stale")
+    return option or os.environ.get("CASSETTE_STALE") or "warn"
 
 
 def _run(config: pytest.Config) -> str:
@@ -382,8 +395,8 @@ def cassette_store(pytestconfig: pytest.Config) -> Store | str | None:
     """Returns the store that shares cassettes: `--cassette-store`, else `cassette_store` in the configuration
     file.
     """
-    given = pytestconfig.getoption("--cassette-store")
-    return given if given is not None else pytestconfig.getini("cassette_store") or None
+    option = pytestconfig.getoption("--cassette-store")
+    return option if option is not None else pytestconfig.getini("cassette_store") or None
 
 
 @pytest.fixture

@@ -37,7 +37,9 @@ class Summary:
             self.failed.add(report.nodeid)
         if found := getattr(report, "cassette", None):
             self.verdicts.append((report.nodeid, Verdict(**found)))
-        self.verdicts += [(report.nodeid, Verdict(**one)) for one in getattr(report, "fixture_cassettes", ())]
+        self.verdicts += [
+            (report.nodeid, Verdict(**fields)) for fields in getattr(report, "fixture_cassettes", ())
+        ]
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
         self.partial |= {_module(item.nodeid) for item in items}
@@ -68,18 +70,24 @@ class Summary:
         """Writes the report for `ellmer-harness prune`."""
         if path := self.config.getoption("--cassette-report"):
             whole = self._whole()
-            sure = [(name, one) for name, one in self.verdicts if _module(name) in whole and not one.store]
+            sure = [
+                (name, verdict)
+                for name, verdict in self.verdicts
+                if _module(name) in whole and not verdict.store
+            ]
             write_report(Path(path), left_over(sure, self.failed), self._orphans(whole))
 
     def _about_the_whole(self) -> Iterator[str]:
         """Lists unused cassettes and interactions of modules of which every test ran."""
         whole = self._whole()
-        for path, requests in nobody_asked([one for name, one in self.verdicts if _module(name) in whole]):
+        for path, requests in nobody_asked(
+            [verdict for name, verdict in self.verdicts if _module(name) in whole]
+        ):
             yield f"{'UNUSED':9}{path}: no test of this run asked for {', '.join(requests)}"
         yield from (f"{'ORPHAN':9}{path}: no test of this run used it" for path in self._orphans(whole))
 
     def _orphans(self, whole: set[str]) -> list[Path]:
-        used = {Path(one.path) for _, one in self.verdicts}
+        used = {Path(verdict.path) for _, verdict in self.verdicts}
         found = (path for folder in sorted(self._folders(whole)) for path in sorted(folder.rglob("*.json")))
         return [path for path in found if path not in used]
 
@@ -94,7 +102,9 @@ class Summary:
         full run.
         """
         here = {
-            Path(one.path).parent for name, one in self.verdicts if not one.store and _module(name) in whole
+            Path(verdict.path).parent
+            for name, verdict in self.verdicts
+            if not verdict.store and _module(name) in whole
         }
         if not self.partial and self.config.args_source is not pytest.Config.ArgsSource.ARGS:
             return here
@@ -115,12 +125,12 @@ def left_over(verdicts: Iterable[tuple[str, Verdict]], failed: Collection[str]) 
     tests that stopped early.
     """
     together: dict[str, list[tuple[str, Verdict]]] = {}
-    for name, one in verdicts:
-        together.setdefault(one.path, []).append((name, one))
+    for name, verdict in verdicts:
+        together.setdefault(verdict.path, []).append((name, verdict))
     sure = {
-        path: set[str].intersection(*(set(one.left) for _, one in shared))
+        path: set[str].intersection(*(set(verdict.left) for _, verdict in shared))
         for path, shared in together.items()
-        if all(one.state in ("played", "unused") and name not in failed for name, one in shared)
+        if all(verdict.state in ("played", "unused") and name not in failed for name, verdict in shared)
     }
     return {path: sorted(left) for path, left in sure.items() if left}
 

@@ -132,7 +132,7 @@ def _masked_values(name: str, values: Any) -> Iterator[Any]:
 
 
 def _refusal(path: str, recorded: list[tuple[Request, Json]]) -> SecretFound | None:
-    known = [(value, name) for value, name in Scrub.of(None).values.items()]
+    secrets = [(value, name) for value, name in Scrub.of(None).values.items()]
     plain = [
         {
             "request": {"uri": request.uri, "headers": dict(request.headers), "body": request.body},
@@ -140,7 +140,7 @@ def _refusal(path: str, recorded: list[tuple[Request, Json]]) -> SecretFound | N
         }
         for request, response in recorded
     ]
-    found = [*scan({"interactions": plain}, known)]
+    found = [*scan({"interactions": plain}, secrets)]
     if not found:
         return None
     return SecretFound(

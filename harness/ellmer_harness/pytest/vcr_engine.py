@@ -78,8 +78,8 @@ def _nearest(asked: Request, similar: Sequence[Request]) -> str:
 
 def _key(request: Request) -> RequestKey:
     body = request.body if isinstance(request.body, bytes) else str(request.body or "").encode()
-    kept = {name: str(value) for name, value in request.headers.items() if name.lower() == "content-type"}
-    return RequestKey(Match(), Request(request.method, request.uri, body, kept))
+    headers = {name: str(value) for name, value in request.headers.items() if name.lower() == "content-type"}
+    return RequestKey(Match(), Request(request.method, request.uri, body, headers))
 
 
 # --- The cassette in use ---------------------------------------------------------------------------------
@@ -245,8 +245,8 @@ def _asked(http: Any, request: Any, body: bytes) -> Request:
     if name in {"httpx", "httpx2"}:
         return Request(request.method, str(request.url), body, request.headers)
     headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in request.headers.raw}
-    if name == "httplib" and (given := _OF_HTTP_CLIENT.get()) is not None:
-        headers = given
+    if name == "httplib" and (original := _OF_HTTP_CLIENT.get()) is not None:
+        headers = original
     return Request(request.method, request.url, body or None, headers)
 
 
@@ -384,8 +384,8 @@ def _of_aiohttp(stubs: Any, session: Any, method: str, url: Any, options: Json) 
         headers["AUTHORIZATION"] = auth.encode()
     params = options.get("params")
     whole = stubs._build_url_with_params(url, params) if params else stubs.URL(url)  # noqa: SLF001
-    given = headers.pop("Cookie", None)
-    if cookie := stubs._build_cookie_header(session, options.get("cookies"), given, whole):  # noqa: SLF001
+    header = headers.pop("Cookie", None)
+    if cookie := stubs._build_cookie_header(session, options.get("cookies"), header, whole):  # noqa: SLF001
         headers["Cookie"] = cookie
     return Request(method, str(whole), stubs._recordable_data(data), stubs._serialize_headers(headers))  # noqa: SLF001
 

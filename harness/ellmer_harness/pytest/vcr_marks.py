@@ -107,8 +107,8 @@ def vcr(request: pytest.FixtureRequest, record_mode: str) -> Iterator[Any]:
     options = dict(request.getfixturevalue("vcr_config"))
     for mark in reversed(marks):
         options.update(mark.kwargs)
-    given = request.config.getoption("record_mode", None)
-    mode = given or options.pop("record_mode", record_mode)
+    option = request.config.getoption("record_mode", None)
+    mode = option or options.pop("record_mode", record_mode)
     with _opened(request, marks, {**options, "record_mode": mode}) as cassette:
         yield cassette
 
@@ -171,10 +171,10 @@ def block_network(request: pytest.FixtureRequest, record_mode: str) -> Iterator[
     if not (mark or request.config.getoption("block_network", False)) or (marked and mode != "none"):
         yield
         return
-    given = (mark.kwargs if mark else {}).get("allowed_hosts") or request.config.getoption(
+    allowed_hosts = (mark.kwargs if mark else {}).get("allowed_hosts") or request.config.getoption(
         "allowed_hosts", None
     )
-    hosts = given or options.get("allowed_hosts") or []
+    hosts = allowed_hosts or options.get("allowed_hosts") or []
     with _blocked(hosts.split(",") if isinstance(hosts, str) else hosts):
         yield
 

@@ -114,13 +114,13 @@ def _fitting(headers: Headers, body: bytes) -> Headers:
 
 def _written(it: Interaction, scrub: Scrub) -> Json:
     """Returns the interaction in vcrpy's form, without the data that may not be written."""
-    kept: dict[str, list[str]] = {}
+    headers: dict[str, list[str]] = {}
     for name, value in scrub.request(it.sent):
-        kept[name] = [", ".join([*kept.get(name, []), value])]
+        headers[name] = [", ".join([*headers.get(name, []), value])]
     request = {
         "method": it.method,
         "uri": scrub.url(it.url),
-        "headers": kept,
+        "headers": headers,
         "body": scrub.body(it.body or b""),
     }
     return {"request": request, "response": _answer(it, scrub)}
@@ -176,14 +176,14 @@ def _proven(text: str, written: list[Json], media: Blobs, near: Path) -> None:
             raise CassetteError(f"interaction {at + 1} could not be read back from the cassette unchanged")
 
 
-def _notes(found: Found, kept: list[Interaction]) -> list[str]:
-    silent = len(found.interactions) - len(kept)
-    bare = sum(each.content is None and each.status not in (0, 204, 304) for each in kept)
+def _notes(found: Found, interactions: list[Interaction]) -> list[str]:
+    silent = len(found.interactions) - len(interactions)
+    bare = sum(each.content is None and each.status not in (0, 204, 304) for each in interactions)
     coded, still = (
         sum(bool(value_of(each.headers, "content-encoding")) for each in group if each.status is not None)
-        for group in (found.interactions, kept)
+        for group in (found.interactions, interactions)
     )
-    hidden = sum(not _is_url(each.url) for each in kept)
+    hidden = sum(not _is_url(each.url) for each in interactions)
     notes = {
         "requests whose URL was removed: URLs are not compared": hidden,
         "requests without an answer, left out": silent,
@@ -197,9 +197,11 @@ def _is_url(text: str) -> bool:
     return text.startswith(("http://", "https://"))
 
 
-def _left_out(kept: list[Interaction], scrub: Scrub) -> Counter[str]:
-    pairs = [pair for each in kept for pair in (*each.sent, *each.headers)]
-    written = [pair for each in kept for pair in (*scrub.request(each.sent), *scrub.response(each.headers))]
+def _left_out(interactions: list[Interaction], scrub: Scrub) -> Counter[str]:
+    pairs = [pair for each in interactions for pair in (*each.sent, *each.headers)]
+    written = [
+        pair for each in interactions for pair in (*scrub.request(each.sent), *scrub.response(each.headers))
+    ]
     return Counter(name for name, _ in pairs) - Counter(name for name, _ in written)
 
 

@@ -4,6 +4,7 @@ place of the damage.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -23,9 +24,11 @@ __all__ = [
     "MAX_BYTES",
     "MAX_COPIES",
     "MAX_DEPTH",
+    "UTF_16",
     "Unreadable",
     "explained",
     "file_bytes",
+    "in_utf8",
     "modest",
     "unzipped",
 ]
@@ -52,6 +55,14 @@ def _within(data: bytes) -> bytes:
     if len(data) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
     return data
+
+
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how it begins, as PowerShell writes it
+
+
+def in_utf8(data: bytes) -> bytes:
+    """Returns a text of UTF-16 in UTF-8, and other bytes as they are."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(UTF_16) else data
 
 
 def modest(text: str) -> str:
@@ -122,8 +133,8 @@ def explained(path: Path, place: str = "it") -> Iterator[None]:
         problem = f"{place} is not valid UTF-8: {error.reason} at byte {error.start}"
         raise Unreadable(path, problem) from error
     except (json.JSONDecodeError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise Unreadable(path, f"{place} is damaged or truncated: {said}") from error
+        message = " ".join(str(error).split())[:200]
+        raise Unreadable(path, f"{place} is damaged or truncated: {message}") from error
     except RecursionError as error:
         raise Unreadable(path, f"{place} is nested too deeply") from error
     except (CassetteError, Base64Error, zlib.error, AttributeError, TypeError, KeyError, ValueError) as error:

@@ -49,8 +49,8 @@ class Finding:
 
 def scan(value: Any, secrets: Iterable[tuple[str, str]] = (), where: str = "") -> Iterator[Finding]:
     """Yields the findings in a JSON value or in bytes. `secrets` are (value, name) pairs to look for."""
-    known = [(secret, f"the value of {name}") for secret, name in secrets]
-    hits = search(value, known, where)
+    pairs = [(secret, f"the value of {name}") for secret, name in secrets]
+    hits = search(value, pairs, where)
     found = (Finding(at, hit.what, fingerprint(hit.secret)) for hit in hits for at in hit.pointers)
     yield from dict.fromkeys(found)
 
@@ -74,7 +74,7 @@ def fingerprint(secret: str) -> str:
 _SEPARATOR = b"\n\0\n"
 _LAYERS = 3
 _LONGEST_FORM = 100_000
-_IN_WORD = bytes(one < 128 and (chr(one).isalnum() or chr(one) in "_.+/=~:-") for one in range(256))
+_IN_WORD = bytes(code < 128 and (chr(code).isalnum() or chr(code) in "_.+/=~:-") for code in range(256))
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}+={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F-]+")
 _FORM = re.compile(r"[\w.%+*\[\]~-]+=[^\s&=]*(&[^\s&=]+=[^\s&=]*)*")
@@ -114,12 +114,12 @@ class _Part:
 
 
 def search(
-    value: Any, known: Sequence[tuple[str, str]] = (), where: str = "", *, rules: bool = True
+    value: Any, secrets: Sequence[tuple[str, str]] = (), where: str = "", *, rules: bool = True
 ) -> Iterator[Hit]:
-    """Yields all hits. `known` are values to look for, each with its kind. With `rules`, the maintained rule
+    """Yields all hits. `secrets` are values to look for, each with its kind. With `rules`, the maintained rule
     set is used, too.
     """
-    yield from _over_events(value, where, known)
+    yield from _over_events(value, where, secrets)
     at = cache(lambda: places(value, where))
     parts = [_Part(text, key, at) for key, text in strings(value) if text]
     for layer in range(_LAYERS):
@@ -127,15 +127,15 @@ def search(
             texts = [part.text.encode("utf-8", "replace") for part in parts]
             whole = _SEPARATOR.join(texts)
             words = [*_words(whole)]
-            yield from _by_value(parts, whole, known)
+            yield from _by_value(parts, whole, secrets)
             yield from _by_value(parts, whole, [(secret, what) for what, secret in keys(words)])
             yield from _by_value(parts, whole, maintained(whole) if rules else ())
             yield from _by_name(parts, whole, texts)
-            parts = _unwrapped(parts, words, known, first=layer == 0)
+            parts = _unwrapped(parts, words, secrets, first=layer == 0)
 
 
-def _by_value(parts: Sequence[_Part], whole: bytes, known: Iterable[tuple[str, str]]) -> Iterator[Hit]:
-    for secret, what in known:
+def _by_value(parts: Sequence[_Part], whole: bytes, secrets: Iterable[tuple[str, str]]) -> Iterator[Hit]:
+    for secret, what in secrets:
         if secret.encode("utf-8", "replace") in whole:
             yield from (
                 Hit(part.places(), what, secret, part.holder) for part in parts if secret in part.text
@@ -166,7 +166,7 @@ def _words(text: bytes) -> dict[str, None]:
 
 
 def _unwrapped(
-    parts: Sequence[_Part], words: Sequence[str], known: Sequence[tuple[str, str]], *, first: bool
+    parts: Sequence[_Part], words: Sequence[str], secrets: Sequence[tuple[str, str]], *, first: bool
 ) -> list[_Part]:
     """Returns the next layer: the texts that are encoded in the parts."""
     found: dict[tuple[str, str], _Part] = {}
@@ -175,8 +175,8 @@ def _unwrapped(
             found.setdefault((key, text), _Part(text, key, among=[part], holder=part.holder))
     found_tokens = (token for word in words for token in _BASE64.findall(word))
     tokens = dict.fromkeys(token for token in found_tokens if not _HEX.fullmatch(token))
-    for token in worth_decoding([*tokens], [secret.encode() for secret, _ in known]):
-        for text in _decoded(token, known):
+    for token in worth_decoding([*tokens], [secret.encode() for secret, _ in secrets]):
+        for text in _decoded(token, secrets):
             found.setdefault((token, text), _Part(text, among=parts, token=token, holder=token))
     return [*found.values()]
 
@@ -201,7 +201,7 @@ def _plain(text: str, *, first: bool) -> Iterator[tuple[str, str]]:
         yield "", unquote(text.replace("+", " "))
 
 
-def _decoded(token: str, known: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _decoded(token: str, secrets: Sequence[tuple[str, str]]) -> Iterator[str]:
     whole_token = plain(token)
     for offset in range(4):
         part = whole_token[offset:]
@@ -211,7 +211,7 @@ def _decoded(token: str, known: Sequence[tuple[str, str]]) -> Iterator[str]:
             yield from readable(undo(data, "gzip"))
         texts = [*readable(data)]
         yield from texts
-        yield from (secret for secret, _ in known if secret.encode() in data)
+        yield from (secret for secret, _ in secrets if secret.encode() in data)
         if offset == 0 and len(texts) == 1 and len(texts[0]) >= len(data) // 2:
             return  # this is how it was meant
 
@@ -224,13 +224,13 @@ _EVENTS = ("sse", "ndjson", "eventstream")
 _DATA = re.compile(rb"(?m)^(?:data:[ \t]*)?(\{.*\})[ \t]*\r?$")
 
 
-def _over_events(value: Any, where: str, known: Sequence[tuple[str, str]]) -> Iterator[Hit]:
+def _over_events(value: Any, where: str, secrets: Sequence[tuple[str, str]]) -> Iterator[Hit]:
     """Yields the keys that no event has as a whole: the texts of the events' equal fields are joined first."""
     for at, events in _streams(value, where):
         split = {path: texts for path, texts in _columns(events, "") if len(set(texts)) > 1}
         wholes = {path: "".join(texts) for path, texts in split.items()}
         words = _words(_SEPARATOR.join(whole.encode("utf-8", "replace") for whole in wholes.values()))
-        for what, secret in (*keys(words), *((name, secret) for secret, name in known)):
+        for what, secret in (*keys(words), *((name, secret) for secret, name in secrets)):
             for path, texts in split.items():
                 if secret in wholes[path] and not any(secret in text for text in texts):
                     yield Hit([f"{at}{path}"], f"{what}, over several events", secret, "")
@@ -282,7 +282,7 @@ _NUMBERS = frozenset((int, float, bool, type(None)))
 _KINDS = _NUMBERS | {str, dict, list}
 _FIELDS = 12  # an object that names its value has few others
 _RUN = 16
-_PRINTABLE = bytes(32 <= one < 127 or one in b"\t\r\n" for one in range(256))
+_PRINTABLE = bytes(32 <= code < 127 or code in b"\t\r\n" for code in range(256))
 
 
 def strings(value: Any) -> list[tuple[str, str]]:
@@ -373,11 +373,13 @@ def _telling(
     for name in filter(telling, names):
         yield from (found for each in objects if name in each for found in _texts(name, each[name]))
     naming = _NAMING.intersection(names)
-    valued = [one for one in objects if not _VALUES.isdisjoint(one)] if naming else []
-    if hinted("\n".join({one[name] for name in naming for one in valued if isinstance(one.get(name), str)})):
+    valued = [item for item in objects if not _VALUES.isdisjoint(item)] if naming else []
+    if hinted(
+        "\n".join({item[name] for name in naming for item in valued if isinstance(item.get(name), str)})
+    ):
         for each in valued:
             if name := _named(each):
-                yield from (found for one in _VALUES & each.keys() for found in _texts(name, each[one]))
+                yield from (found for field in _VALUES & each.keys() for found in _texts(name, each[field]))
     yield from ((pair[0], text) for pair in lists if _pair(pair) for text in pair)
 
 
@@ -461,7 +463,7 @@ def _pair(items: Sequence[Any]) -> bool:
 
 def _named(value: dict[str, Any]) -> str:
     """Returns the name in `{"name": "API_KEY", "value": …}` if it suggests a credential, else `""`."""
-    found = (value.get(one) for one in _NAMES if one in value) if len(value) <= _FIELDS else ()
+    found = (value.get(field) for field in _NAMES if field in value) if len(value) <= _FIELDS else ()
     return next((name for name in found if isinstance(name, str) and len(name) <= 80 and telling(name)), "")
 
 
@@ -482,11 +484,11 @@ def plain(token: str) -> str:
     return token.rstrip("=").replace("-", "+").replace("_", "/")
 
 
-def worth_decoding(tokens: Sequence[str], known: Iterable[bytes]) -> Iterator[str]:
+def worth_decoding(tokens: Sequence[str], secrets: Iterable[bytes]) -> Iterator[str]:
     """Returns the tokens that may hold text, printable characters, a known value or gzip. The order is kept,
     and some false positives are included.
     """
-    begun = [secret[:-2] for secret in known]  # the end of a token is left out here, too
+    begun = [secret[:-2] for secret in secrets]  # the end of a token is left out here, too
     if not all(map(_enough, begun)):
         return iter(tokens)
     words = [plain(token) for token in tokens]
@@ -503,11 +505,11 @@ def _enough(begun: bytes) -> bool:
     return len(begun) > 2
 
 
-def _readable_places(data: bytes, known: Iterable[bytes]) -> Iterator[int]:
+def _readable_places(data: bytes, secrets: Iterable[bytes]) -> Iterator[int]:
     yield from (match.start() for match in _READABLE_RUN.finditer(data))
     for pattern in (_TEXT, _GZIP):
         yield from (match.start() + 3 for match in pattern.finditer(data))
-    for secret in known:
+    for secret in secrets:
         at = data.find(secret)
         while at >= 0:
             yield at

@@ -39,8 +39,12 @@ class Masking:
             if name == "set-cookie":
                 pair, *attributes = value.split(";")
                 cookie, equals, content = pair.partition("=")
-                kept = [one for one in attributes if not one.strip().lower().startswith("expires=")]
-                yield name, ";".join([cookie + equals + self._placeholder(content.strip('" ')), *kept])
+                others = [
+                    attribute
+                    for attribute in attributes
+                    if not attribute.strip().lower().startswith("expires=")
+                ]
+                yield name, ";".join([cookie + equals + self._placeholder(content.strip('" ')), *others])
 
     def begin_after(self, interactions: Sequence[Interaction]) -> None:
         """Starts numbering after the placeholders that exist already."""
@@ -94,12 +98,12 @@ def _masked(scrub: Scrub, request: Any, response: Json) -> Interaction:
 
 def _plain(request: Any, response: Json) -> Json:
     """Returns the value to search, with the request first."""
-    kept = {"headers": response["headers"], "body": response["body"]["string"]}
+    answer = {"headers": response["headers"], "body": response["body"]["string"]}
     return {
         "uri": request.uri,
         "headers": dict(request.headers),
         "body": request.body or b"",
-        "response": kept,
+        "response": answer,
     }
 
 

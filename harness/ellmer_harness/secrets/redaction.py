@@ -153,6 +153,7 @@ RESPONSE_HEADERS = (
         "x-amzn-errortype",
     ),
 )
+_SESSION = "mcp-session-id"  # its client sends it back, and ends the session only if it got one
 _ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
 _SIGNED = re.compile(r"(?i)(?:AWS4-|Digest |OAuth |Signature )")  # schemes whose values differ in each run
 _SHORTEST = 12  # shorter values are words, not secrets
@@ -185,12 +186,12 @@ def clean_url(url: str, is_known: Callable[[str], bool] = bool) -> str:
         is_known: Tells whether the value of a parameter whose name suggests a credential has a named secret in it.
             Default: the value is judged by its role and its looks.
     """
-    known = None if is_known is bool else is_known
+    check = None if is_known is bool else is_known
     try:
         parts = urlsplit(url)
     except ValueError:  # no URL, as in `https://[`
-        return _clean_parameters(url, known)
-    query, fragment = (_clean_parameters(text, known) for text in (parts.query, parts.fragment))
+        return _clean_parameters(url, check)
+    query, fragment = (_clean_parameters(text, check) for text in (parts.query, parts.fragment))
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, fragment))
 
 
@@ -209,8 +210,8 @@ def _clean_parameters(text: str, is_known: Callable[[str], bool] | None) -> str:
 def _clean_parameter(piece: str, is_known: Callable[[str], bool] | None) -> str:
     name, _, value = piece.partition("=")
     plain, content = unquote(name), unquote(value)
-    known = bool(value and is_known and is_secret_name(plain) and is_known(content))
-    return f"{name}={MASK}" if known or is_credential(plain, content) else piece
+    secret = bool(value and is_known and is_secret_name(plain) and is_known(content))
+    return f"{name}={MASK}" if secret or is_credential(plain, content) else piece
 
 
 @dataclass(frozen=True)
@@ -245,10 +246,10 @@ class Scrub:
             >>> Scrub.of({"ACCOUNT": "acme-4711"}).text("hello acme-4711")
             'hello <ACCOUNT>'
         """
-        kept = tuple(name.lower() for name in keep)
+        names = tuple(name.lower() for name in keep)
         found = {value: f"<{name}>" for name, value in _from_environment().items()}
         found |= {value: f"<{name}>" for name, value in (secrets or {}).items() if value}
-        return cls(found, REQUEST_HEADERS + kept, RESPONSE_HEADERS + kept)
+        return cls(found, REQUEST_HEADERS + names, RESPONSE_HEADERS + names)
 
     @cached_property
     def _replacer(self) -> Replacer:
@@ -291,12 +292,14 @@ class Scrub:
         return self._kept(headers, names(self.request_headers))
 
     def response(self, headers: Iterable[tuple[str, str]]) -> Headers:
-        """Returns the answer's headers that may be written.
+        """Returns the answer's headers that may be written. The id of a session of MCP is masked.
 
         Args:
             headers: (name, value) pairs, names in lower case.
         """
-        return self._kept(headers, names(self.response_headers))
+        pairs = [*headers]
+        sessions = [(name, MASK) for name, _ in pairs if name == _SESSION]
+        return [*self._kept(pairs, names(self.response_headers)), *sessions]
 
     def metadata(self, given: Iterable[tuple[str, str]]) -> Headers:
         """Returns the metadata of a gRPC server that may be written: all but credentials, with secret values replaced.
@@ -307,8 +310,8 @@ class Scrub:
         return [(name, self.text(value)) for name, value in given if not is_secret_name(name)]
 
     def _kept(self, headers: Iterable[tuple[str, str]], allowed: Callable[[str], bool]) -> Headers:
-        kept = [(name, value) for name, value in headers if allowed(name) and not is_secret_name(name)]
-        return [(name, self.text(clean_url(value) if name == "location" else value)) for name, value in kept]
+        pairs = [(name, value) for name, value in headers if allowed(name) and not is_secret_name(name)]
+        return [(name, self.text(clean_url(value) if name == "location" else value)) for name, value in pairs]
 
 
 def _from_environment() -> dict[str, str]:

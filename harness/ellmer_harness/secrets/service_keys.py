@@ -336,9 +336,9 @@ def around(
     while at >= 0:
         found = next(
             (
-                one
+                match
                 for start in range(max(0, at - most), at - least + 1)
-                if (one := pattern.match(text, start))
+                if (match := pattern.match(text, start))
             ),
             None,
         )

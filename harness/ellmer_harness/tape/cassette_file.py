@@ -219,8 +219,8 @@ class PatchedIndex(CassetteIndex):
             body = {"string": b"", **response["body"]}
             reply = Reply.recorded({**response, "body": body})
             live, masking = self.tape.recorded_from == "live", self.tape.masking
-            kept = recorded_response(self.tape.scrub, reply, live=live, masking=masking)
-            self.place(self._clean(request), kept)
+            answer = recorded_response(self.tape.scrub, reply, live=live, masking=masking)
+            self.place(self._clean(request), answer)
 
     def filter_request(self, request: Request) -> Request | None:
         """Returns the request, or `None` if the cassette does not handle it."""
@@ -347,7 +347,10 @@ def save(tape: TapeState, error: BaseException | None) -> None:
 
 def _is_local(tape: TapeState) -> bool:
     """Tells whether every request asked this machine. A server in `routes` stands for the host that was asked."""
-    return bool(tape.sent) and all(is_local(urlsplit(sent.url).hostname or "") for sent in tape.sent)
+    addresses = [urlsplit(sent.url) for sent in tape.sent]
+    return bool(addresses) and all(
+        each.scheme == "stdio" or is_local(each.hostname or "") for each in addresses
+    )
 
 
 def _written(
@@ -426,15 +429,15 @@ def _handed_in(tape: TapeState, blobs: list[str], recorded: Path) -> None:
 def _origin(tape: TapeState, index: CassetteIndex) -> str:
     if not tape.replays or tape.absent:
         return tape.recorded_from
-    known = str(index.provenance.get("recorded_from", "unknown"))
-    if known == LOCAL and tape.recorded_from == "live":
-        return known
-    if tape.records and known != tape.recorded_from:
+    origin = str(index.provenance.get("recorded_from", "unknown"))
+    if origin == LOCAL and tape.recorded_from == "live":
+        return origin
+    if tape.records and origin != tape.recorded_from:
         raise CassetteError(
-            f"cassette {tape.name} was recorded from {known!r}; nothing recorded from {tape.recorded_from!r} can be "
+            f"cassette {tape.name} was recorded from {origin!r}; nothing recorded from {tape.recorded_from!r} can be "
             "added to it. Use mode 'rewrite' to record all of it again."
         )
-    return known
+    return origin
 
 
 def _places(tape: TapeState, index: CassetteIndex) -> list[int]:
@@ -530,10 +533,10 @@ def _to_be_saved(tape: TapeState, index: CassetteIndex, place: int) -> bool:
         return True
     request, response = index.data[place]
     headers = dict(request.headers)
-    kept = tape.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
-    if kept is not None:
-        index.data[place] = Request(**kept["request"]), kept["response"]
-    return kept is not None
+    exchange = tape.before_save({"request": {**_sent(request), "headers": headers}, "response": response})
+    if exchange is not None:
+        index.data[place] = Request(**exchange["request"]), exchange["response"]
+    return exchange is not None
 
 
 def _form(

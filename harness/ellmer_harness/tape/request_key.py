@@ -1,8 +1,8 @@
 """The comparison of requests: method, URL, relevant headers, and the value of the body.
 
-JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by
-their fields, and multipart bodies by their parts without the boundary. Other bodies are compared byte for
-byte.
+JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ; the number of a JSON-RPC
+request does not count), forms by their fields, and multipart bodies by their parts without the boundary. Other bodies are
+compared byte for byte.
 
 Credentials are masked before requests are compared. What is masked takes part by its fingerprint (`RequestKey.likeness`).
 """
@@ -99,7 +99,7 @@ class Match:
             return body
         for pointer in self.ignore:  # those of the URL have no slash, and drop nothing
             _drop(value, pointer.split("/")[1:])
-        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+        return json.dumps(without_number(value), sort_keys=True, separators=(",", ":")).encode()
 
     def digest(self, head: Head, body: bytes, content_type: str) -> bytes:
         """Returns the key by which a request is found: a SHA-256 hash (32 bytes).
@@ -149,6 +149,10 @@ class RequestKey:
     def digest(self) -> bytes:
         """The key of the request."""
         return self._match.digest(self.head, self.body, self.content_type)
+
+    def digest_of(self, body: Any) -> bytes:
+        """Returns the key of this request with another body, which is a JSON value."""
+        return self._match.digest(self.head, json.dumps(body).encode(), "application/json")
 
     @property
     def body(self) -> bytes:
@@ -246,6 +250,20 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")
+    return found
+
+
+def without_number(value: Any) -> Any:
+    """Returns a JSON value to compare: a request of JSON-RPC without its number, anything else as it is."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or "method" not in value:
+        return value
+    found = {name: each for name, each in value.items() if name != "id"}
+    if isinstance(params := value.get("params"), dict):
+        found["params"] = params = {**params}
+        if value["method"] == "notifications/cancelled":  # MCP: of an earlier request
+            params.pop("requestId", None)
+        if isinstance(meta := params.get("_meta"), dict) and meta.get("progressToken") == value.get("id"):
+            params["_meta"] = {name: each for name, each in meta.items() if name != "progressToken"}
     return found
 
 

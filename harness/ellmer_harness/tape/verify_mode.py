@@ -37,8 +37,10 @@ class LiveCheck:
         self._asked: list[tuple[str, Reply, Future[Reply]]] = []
 
     def ask(self, told: str, request: Any, body: bytes, recorded: Reply) -> None:
-        """Sends a copy of the request. Conversations of WebSockets and gRPC have no copy."""
-        if recorded.status == 101 or str(request.url).startswith("grpc://"):
+        """Sends a copy of the request. Conversations of WebSockets and gRPC have no copy, and servers that are
+        processes are not started twice.
+        """
+        if recorded.status == 101 or str(request.url).startswith(("grpc://", "stdio://")):
             return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
         url = self._target(str(request.url))
@@ -103,7 +105,7 @@ def drift(recorded: Reply, live: Reply) -> Iterator[str]:
     if recorded.status != live.status:
         yield f"status: recorded {recorded.status}, now {live.status}"
         return
-    kinds = [one.content_type.partition(";")[0].strip() for one in (recorded, live)]
+    kinds = [reply.content_type.partition(";")[0].strip() for reply in (recorded, live)]
     if kinds[0] != kinds[1]:
         yield f"content-type: recorded {kinds[0] or 'none'}, now {kinds[1] or 'none'}"
         return
@@ -150,15 +152,15 @@ def _object(values: list[dict[str, Any]]) -> Any:
     return found
 
 
-def _together(one: Any, other: Any) -> Any:
+def _together(first: Any, second: Any) -> Any:
     """Returns the structure that matches both."""
-    if _ANY in (one, other):
-        return other if one == _ANY else one
-    if isinstance(one, dict) and isinstance(other, dict):
-        return {key: _together(one.get(key, _ANY), other.get(key, _ANY)) for key in {**one, **other}}
-    if isinstance(one, list) and isinstance(other, list):
-        return [_together(one[0], other[0])]
-    return one if one == other else _ANY
+    if _ANY in (first, second):
+        return second if first == _ANY else first
+    if isinstance(first, dict) and isinstance(second, dict):
+        return {key: _together(first.get(key, _ANY), second.get(key, _ANY)) for key in {**first, **second}}
+    if isinstance(first, list) and isinstance(second, list):
+        return [_together(first[0], second[0])]
+    return first if first == second else _ANY
 
 
 def _changes(old: Any, new: Any, pointer: str) -> Iterator[str]:

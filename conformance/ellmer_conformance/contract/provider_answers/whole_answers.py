@@ -107,12 +107,12 @@ def _anthropic(body: Json) -> Told:
 def _gemini(body: Json) -> Told:
     candidate = object_of(next(iter(items_of(body.get("candidates"))), {}))
     parts = [object_of(part) for part in items_of(object_of(candidate.get("content")).get("parts"))]
-    usage, made = (
+    usage, functions = (
         object_of(body.get("usageMetadata")),
         [object_of(part.get("functionCall")) for part in parts],
     )
     calls = [
-        Called(text_of(c.get("id")), text_of(c.get("name")), object_of(c.get("args"))) for c in made if c
+        Called(text_of(c.get("id")), text_of(c.get("name")), object_of(c.get("args"))) for c in functions if c
     ]
     text = "".join(text_of(part.get("text")) for part in parts if not part.get("thought"))
     thinking = "".join(text_of(part.get("text")) for part in parts if part.get("thought"))

@@ -129,8 +129,8 @@ def request_of(
         raise ValueError(f"the body of {method} {url} is JSON but not an object")  # noqa: TRY004  # the value is wrong, not a type
     place = _endpoint(url, _header(headers, "host") or "", provider)
     if place is None:
-        known = ", ".join(wire for wire, module in MODULES.items() if module.paths)
-        raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({known})")
+        formats = ", ".join(wire for wire, module in MODULES.items() if module.paths)
+        raise ValueError(f"{method} {url} is not a chat endpoint of a known wire format ({formats})")
     model = value.get("model")
     named = model.removeprefix("models/") if isinstance(model, str) and model else place.model
     stream = place.streams or value.get("stream", place.streams_by_default) is True
@@ -248,15 +248,15 @@ _NAMED = {"gemini": "google", "aws_bedrock": "bedrock", "mistralai": "mistral", 
 def host_of(provider: str) -> str:
     """Returns a host of a provider, or `""` for an unknown one."""
     name = _NAMED.get(provider, provider)
-    return next((host for host, known in _HOSTS.items() if known == name), "")
+    return next((host for host, owner in _HOSTS.items() if owner == name), "")
 
 
 @lru_cache(1024)
 def provider_of(host: str) -> str:
     """Returns `groq` for `api.groq.com`, and the host itself if it is unknown."""
     name, _, port = host.lower().partition(":")
-    for known, provider in _HOSTS.items():
-        if name == known or name.endswith((f".{known}", f"-{known}")):
+    for domain, provider in _HOSTS.items():
+        if name == domain or name.endswith((f".{domain}", f"-{domain}")):
             return provider
     for own in ("llamacpp", "vllm"):  # a local server is named by its host name
         if own in name:

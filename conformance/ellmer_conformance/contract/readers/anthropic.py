@@ -72,8 +72,8 @@ def _block(block: Json, pointer: str, turn: int, role: Role, within: str | None 
     kind, name = text_of(block.get("type")), text_of(block.get("name"))
     match kind:
         case "text":
-            said: Any = "system" if role == "system" else "text"
-            yield Item(said, role, pointer, turn, text_of(block.get("text")), within=within)
+            text_kind: Any = "system" if role == "system" else "text"
+            yield Item(text_kind, role, pointer, turn, text_of(block.get("text")), within=within)
         case "image" | "document":
             media = _media(block)
             yield Item(

@@ -57,8 +57,8 @@ def _message(message: Json, pointer: str, turn: int) -> Iterator[Item]:
 def _part(part: Json, pointer: str, turn: int, role: Any, within: str | None) -> Item:
     match part.get("type"):
         case "text":
-            said: Any = "system" if role == "system" else "text"
-            return Item(said, role, pointer, turn, text_of(part.get("text")), within=within)
+            text_kind: Any = "system" if role == "system" else "text"
+            return Item(text_kind, role, pointer, turn, text_of(part.get("text")), within=within)
         case "thinking":
             return Item("thinking", role, pointer, turn, text_of(part.get("thinking")), within=within)
         case "image_url":

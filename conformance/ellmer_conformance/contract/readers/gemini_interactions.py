@@ -23,8 +23,8 @@ def read(request: Request) -> list[Item]:
 
 
 def _items(body: Json) -> Iterator[Item]:
-    if said := text_of(body.get("system_instruction")):
-        yield Item("system", "system", "/system_instruction", -1, said)
+    if instruction := text_of(body.get("system_instruction")):
+        yield Item("system", "system", "/system_instruction", -1, instruction)
     value = body.get("input")
     if isinstance(value, str):
         yield Item("text", "user", "/input", 0, value)

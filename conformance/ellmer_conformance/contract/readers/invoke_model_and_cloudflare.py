@@ -31,8 +31,8 @@ def hosted(wire: str, url: str, body: Json) -> Hosted:
         return *version, str(body.get("model") or body.get("agent") or "")
     path = urlsplit(url).path
     if not isinstance(body.get("messages"), list):
-        said = any(key in body for key in ("prompt", "inputText", "message"))
-        return f"a bare prompt ({wire})" if said else "not a chat request"
+        prompted = any(key in body for key in ("prompt", "inputText", "message"))
+        return f"a bare prompt ({wire})" if prompted else "not a chat request"
     if wire == "cloudflare-run":
         return "openai-chat", "cloudflare", unquote(path.partition("/ai/run/")[2])
     match = _MODEL.search(path)

@@ -51,9 +51,9 @@ def read_once(
         if memory is None:
             return iter(function(value, *args, **rest))
         key = function, id(value)
-        known = memory.get(key)
-        if known is not None and known[1] == args:
-            return iter(known[2])
+        entry = memory.get(key)
+        if entry is not None and entry[1] == args:
+            return iter(entry[2])
         found = [*function(value, *args, **rest)]
         memory[key] = value, args, found
         return iter(found)
@@ -63,14 +63,14 @@ def read_once(
 
 def once_per_request(function: Callable[[Request], T]) -> Callable[[Request], T]:
     """Returns the function with a cache of its result for each request."""
-    known: WeakKeyDictionary[Request, T] = WeakKeyDictionary()
+    results: WeakKeyDictionary[Request, T] = WeakKeyDictionary()
 
     @wraps(function)
     def reading(request: Request) -> T:
         try:
-            return known[request]
+            return results[request]
         except KeyError:
-            found = known[request] = function(request)
+            found = results[request] = function(request)
             return found
 
     return reading

@@ -88,8 +88,8 @@ def _content(content: Any, pointer: str, turn: int, role: Any, within: str | Non
 def _part(part: Json, pointer: str, turn: int, role: Any, within: str | None) -> Item:
     match part.get("type"):
         case "text" | "refusal" as kind:
-            said: Any = "system" if role == "system" else "text"
-            return Item(said, role, pointer, turn, text_of(part.get(kind)), within=within)
+            text_kind: Any = "system" if role == "system" else "text"
+            return Item(text_kind, role, pointer, turn, text_of(part.get(kind)), within=within)
         case "thinking":
             return Item("thinking", role, pointer, turn, text(part.get("thinking")), within=within)
         case _:
@@ -183,8 +183,8 @@ class Pairing:
 
 def calls_of(message: Json) -> list[Json]:
     """Returns the calls of an assistant message."""
-    made = message.get("tool_calls") if message.get("role") == "assistant" else None
-    return [each for each in items_of(made) if isinstance(each, dict)]
+    calls = message.get("tool_calls") if message.get("role") == "assistant" else None
+    return [each for each in items_of(calls) if isinstance(each, dict)]
 
 
 @lru_cache(maxsize=4)
@@ -199,8 +199,8 @@ def pairing(request: Request) -> Pairing:
             continue
         if row and row.end is None:
             row.end, row.ended_by = index, str(message.get("role"))
-        made = calls_of(message)
-        row = Block(index, pointer, [str(each.get("id")) for each in made]) if made else None
+        calls = calls_of(message)
+        row = Block(index, pointer, [str(each.get("id")) for each in calls]) if calls else None
         if row:
             found.blocks.append(row)
             unanswered |= dict.fromkeys(row.ids, row)

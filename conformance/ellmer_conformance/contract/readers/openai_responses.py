@@ -100,9 +100,9 @@ def _content(content: Any, pointer: str, turn: int, role: Any, within: str | Non
 def _part(part: Json, pointer: str, turn: int, role: Any, within: str | None) -> Item:
     kind = text_of(part.get("type"))
     if kind in {"input_text", "output_text", "text", "refusal", "summary_text"}:
-        said: Any = "system" if role == "system" else "text"
+        text_kind: Any = "system" if role == "system" else "text"
         text = text_of(part.get("refusal" if kind == "refusal" else "text"))
-        return Item(said, role, pointer, turn, text, within=within)
+        return Item(text_kind, role, pointer, turn, text, within=within)
     media = _media(part)
     found: Any = "image" if kind in {"input_image", "computer_screenshot"} else media and kind_of(media)
     return Item(found or "other", role, pointer, turn, name=kind, media=media, within=within)

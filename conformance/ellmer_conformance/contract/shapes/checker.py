@@ -284,10 +284,10 @@ def _name(bounds: Mapping[str, Any], part: str) -> str:
 
 
 def _one_of(values: list[Any], *, folded: bool) -> Check:
-    known = {value.upper() for value in values} if folded else {*values}
+    choices = {value.upper() for value in values} if folded else {*values}
 
     def check(value: Any, out: list[Fault]) -> None:
-        if (value.upper() if folded else value) not in known:
+        if (value.upper() if folded else value) not in choices:
             out.append(Fault(FaultKind.UNKNOWN_VALUE, value, values))
 
     return check

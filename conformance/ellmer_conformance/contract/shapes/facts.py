@@ -193,8 +193,8 @@ def judged_places(wire: str, provider: str, body: Any) -> Counter[str]:
     if name is None:
         found[NOTHING] = _size(body)
         return found
-    known = shape(name) if name not in _KNOWN else _KNOWN[name]
-    _Walk(name, provider, _KNOWN.setdefault(name, known), found).value(body, known["root"], "", "")
+    tree = shape(name) if name not in _KNOWN else _KNOWN[name]
+    _Walk(name, provider, _KNOWN.setdefault(name, tree), found).value(body, tree["root"], "", "")
     return found
 
 
@@ -212,7 +212,7 @@ class _Walk:
         node = self._nodes[node["ref"]] if node and "ref" in node else node
         spec = (node or {}).get(_OF_TYPE.get(type(value), "null"))
         if owner:
-            self._count(FaultKind.WRONG_TYPE, owner, field, known=spec is not None)
+            self._count(FaultKind.WRONG_TYPE, owner, field, described=spec is not None)
         if isinstance(value, list):
             for each in value:
                 self.value(each, (spec or {}).get("items"), owner, field)
@@ -227,13 +227,13 @@ class _Walk:
             return self._object(value, inner or {})
         owner = spec.get("type") or "*"
         if "others" not in spec:
-            self._count(FaultKind.UNKNOWN_FIELD, owner, "", known="fields" in spec)
+            self._count(FaultKind.UNKNOWN_FIELD, owner, "", described="fields" in spec)
         for key, each in value.items():
             self.value(each, spec.get("fields", {}).get(key), owner, key)
         return None
 
-    def _count(self, kind: FaultKind, owner: str, field: str, *, known: bool) -> None:
-        self._found[_verdict(self._name, self._provider, kind, owner, field) if known else NOTHING] += 1
+    def _count(self, kind: FaultKind, owner: str, field: str, *, described: bool) -> None:
+        self._found[_verdict(self._name, self._provider, kind, owner, field) if described else NOTHING] += 1
 
 
 @cache

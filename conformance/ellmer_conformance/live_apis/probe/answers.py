@@ -351,10 +351,10 @@ def _named_first(choices: Sequence[Mapping[str, object]]) -> Iterator[str]:
 
 def _responses(events: Sequence[Event]) -> Iterator[str]:
     data = [event.data for event in events if event.data]
-    kinds = [str(one.get("type")) for one in data]
+    kinds = [str(each.get("type")) for each in data]
     if kinds[:1] != ["response.created"]:
         yield f"the first event is {kinds[:1]}, not response.created"
-    numbers = [one.get("sequence_number") for one in data]
+    numbers = [each.get("sequence_number") for each in data]
     if numbers != list(range(len(numbers))):
         yield f"the sequence numbers do not count from 0: {numbers[:8]}"
     wrong = [
@@ -362,13 +362,15 @@ def _responses(events: Sequence[Event]) -> Iterator[str]:
     ]
     if wrong:
         yield f"the event's name {wrong[0]!r} is not its type"
-    for one in ("output_item", "content_part"):
-        added, done = (kinds.count(f"response.{one}.{word}") for word in ("added", "done"))
+    for part in ("output_item", "content_part"):
+        added, done = (kinds.count(f"response.{part}.{word}") for word in ("added", "done"))
         if added != done:
-            yield f"{added} {one}s were added and {done} done"
-    told = "".join(str(one.get("delta")) for one in data if one.get("type") == "response.output_text.delta")
+            yield f"{added} {part}s were added and {done} done"
+    told = "".join(
+        str(each.get("delta")) for each in data if each.get("type") == "response.output_text.delta"
+    )
     done_texts = "".join(
-        str(one.get("text")) for one in data if one.get("type") == "response.output_text.done"
+        str(each.get("text")) for each in data if each.get("type") == "response.output_text.done"
     )
     if told != done_texts:
         yield f"the deltas say {told[:60]!r}, and response.output_text.done says {done_texts[:60]!r}"
@@ -376,7 +378,7 @@ def _responses(events: Sequence[Event]) -> Iterator[str]:
 
 def _anthropic(events: Sequence[Event]) -> Iterator[str]:
     told = [event.data for event in events if event.data and event.data.get("type") != "ping"]
-    kinds = [one.get("type") for one in told]
+    kinds = [data.get("type") for data in told]
     wrong = [event.name for event in events if event.data and event.name != event.data.get("type")]
     if wrong:
         yield f"the event's name {wrong[0]!r} is not its type"
@@ -392,8 +394,8 @@ def _blocks(
 ) -> Iterator[str]:
     """Checks blocks that are opened one after another. Each must be closed before the next."""
     inside, count = None, 0
-    for one in told:
-        kind, index = one.get("type"), one.get(key)
+    for data in told:
+        kind, index = data.get("type"), data.get(key)
         if kind == start:
             if inside is not None or index != count:
                 yield f"block {index} starts where block {inside if inside is not None else count} should"
@@ -425,10 +427,10 @@ def _bedrock(events: Sequence[Event]) -> Iterator[str]:
         yield f"the last events are {names[-2:]}, not messageStop and metadata"
     told = [{"type": event.name, **event.data} for event in events]
     closed: set[object] = set()
-    for one in told:
-        if one["type"] == "contentBlockDelta" and one.get("contentBlockIndex") in closed:
-            yield f"a delta comes after block {one.get('contentBlockIndex')} was closed"
-        closed |= {one.get("contentBlockIndex")} if one["type"] == "contentBlockStop" else set()
+    for data in told:
+        if data["type"] == "contentBlockDelta" and data.get("contentBlockIndex") in closed:
+            yield f"a delta comes after block {data.get('contentBlockIndex')} was closed"
+        closed |= {data.get("contentBlockIndex")} if data["type"] == "contentBlockStop" else set()
 
 
 def _ollama(events: Sequence[Event]) -> Iterator[str]:
@@ -441,10 +443,10 @@ def _cohere(events: Sequence[Event]) -> Iterator[str]:
     kinds = [event.data.get("type") for event in events if event.data]
     if kinds[:1] != ["message-start"]:
         yield f"the first event is {kinds[:1]}, not message-start"
-    for one in ("content", "tool-call"):
-        started, stopped = kinds.count(f"{one}-start"), kinds.count(f"{one}-end")
+    for part in ("content", "tool-call"):
+        started, stopped = kinds.count(f"{part}-start"), kinds.count(f"{part}-end")
         if started != stopped:
-            yield f"{started} {one}s were started and {stopped} ended"
+            yield f"{started} {part}s were started and {stopped} ended"
 
 
 # ends ---------------------------------------------------------------------------------------------------------
@@ -537,6 +539,7 @@ def complaint(wire: str, value: Any) -> str | None:
     try:
         kind.model_validate(value)
     except ValidationError as error:
-        told = [one for one in error.errors() if one["type"] != "extra_forbidden"]  # more is always allowed
-        return "; ".join(f"{'/'.join(map(str, one['loc']))}: {one['msg']}" for one in told)[:300]
+        # More than the type has is always allowed.
+        told = [entry for entry in error.errors() if entry["type"] != "extra_forbidden"]
+        return "; ".join(f"{'/'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in told)[:300]
     return ""

@@ -124,9 +124,9 @@ class Probe:
 
     def _is_refused(self, content: Json) -> bool:
         """Tells whether the API would refuse a body for this model."""
-        known = rules.book(self.target.wire, self.target.provider)
+        book = rules.book(self.target.wire, self.target.provider)
         request = Request(self.target.wire, self.target.provider, content, model=self.target.model)
-        return objection(known.judge(request)) is not None
+        return objection(book.judge(request)) is not None
 
     def _is_beyond(self, content: Json) -> bool:
         """Tells whether a body needs a signature of the provider, an answer that it has stored, or images that the server
@@ -140,12 +140,12 @@ class Probe:
 
     def _goes_on(self, question: Question) -> Question:
         """Returns the messages with the previous call, or with a made-up one."""
-        made = [
+        calls = [
             e.told.calls[0]
             for e in self.heard
             if e.told and e.told.calls and e.question.name == question.after
         ]
-        call = made[0] if made else None
+        call = calls[0] if calls else None
         told = ("call_00000001", "get_weather", {"city": "Paris"})
         return replace(question, told=(call.id or told[0], call.name, call.arguments or {}) if call else told)
 

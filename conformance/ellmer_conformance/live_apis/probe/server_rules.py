@@ -225,7 +225,7 @@ def streams_say_the_same(heard: Heard) -> Iterator[Finding]:
         HERE,
         f"it says {told.text[:60]!r}, not streamed {plain.text[:60]!r}",
     )
-    names = [[call.name for call in one.calls] for one in (told, plain)]
+    names = [[call.name for call in answer.calls] for answer in (told, plain)]
     yield found(names[0] == names[1], HERE, f"it calls {names[0]}, and not streamed {names[1]}")
     if heard.steady:
         same = told.text == plain.text

@@ -104,13 +104,13 @@ class RecordedAnswers:
 
     def answer(self, request: HttpRequest) -> Reply:
         """Returns the reply to a whole request."""
-        way = route_of(request.target, request.host)
-        playing = self.open.get(way.nonce or "")
-        if playing is None or not way.wire or request.method != "POST":
-            return _plain(404, f"{request.method} {way.path} was not recorded")
+        route = route_of(request.target, request.host)
+        playing = self.open.get(route.nonce or "")
+        if playing is None or not route.wire or request.method != "POST":
+            return _plain(404, f"{request.method} {route.path} was not recorded")
         try:
             headers = without_secrets(request.headers)
-            asked = readers.request(request.method, way.url, headers, request.body, way.provider)
+            asked = readers.request(request.method, route.url, headers, request.body, route.provider)
         except (ValueError, RecursionError) as error:
             return _plain(400, str(error))
         reply = playing.next(asked)
@@ -128,15 +128,15 @@ def _plain(status: int, message: str) -> Reply:
 
 
 def _headers(recording: Recording, wire: str, *, streams: bool) -> Sequence[tuple[str, str]]:
-    kept: Mapping[str, str] = {k: v for k, v in recording.answered.items() if k not in _OF_THE_WAY}
+    headers: Mapping[str, str] = {k: v for k, v in recording.answered.items() if k not in _OF_THE_WAY}
     named, events = (
-        kept.get("content-type", ""),
+        headers.get("content-type", ""),
         recording.response.lstrip().startswith((b"data:", b"event:")),
     )
     fits = "event-stream" in named if events else streams or "json" in named or recording.status != 200
     if named and fits:
-        return tuple(kept.items())
-    return tuple({**kept, "content-type": _type(recording.response, wire, streams=streams)}.items())
+        return tuple(headers.items())
+    return tuple({**headers, "content-type": _type(recording.response, wire, streams=streams)}.items())
 
 
 def _type(body: bytes, wire: str, *, streams: bool) -> str:
@@ -251,9 +251,9 @@ class ConversationPlayer:
         """Returns the adapter's provider for a recording: the recorded one, a generic compatible one, or the format's
         own.
         """
-        known = self.adapter.wires.get(request.wire, ())
+        providers = self.adapter.wires.get(request.wire, ())
         choice = (request.provider, "openai_compatible", readers.MODULES[request.wire].PROVIDER)
-        found = next((provider for provider in choice if provider in known), None)
+        found = next((provider for provider in choice if provider in providers), None)
         if found is None:
             raise CannotBeGiven(f"the adapter does not speak {request.wire} at {request.provider}")
         return found
@@ -311,8 +311,10 @@ def _without(verdict: Verdict, refused: Sequence[int]) -> Verdict:
     places = tuple(f"/exchanges/{number}/request" for number in refused)
     if not verdict.violations:
         return verdict
-    kept = tuple(each for each in verdict.violations if not each.pointer.startswith(places))
-    return Verdict(verdict.rule, verdict.checked if kept else 0, () if verdict.rule.id == "TXT-002" else kept)
+    violations = tuple(each for each in verdict.violations if not each.pointer.startswith(places))
+    return Verdict(
+        verdict.rule, verdict.checked if violations else 0, () if verdict.rule.id == "TXT-002" else violations
+    )
 
 
 def _observed(playing: Playing, case_run: CaseRun, **more: Any) -> Run:
@@ -367,7 +369,7 @@ def _differences(conversation: Conversation, run: Run) -> list[str]:
         items for items, each in zip(conversation.said, conversation.recorded, strict=True) if not fails(each)
     ]
     ours = said(run.exchanges)
-    return [difference(one, other) for one, other in zip(ours, accepted, strict=False)]
+    return [difference(mine, theirs) for mine, theirs in zip(ours, accepted, strict=False)]
 
 
 # --- The summary -----------------------------------------------------------------------------------------
@@ -454,9 +456,9 @@ class Summary:
 
 def _cells(counts: dict[str, int]) -> Sequence[str]:
     played = counts["played"]
-    kept, same = f"{counts['kept']}/{played}", f"{counts['same']}/{played}"
+    legal, same = f"{counts['kept']}/{played}", f"{counts['same']}/{played}"
     not_driven = counts["recorded"] - played
-    return [str(counts["recorded"]), str(not_driven), str(played), kept, same, str(counts["requests"])]
+    return [str(counts["recorded"]), str(not_driven), str(played), legal, same, str(counts["requests"])]
 
 
 def _outcome(outcome: Outcome) -> dict[str, object]:

@@ -45,11 +45,11 @@ def difference(ours: Sequence[Item], theirs: Sequence[Item]) -> str:
     if (mine := _system(ours)) != (accepted := _system(theirs)):
         return f"the system prompt is {mine[:80]!r}, and it was {accepted[:80]!r}"
     sent, wanted = list(_turns(ours)), list(_turns(theirs))
-    for number, (one, other) in enumerate(zip(sent, wanted, strict=False)):
+    for number, (my_turn, their_turn) in enumerate(zip(sent, wanted, strict=False)):
         for part in ("side", "calls", "results", "media", "text"):
-            got, was = getattr(one, part), getattr(other, part)
+            got, was = getattr(my_turn, part), getattr(their_turn, part)
             shown = bool(
-                one.results and (one.media or other.media)
+                my_turn.results and (my_turn.media or their_turn.media)
             )  # how they are shown is a client's convention
             if not _alike(part, got, was, shown=shown):
                 return f"the {part} of turn {number} is {_short(got)}, and it was {_short(was)}"
@@ -84,15 +84,15 @@ def _turns(items: Iterable[Item]) -> Iterator[_Turn]:
         )
 
 
-def _alike(part: str, one: Any, other: Any, *, shown: bool = False) -> bool:
+def _alike(part: str, mine: Any, theirs: Any, *, shown: bool = False) -> bool:
     """Tells whether two turns are equal. Ids count if both have them, because they are optional in some formats. With
     visible media, texts do not count, because they point at the media.
     """
     if part == "text" and shown:
         return True
-    if part not in {"calls", "results"} or len(one) != len(other):
-        return bool(one == other)
-    pairs = list(zip(one, other, strict=True))
+    if part not in {"calls", "results"} or len(mine) != len(theirs):
+        return bool(mine == theirs)
+    pairs = list(zip(mine, theirs, strict=True))
     return all((shown or a[1] == b[1]) and (a[0] == b[0] or not (a[0] and b[0])) for a, b in pairs)
 
 
@@ -165,9 +165,11 @@ def conversations(
         except Unreadable as error:
             note(str(error))
             continue
-        kept = [one for each in found if (one := _recorded(each, note)) and _is_new(each, seen, note)]
+        recordings = [
+            recording for each in found if (recording := _recorded(each, note)) and _is_new(each, seen, note)
+        ]
         name = Path(*path.absolute().parts[-3:])
-        yield from _grouped(name.with_suffix("").as_posix(), kept)
+        yield from _grouped(name.with_suffix("").as_posix(), recordings)
 
 
 def _recorded(recording: Recording, note: Callable[[str], None]) -> Recorded | None:
@@ -261,11 +263,11 @@ def history(items: Iterable[Item]) -> list[Turn]:
 
 def parts(items: Iterable[Item]) -> Iterator[Part]:
     """Yields the parts of a turn. Each result has its content."""
-    known = list(items)
-    within = {id(item) for item in known if item.within is not None}
-    for item in known:
+    all_items = list(items)
+    within = {id(item) for item in all_items if item.within is not None}
+    for item in all_items:
         if item.kind == "result":
-            inside = [one for one in known if one.within is not None and one.within == item.id]
+            inside = [inner for inner in all_items if inner.within is not None and inner.within == item.id]
             yield ToolResult(item.id, value_of(item, inside))
         elif id(item) not in within:
             yield _part(item)
@@ -367,10 +369,10 @@ def check_calls(told: Sequence[Told], tools: Mapping[str, Tool], wire: str) -> N
 
 def _fits(arguments: Json, schema: Mapping[str, Any]) -> bool:
     """Tells whether a client that checks arguments would run the call."""
-    known = object_of(schema["properties"])
-    if not set(items_of(schema["required"])) <= set(arguments) <= set(known):
+    properties = object_of(schema["properties"])
+    if not set(items_of(schema["required"])) <= set(arguments) <= set(properties):
         return False
-    kinds = {name: _KINDS.get(str(object_of(known[name]).get("type")), object) for name in arguments}
+    kinds = {name: _KINDS.get(str(object_of(properties[name]).get("type")), object) for name in arguments}
     return all(isinstance(value, kinds[name]) for name, value in arguments.items())
 
 
@@ -530,8 +532,8 @@ def _unpaired(response: bytes) -> bool:
         blocks = [*map(object_of, items_of(object_of(json.loads(response)).get("content")))]
     except ValueError:
         return False
-    made = {block.get("id") for block in blocks}
-    return any("tool_use_id" in block and block["tool_use_id"] not in made for block in blocks)
+    ids = {block.get("id") for block in blocks}
+    return any("tool_use_id" in block and block["tool_use_id"] not in ids for block in blocks)
 
 
 # --- Cases -----------------------------------------------------------------------------------------------
@@ -561,23 +563,23 @@ def case_of(conversation: Conversation) -> RecordedCase:
         raise CannotBeGiven("several answers were requested at once")
     told = [told_by(each) for each in conversation.recorded]
     results = RecordedResults()
-    said = conversation.said
-    before, now = split(said[0])
-    made = _Making(results, [_ask(now)])
-    for number in range(1, len(said)):
-        made.go_on(told[number - 1], _added(said[number - 1], said[number]))
-    if not any(not isinstance(part, Text) or part.text.strip() for part in made.asks[0].parts):
+    requests = conversation.said
+    before, now = split(requests[0])
+    making = _Making(results, [_ask(now)])
+    for number in range(1, len(requests)):
+        making.go_on(told[number - 1], _added(requests[number - 1], requests[number]))
+    if not any(not isinstance(part, Text) or part.text.strip() for part in making.asks[0].parts):
         raise CannotBeGiven("the user says nothing")
-    steps, script = _ended(made, told, conversation)
+    steps, script = _ended(making, told, conversation)
     tools = declared(conversation.first, results)
     check_calls(told, {tool.name: tool for tool in tools}, conversation.first.wire)
     case = Case(
         script=script,
         steps=steps,
         tools=tools,
-        system=system(said[0]),
-        history=_whole(history(before), made.asks[0]),
-        needs=_needs(made.asks, tools),
+        system=system(requests[0]),
+        history=_whole(history(before), making.asks[0]),
+        needs=_needs(making.asks, tools),
         printed_alike=False,
         modes=("stream", "async-stream") if conversation.first.stream else ("sync", "async"),
         name=conversation.name,
@@ -589,9 +591,9 @@ def case_of(conversation: Conversation) -> RecordedCase:
 
 def _whole(turns: list[Turn], ask: Ask) -> list[Turn]:
     """Returns the history. Each call without a result gets it from the new message."""
-    given = [part for turn in turns for part in turn.parts] + [*ask.parts]
-    open_ = {part.id for part in given if isinstance(part, ToolCall)}
-    if open_ - {part.id for part in given if isinstance(part, ToolResult)}:
+    parts = [part for turn in turns for part in turn.parts] + [*ask.parts]
+    open_ = {part.id for part in parts if isinstance(part, ToolCall)}
+    if open_ - {part.id for part in parts if isinstance(part, ToolResult)}:
         raise CannotBeGiven("the history leaves a call without a result")
     return turns
 
@@ -654,15 +656,15 @@ def _enter(results: RecordedResults, calls: Sequence[Called], added: Sequence[It
         results.add(call.name, call.arguments or {}, ToolFailed(result.text) if result.error else value)
 
 
-def _ended(made: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
+def _ended(making: _Making, told: Sequence[Told], conversation: Conversation) -> tuple[list[Ask], list[Step]]:
     """Returns the user's turns, each with its last answer, and the script."""
     recorded = conversation.recorded
-    script, ends = list(_script(told, recorded)), [*made.ends, len(told) - 1]
+    script, ends = list(_script(told, recorded)), [*making.ends, len(told) - 1]
     asks = [
         replace(ask, outcome="incomplete")
         if fails(recorded[end]) or is_cut(recorded[end], told[end])
         else replace(ask, text=told[end].text)
-        for ask, end in zip(made.asks, ends, strict=True)
+        for ask, end in zip(making.asks, ends, strict=True)
     ]
     if told[-1].calls and asks[-1].outcome == "answered":
         return [*asks[:-1], replace(asks[-1], text=END.text)], [*script, END]
@@ -681,8 +683,8 @@ def _script(told: Sequence[Told], recorded: Sequence[Recorded]) -> Iterator[Step
 
 
 def _needs(asks: Sequence[Ask], tools: Sequence[object]) -> frozenset[str]:
-    given: list[Part] = [part for ask in asks for part in ask.parts]
+    parts: list[Part] = [part for ask in asks for part in ask.parts]
     found = {"tools"} if tools else set()
-    found |= {"image_in_user"} if any(isinstance(part, Image) for part in given) else set()
-    found |= {"pdf_in_user"} if any(isinstance(part, PDF) for part in given) else set()
+    found |= {"image_in_user"} if any(isinstance(part, Image) for part in parts) else set()
+    found |= {"pdf_in_user"} if any(isinstance(part, PDF) for part in parts) else set()
     return frozenset(found)

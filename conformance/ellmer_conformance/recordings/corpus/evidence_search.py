@@ -109,9 +109,9 @@ def _add(found: Found, recording: Recording, entry: Evidence) -> None:
     book = rules.book(request.wire, request.provider)
     for verdict in book.judge(request):
         if verdict.rule.refuses and verdict.violations and not evidence_of(book, verdict.rule):
-            known = found[book.wire, book.provider][verdict.rule.id]
-            if len(known) < _MOST and entry not in known and agrees(verdict.violations, request, error):
-                known.append(entry)
+            entries = found[book.wire, book.provider][verdict.rule.id]
+            if len(entries) < _MOST and entry not in entries and agrees(verdict.violations, request, error):
+                entries.append(entry)
 
 
 def _public(path: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ from ...contract import readers, rules
 from ...contract.exchange import Request
 from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
-from ..recorded_requests import Skip, identity, refusal, request_of
+from ..recorded_requests import Skip, addressed, identity, refusal, request_of
 from ..recording_files import Recording, Unreadable, find, read
 from . import fetch
 from .fetch import Corrupt, digest, download, extract
@@ -59,7 +59,7 @@ def _exchanges(path: Path) -> list[Recording]:
 
 
 def _count(found: Survey, each: Recording) -> None:
-    detected = readers.detect(each.url, None, each.headers)
+    detected = readers.detect(addressed(each).url, None, each.headers)
     if detected is None or not each.body:
         return
     found.wires[detected[0]] += 1
@@ -175,18 +175,18 @@ def _pin(http: httpx.Client, place: str, package: str, version: str, public: str
             raise Corrupt(f"{archive.name} contains no recording of a chat.")
         members = patterns(path.relative_to(inside).as_posix() for path in found.files)
         narrow = replace(pin, members=members, licence=_licence(inside / "PKG-INFO"))
-        kept = [path for path in found.files if narrow.takes(path.relative_to(inside).as_posix())]
-        return counted(narrow, survey(kept), set())
+        files = [path for path in found.files if narrow.takes(path.relative_to(inside).as_posix())]
+        return counted(narrow, survey(files), set())
 
 
-def counted(pin: Pin, found: Survey, known: set[str]) -> Pin:
-    """Returns the pin with the counts of its recordings; `known` are the chats of the earlier pins."""
+def counted(pin: Pin, found: Survey, earlier: set[str]) -> Pin:
+    """Returns the pin with the counts of its recordings; `earlier` are the chats of the earlier pins."""
     days = sorted(found.days)
     return replace(
         pin,
         files=len(found.files),
         interactions=found.interactions,
-        distinct=len(found.chats - known),
+        distinct=len(found.chats - earlier),
         first=str(days[0]) if days else "",
         last=str(days[-1]) if days else "",
         holds=dict(sorted(found.wires.items())),

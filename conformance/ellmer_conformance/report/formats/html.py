@@ -119,14 +119,14 @@ def _data(report: Report, folder: str) -> dict[str, Any]:
 
 def _said(text: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Returns the shown texts of a rule. Equal texts of several formats are shown once."""
-    said = {name: value for name, value in text.items() if name not in {"wire", "provider"}}
-    return json.dumps(said, sort_keys=True), said
+    texts = {name: value for name, value in text.items() if name not in {"wire", "provider"}}
+    return json.dumps(texts, sort_keys=True), texts
 
 
 def _unknown(row: Row) -> dict[str, Any]:
     """Returns a rule whose text is not in the report."""
-    known = {"id": row.rule, "level": row.level, "kind": row.kind, "preview": row.preview}
-    return {**known, "sentence": "", "explain": "", "source": []}
+    fields = {"id": row.rule, "level": row.level, "kind": row.kind, "preview": row.preview}
+    return {**fields, "sentence": "", "explain": "", "source": []}
 
 
 def _key(row: Row) -> Hashable:

@@ -51,8 +51,8 @@ def sarif(report: Report, *, cassettes: str = "cassettes") -> str:
     told = [row for row in report.rows if row.verdict not in {*FINE, "harness-error"}]
     sources = {adapter: source_of(asked) for adapter, asked in report.named.items()}
     played = {p.place: p for p in report.plays}
-    known = {(text["wire"], text["provider"], text["id"]): _full_id(text) for text in report.rules}
-    ids = {row.id: known.get((row.wire, row.provider, row.rule), row.rule) for row in told}
+    full_ids = {(text["wire"], text["provider"], text["id"]): _full_id(text) for text in report.rules}
+    ids = {row.id: full_ids.get((row.wire, row.provider, row.rule), row.rule) for row in told}
     rules = _rules(report.rules, set(ids.values()))
     driver = {"name": report.tool["name"], "version": report.tool["version"], "rules": rules}
     results = [
@@ -106,12 +106,12 @@ def _file(row: Row, play: Play | None, folder: str, sources: Mapping[str, str]) 
 
 
 def _result(row: Row, full_id: str, file: str) -> dict[str, Any]:
-    said = f"\nThe provider would answer ({row.status}): {row.provider_error}" if row.provider_error else ""
+    answer = f"\nThe provider would answer ({row.status}): {row.provider_error}" if row.provider_error else ""
     physical = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": 1}}}
     result: dict[str, Any] = {
         "ruleId": full_id,
         "level": _LEVELS.get(row.verdict, "error"),
-        "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){said}"},
+        "message": {"text": f"{row.message or row.verdict} (at {row.pointer or 'the top'}){answer}"},
         "locations": [{**(physical if file else {}), "logicalLocations": [{"fullyQualifiedName": row.id}]}],
         "partialFingerprints": {"conformance/v1": f"{row.place} {row.fingerprint or row.rule}"},
     }

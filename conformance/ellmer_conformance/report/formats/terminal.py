@@ -212,14 +212,14 @@ _WAYS = {
 
 def unseen(report: Report) -> Iterator[str]:
     """Yields the way of the run, and the rules that it cannot judge, by reason. Recordings can show all rules."""
-    for way in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
+    for source in dict.fromkeys(play.way for play in report.plays if play.way in _WAYS):
         if any(play.way == "cassette" for play in report.plays):  # and show these rules
-            cases = dict.fromkeys(play.case for play in report.plays if play.way == way)
-            yield f"{_WAYS[way]}: {', '.join(cases)}"
+            cases = dict.fromkeys(play.case for play in report.plays if play.way == source)
+            yield f"{_WAYS[source]}: {', '.join(cases)}"
             continue
-        yield _WAYS[way]
-        yield from _found_out(report) if way == "probe" else ()
-        yield from _not_played(report) if way == "command" else ()
+        yield _WAYS[source]
+        yield from _found_out(report) if source == "probe" else ()
+        yield from _not_played(report) if source == "command" else ()
         yield from _not_judged(report)
 
 
@@ -338,8 +338,8 @@ def _advice(rows: Sequence[Row]) -> Iterator[Text]:
 
 def _print_matrix(adapter: str, rows: Sequence[Row], to: Console) -> None:
     to.print(Text(f"{printable(adapter)}: {' · '.join(MODES)}", style="italic"), soft_wrap=True)
-    shown, kept = to_show(rows, to.width)
+    shown, count = to_show(rows, to.width)
     for table in tables(shown, to.width):
         to.print(table)
-    if kept:
-        to.print(f"{counted(kept, 'more case')} keep{'s' if kept == 1 else ''} every rule", style="dim")
+    if count:
+        to.print(f"{counted(count, 'more case')} keep{'s' if count == 1 else ''} every rule", style="dim")

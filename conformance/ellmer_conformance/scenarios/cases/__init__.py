@@ -27,16 +27,19 @@ def scripts() -> dict[str, Script]:
     """Returns the model's side of every case, for the strict server. Variations are `case~variation`."""
     found = {name: case.model for name, case in all_cases().items()}
     for name, case in all_cases().items():
-        found |= {f"{name}~{one.name}": varied(case.script, one) for one in possible(case.variations)}
+        found |= {
+            f"{name}~{variation.name}": varied(case.script, variation)
+            for variation in possible(case.variations)
+        }
     return found
 
 
-def varied(script: Sequence[Step], one: Variation) -> Script:
+def varied(script: Sequence[Step], variation: Variation) -> Script:
     """Returns the script with all answers, or only the first, under a variation."""
     return Script(
         [
-            Delivery(step, variation=one.name)
-            if not isinstance(step, Delivery) and not (one.first and place)
+            Delivery(step, variation=variation.name)
+            if not isinstance(step, Delivery) and not (variation.first and place)
             else step
             for place, step in enumerate(script)
         ]

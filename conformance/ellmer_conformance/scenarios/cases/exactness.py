@@ -105,13 +105,13 @@ def unlike_calls() -> Case:
 @case
 def odd_text() -> Case:
     """Text with spaces around it, empty lines, tabs, markup and quotes is sent and returned unchanged."""
-    said = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
+    question = '  Two spaces, a tab\t, "quotes", <b>markup</b> & more:\r\n\r\n- one\n- two\n'
     told = "\n  Indented:\n\n    code\n\nThe end.\n"
     return Case(
         on_server=True,
         printed_alike=False,
         script=[Answer((Say(told),), usage=Usage(40, 12)), Answer((Say("As it was."),), usage=Usage(60, 4))],
-        steps=[ask(said, text=told), ask("Was it?", text="As it was.")],
+        steps=[ask(question, text=told), ask("Was it?", text="As it was.")],
     )
 
 

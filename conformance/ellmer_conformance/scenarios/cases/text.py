@@ -38,11 +38,11 @@ def system_prompt() -> Case:
 @case
 def unicode_throughout() -> Case:
     """Text beyond ASCII is sent and returned unchanged: it is not normalized, and no character is damaged."""
-    said = "Zoë 👩‍👩‍👧 e\u0301 é ﬁ ① … “q” \u2028 שלום 日本 𝒳"
+    words = "Zoë 👩‍👩‍👧 e\u0301 é ﬁ ① … “q” \u2028 שלום 日本 𝒳"
     return Case(
         system="Répète — 逐字.",
-        script=[Answer((Say(said, pieces=tuple(said)),))],
-        steps=[ask(f"Repeat: {said}", text=said)],
+        script=[Answer((Say(words, pieces=tuple(words)),))],
+        steps=[ask(f"Repeat: {words}", text=words)],
     )
 
 

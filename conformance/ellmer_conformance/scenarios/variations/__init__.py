@@ -24,7 +24,7 @@ __all__ = [
     "variation",
 ]
 
-VARIATIONS = {one.name: one for one in (*BYTES, *MEANING, *FAILURES)}
+VARIATIONS = {each.name: each for each in (*BYTES, *MEANING, *FAILURES)}
 _MOST_EVENTS = 30
 _NUMBERED: dict[str, Callable[[int], Variation]] = {
     "cut": cut,
@@ -66,4 +66,4 @@ def expanded(names: Iterable[str], events: int) -> list[Variation]:
 
 def of_rules(*rules: str) -> tuple[str, ...]:
     """Returns the names of the variations that test some rules."""
-    return tuple(name for name, one in VARIATIONS.items() if one.rule in rules)
+    return tuple(name for name, variation in VARIATIONS.items() if variation.rule in rules)

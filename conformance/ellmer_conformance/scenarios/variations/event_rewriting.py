@@ -81,11 +81,13 @@ def _read(travelling: VariedAnswer) -> list[Event]:
 
 
 def _written(travelling: VariedAnswer, events: Sequence[Event]) -> Iterator[bytes]:
-    for one in events:
+    for event in events:
         if "amazon" in travelling.content_type:
-            yield aws_event_stream.write({"eventstream": [one]})
+            yield aws_event_stream.write({"eventstream": [event]})
         elif "event-stream" in travelling.content_type:
-            yield sse_and_ndjson.write({"sse": [{k: v for k, v in one.items() if k not in {"pad", "style"}}]})
+            yield sse_and_ndjson.write(
+                {"sse": [{k: v for k, v in event.items() if k not in {"pad", "style"}}]}
+            )
         else:
-            text = json.dumps(one["data"], ensure_ascii=False, separators=(",", ":"))
+            text = json.dumps(event["data"], ensure_ascii=False, separators=(",", ":"))
             yield text.encode() + (b"\n" if travelling.streams else b"")

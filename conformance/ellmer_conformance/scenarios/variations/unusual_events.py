@@ -64,14 +64,14 @@ _AZURE = {
 
 def _unknown_events(wire: str, events: list[Event]) -> Sequence[Event]:
     news = event(events[0], *_NEWS[wire])
-    return [*events[:1], news, *chain.from_iterable((one, news) for one in events[1:-1]), *events[-1:]]
+    return [*events[:1], news, *chain.from_iterable((chunk, news) for chunk in events[1:-1]), *events[-1:]]
 
 
 def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
     """Replaces Anthropic's thoughts by a redacted block of opaque data."""
     found: list[Event] = []
-    for one in events:
-        data = deepcopy(one.get("data") or {})
+    for old in events:
+        data = deepcopy(old.get("data") or {})
         for block in (data.get("content_block"), *(data.get("content") or ())):
             if isinstance(block, dict) and block.get("type") == "thinking":
                 block.clear()
@@ -80,7 +80,7 @@ def _redacted(_: str, events: list[Event]) -> Sequence[Event]:
             "thinking_delta",
             "signature_delta",
         }
-        found += [] if thinks else [one | {"data": data} if data else one]
+        found += [] if thinks else [old | {"data": data} if data else old]
     return found
 
 
@@ -94,15 +94,15 @@ def _ghost(wire: str, events: list[Event]) -> Sequence[Event]:
 
 def _empty_choices(_: str, events: list[Event]) -> Sequence[Event]:
     usage_only = {"data": _AZURE | {"usage": None, "prompt_filter_results": []}}
-    return [{"data": _AZURE}, *chain.from_iterable((one, usage_only) for one in events[:-1]), events[-1]]
+    return [{"data": _AZURE}, *chain.from_iterable((chunk, usage_only) for chunk in events[:-1]), events[-1]]
 
 
 # parallel calls -------------------------------------------------------------------------------------------
 
 
-def _call_of(wire: str, one: Event) -> int | None:
+def _call_of(wire: str, event: Event) -> int | None:
     """Returns the index of the tool call that an event is about."""
-    data = one.get("data") or {}
+    data = event.get("data") or {}
     if wire == "openai-chat":
         calls = [c for choice in data.get("choices") or () for c in choice["delta"].get("tool_calls") or ()]
         return int(calls[0]["index"]) if len(calls) == 1 else None
@@ -113,24 +113,24 @@ def _call_of(wire: str, one: Event) -> int | None:
 def _crosswise(wire: str, events: list[Event]) -> Sequence[Event] | None:
     """Interleaves the events of parallel calls."""
     calls: dict[int, list[Event]] = {}
-    for one in events:
-        if (index := _call_of(wire, one)) is not None:
-            calls.setdefault(index, []).append(one)
+    for chunk in events:
+        if (index := _call_of(wire, chunk)) is not None:
+            calls.setdefault(index, []).append(chunk)
     if len(calls) < 2:
         return None
-    of_calls = [one for group in calls.values() for one in group]
-    first = next(i for i, one in enumerate(events) if one is of_calls[0])
-    rest = [one for one in events[first:] if not any(one is other for other in of_calls)]
-    turns = [one for turn in zip_longest(*calls.values()) for one in turn if one is not None]
+    of_calls = [chunk for group in calls.values() for chunk in group]
+    first = next(i for i, chunk in enumerate(events) if chunk is of_calls[0])
+    rest = [chunk for chunk in events[first:] if not any(chunk is other for other in of_calls)]
+    turns = [chunk for turn in zip_longest(*calls.values()) for chunk in turn if chunk is not None]
     return _renumbered([*events[:first], *turns, *rest])
 
 
 def _renumbered(events: Sequence[Event]) -> list[Event]:
     """Returns the events in the order of their sequence numbers, if they have them."""
     found = deepcopy(list(events))
-    for number, one in enumerate(found):
-        if "sequence_number" in (one.get("data") or {}):
-            one["data"]["sequence_number"] = number
+    for number, chunk in enumerate(found):
+        if "sequence_number" in (chunk.get("data") or {}):
+            chunk["data"]["sequence_number"] = number
     return found
 
 
@@ -141,12 +141,12 @@ def _same_index(it: VariedAnswer) -> VariedAnswer:
 def _late_names(_: str, events: list[Event]) -> Sequence[Event]:
     """Moves the name of a call from its first chunk, which keeps the id, to the next."""
     found: list[Event] = []
-    for one in events:
-        early, late = deepcopy(one), deepcopy(one)
-        data = one.get("data") or {}
+    for old in events:
+        early, late = deepcopy(old), deepcopy(old)
+        data = old.get("data") or {}
         calls = [c for choice in data.get("choices") or () for c in choice["delta"].get("tool_calls") or ()]
         if not any((call.get("function") or {}).get("name") for call in calls):
-            found.append(one)
+            found.append(old)
             continue
         for choice in early["data"]["choices"]:
             for call in choice["delta"]["tool_calls"]:
@@ -182,11 +182,11 @@ def _absent(it: VariedAnswer) -> VariedAnswer:
 
 def _no_deltas(_: str, events: list[Event]) -> Sequence[Event]:
     """Removes the arguments from the events of a call."""
-    return [one for one in events if not _is_arguments(one)]
+    return [chunk for chunk in events if not _is_arguments(chunk)]
 
 
-def _is_arguments(one: Event) -> bool:
-    data = one.get("data") or one.get("json") or {}
+def _is_arguments(event: Event) -> bool:
+    data = event.get("data") or event.get("json") or {}
     kind = str(data.get("type", ""))
     of_a_kind = kind in {"response.function_call_arguments.delta", "tool-call-delta"}
     delta = data.get("delta")

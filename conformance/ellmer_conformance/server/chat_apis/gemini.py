@@ -191,7 +191,7 @@ class Gemini(ChatApi):
             if isinstance(part, Say) or (isinstance(part, Think) and self.shows_thoughts):
                 texts += [[text(part, piece)] for piece in words(part)]
             else:
-                texts += [[made] for made in self.made(part)]
+                texts += [[json_part] for json_part in self.made(part)]
         call_parts = self.call_parts(answer)
         return texts + (
             [[call] for call in call_parts] if self.modern else [call_parts] if call_parts else []

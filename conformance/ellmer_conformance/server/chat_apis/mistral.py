@@ -107,9 +107,9 @@ class Mistral(ChatApi):
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         for index, choice in enumerate((answer, *answer.others)):
-            one = copy(self)
-            one.only = index if answer.others else None
-            yield from one.of_one(choice)
+            renderer = copy(self)
+            renderer.only = index if answer.others else None
+            yield from renderer.of_one(choice)
         yield Frame("end", sse("[DONE]"))
 
     def of_one(self, answer: Answer) -> Iterator[Frame]:

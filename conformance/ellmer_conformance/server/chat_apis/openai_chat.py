@@ -113,8 +113,8 @@ class OpenAIChat(OpenAI):
 
     def audio(self, sound: Show) -> Json:
         """Returns a sound: https://developers.openai.com/api/docs/guides/audio"""
-        kept = {"id": self.audio_id, "expires_at": self.ticket.created + 3600}
-        return {**kept, "data": b64encode(sound.data).decode(), "transcript": sound.words}
+        fields = {"id": self.audio_id, "expires_at": self.ticket.created + 3600}
+        return {**fields, "data": b64encode(sound.data).decode(), "transcript": sound.words}
 
     @property
     def audio_id(self) -> str:
@@ -123,9 +123,9 @@ class OpenAIChat(OpenAI):
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         for index, choice in enumerate(self.choices(answer)):
-            one = copy(self)
-            one.index = index
-            yield from one.of_one(choice)
+            renderer = copy(self)
+            renderer.index = index
+            yield from renderer.of_one(choice)
         if self.options.get("include_usage"):
             yield Frame("end", self.usage_chunk(answer.usage))
         yield Frame("end", sse("[DONE]"))

@@ -154,10 +154,10 @@ def _calls_of(tool: Tool, question: str) -> list[Call]:
     count = names // slots if slots and names % slots == 0 else 1
     arguments: list[Any] = []
     for _ in range(max(1, min(count, _MOST_CALLS))):
-        made = filled({"type": "object", **tool.schema}, words)
-        if made not in arguments:
-            arguments.append(made if isinstance(made, dict) else {})
-    return [Call(tool.name, made) for made in arguments]
+        values = filled({"type": "object", **tool.schema}, words)
+        if values not in arguments:
+            arguments.append(values if isinstance(values, dict) else {})
+    return [Call(tool.name, values) for values in arguments]
 
 
 # media, and tools of the provider -----------------------------------------------------------------------
@@ -183,8 +183,8 @@ def _own_tools(talk: _Talk, options: Options) -> tuple[Said, ...]:
         return (Show(picture(question), "image/png", _quoted(question)),)
     if "search" in options.shows and _SEARCHES.search(question):
         page = Source("https://example.com/", "Example Domain", "This domain is for use in examples.")
-        said = f"I searched for “{_quoted(question)}” and found one page: Example Domain."
-        return Search(_quoted(question), (page,)), Say(said, (), (replace(page, cited="Example Domain"),))
+        sentence = f"I searched for “{_quoted(question)}” and found one page: Example Domain."
+        return Search(_quoted(question), (page,)), Say(sentence, (), (replace(page, cited="Example Domain"),))
     if "code" in options.shows and (_COMPUTES.search(question) or _SUM.search(question)):
         found = _SUM.search(question)
         output = _sum(found) if found else _quoted(question)
@@ -377,17 +377,17 @@ def _limited(parts: Sequence[Said], options: Options) -> Answer:
     if options.limit is None and not options.stops:
         return Answer(tuple(parts))
     left = None if options.limit is None else options.limit * 4
-    kept: list[Said] = []
+    complete: list[Said] = []
     for part in parts:
         text = _written(part)
         stop = _first_stop(text, options.stops) if isinstance(part, Say) else None
         if stop and (left is None or stop[0] <= left) and isinstance(part, Say):
-            return Answer((*kept, Say(text[: stop[0]])), "sequence", stop_sequence=stop[1])
+            return Answer((*complete, Say(text[: stop[0]])), "sequence", stop_sequence=stop[1])
         if left is not None and len(text) > left:
-            return Answer((*kept, *_shortened(part, left)), "length")
+            return Answer((*complete, *_shortened(part, left)), "length")
         left = None if left is None else left - len(text)
-        kept.append(part)
-    return Answer(tuple(kept))
+        complete.append(part)
+    return Answer(tuple(complete))
 
 
 def _first_stop(text: str, stops: Sequence[str]) -> tuple[int, str] | None:
@@ -417,9 +417,9 @@ def _tokens(text: str) -> int:
 
 def _counted(answer: Answer, asked: int) -> Answer:
     """Returns an answer with its token counts."""
-    if len(answer.parts) == 1 and isinstance(said := answer.parts[0], Say):  # the usual one, without detours
+    if len(answer.parts) == 1 and isinstance(first := answer.parts[0], Say):  # the usual one, without detours
         return Answer(
-            answer.parts, answer.stop, Usage(asked, max(1, _tokens(said.text))), answer.stop_sequence
+            answer.parts, answer.stop, Usage(asked, max(1, _tokens(first.text))), answer.stop_sequence
         )
     reasoning = _tokens(answer.thinking)
     written = sum(_tokens(_written(part)) for part in answer.parts if not isinstance(part, Think))

@@ -138,9 +138,9 @@ class _Filling:
 
     def _choice(self, schema: Json) -> Any:
         """Returns the value of an `enum` that the text names, the default one, or the first one."""
-        said = content_words(self._words.text)
+        text_words = content_words(self._words.text)
         for option in schema["enum"]:
-            if isinstance(option, str) and (names := content_words(option)) and names <= said:
+            if isinstance(option, str) and (names := content_words(option)) and names <= text_words:
                 return option
         default = schema.get("default", _ABSENT)
         return default if default in schema["enum"] else schema["enum"][0]
@@ -164,9 +164,9 @@ class _Filling:
 
     def _is_named(self, schema: Json) -> bool:
         """Tells whether the text names a value of an optional property's `enum`."""
-        said = content_words(self._words.text)
+        text_words = content_words(self._words.text)
         options = [option for option in items_of(schema.get("enum")) if isinstance(option, str)]
-        return any((names := content_words(option)) and names <= said for option in options)
+        return any((names := content_words(option)) and names <= text_words for option in options)
 
     def _array(self, schema: Json, name: str, depth: int) -> list[Any]:
         first = [self.value(each, name, depth + 1) for each in items_of(schema.get("prefixItems"))]
@@ -249,8 +249,10 @@ class _Filling:
 
     def _own_value(self, schema: Json, name: str, form: str) -> str:
         examples = [schema.get("default"), *items_of(schema.get("examples")), schema.get("example")]
-        given = next((each for each in examples if isinstance(each, str)), None)
-        return given if given is not None else _FORMATS.get(form) or self._words.text[:100] or name or "text"
+        example = next((each for each in examples if isinstance(each, str)), None)
+        return (
+            example if example is not None else _FORMATS.get(form) or self._words.text[:100] or name or "text"
+        )
 
 
 def _joined(first: Json, second: Json) -> Json:
@@ -311,13 +313,13 @@ def matching(pattern: str, candidates: Iterable[str]) -> str:
         matches = re.compile(pattern).search if len(pattern) <= _LONGEST_PATTERN else None
         if matches is None:
             return next(iter(candidates), "")
-        made = _text(parser.parse(pattern))
+        shortest = _text(parser.parse(pattern))
     except (re.error, OverflowError, RecursionError):
         return next(iter(candidates), "")
     if _repeats_within_repeats(pattern):
-        return made  # such a pattern may take years to compare with a long text
+        return shortest  # such a pattern may take years to compare with a long text
     return next(
-        (text for text in candidates if text and len(text) <= _LONGEST_PATTERN and matches(text)), made
+        (text for text in candidates if text and len(text) <= _LONGEST_PATTERN and matches(text)), shortest
     )
 
 

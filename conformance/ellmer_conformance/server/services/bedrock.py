@@ -24,9 +24,9 @@ _TITAN = 1024  # numbers of a vector, unless the request says otherwise
 
 def count(service: ServiceRequest) -> Reply:
     """Returns the tokens of a request to Converse."""
-    given = object_of(service.body.get("input"))
-    converse = object_of(given.get("converse"))
-    if not converse and (invoked := object_of(given.get("invokeModel"))):
+    source = object_of(service.body.get("input"))
+    converse = object_of(source.get("converse"))
+    if not converse and (invoked := object_of(source.get("invokeModel"))):
         return _count_invoked(service, text_of(invoked.get("body")))
     if not converse:
         sentence = "The provided request is not valid: input.converse is required here."
@@ -74,10 +74,10 @@ def guard(service: ServiceRequest) -> Reply:
         sentence = "1 validation error detected: Value at 'content' failed to satisfy constraint: Member must not be null"
         return service.refuse(Refusal(sentence, 400, "ValidationException"))
     blocked = any(flagged(text) for text in texts)
-    said = [{"text": "Sorry, the model cannot answer this question."}] if blocked else []
+    outputs = [{"text": "Sorry, the model cannot answer this question."}] if blocked else []
     units = dict.fromkeys(GUARD_UNITS, 0) | {"contentPolicyUnits": len(texts)}
     action = "GUARDRAIL_INTERVENED" if blocked else "NONE"
-    return service.reply({"action": action, "outputs": said, "assessments": [{}], "usage": units})
+    return service.reply({"action": action, "outputs": outputs, "assessments": [{}], "usage": units})
 
 
 ROUTES = (

@@ -80,14 +80,14 @@ def caches(service: ServiceRequest) -> Reply:
 
 def cache(service: ServiceRequest) -> Reply:
     """Returns a cache; with PATCH, after its time of expiry changed; with DELETE, after it was deleted."""
-    kept = service.stored.kept.get(_KIND, {})
-    found = kept.get(service.names["id"])
+    shelf = service.stored.kept.get(_KIND, {})
+    found = shelf.get(service.names["id"])
     if found is None:
         return service.refuse(
             Refusal("CachedContent not found (or permission denied)", 403, "PERMISSION_DENIED")
         )
     if service.http.method == "DELETE":
-        del kept[service.names["id"]]
+        del shelf[service.names["id"]]
         return _reply(service, {})
     if service.http.method == "PATCH":
         found["shown"]["expireTime"] = get(object_of(service.body), "expireTime") or service.moment(2)

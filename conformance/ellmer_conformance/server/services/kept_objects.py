@@ -54,13 +54,13 @@ KINDS = (
 def routes_of(kinds: tuple[Kind, ...]) -> Iterator[tuple[str, str, _Serve]]:
     """Yields method, path and service of everything that can be done with objects of these kinds."""
     for kind in kinds:
-        one = f"{kind.path}/(?P<id>[^/]+)"
+        path_of_object = f"{kind.path}/(?P<id>[^/]+)"
         methods = {
             "create": ("POST", kind.path, _create),
             "list": ("GET", kind.path, _list),
-            "read": ("GET", one, _read),
-            "change": (kind.change, one, _change),
-            "delete": ("DELETE", one, _delete),
+            "read": ("GET", path_of_object, _read),
+            "change": (kind.change, path_of_object, _change),
+            "delete": ("DELETE", path_of_object, _delete),
         }
         for verb in kind.verbs:
             method, path, serve = methods[verb]
@@ -79,12 +79,11 @@ def _create(service: ServiceRequest, kind: Kind) -> Reply:
     body: Json = {**service.form()[0], **service.body}
     missing = [name for name in kind.needs if not body.get(name)]
     if missing:
-        sentence = f"Missing required parameter: '{missing[0]}'."
-        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing[0]))
+        return service.missing(missing[0])
     id = str(body.get("file_id") or f"{kind.prefix}{service.fresh(kind.object, 32, HEX)}")
-    made = {"id": id, "object": kind.object, "created_at": service.api.ticket.created, **kind.fields, **body}
-    _shelf(service, kind)[id] = made
-    return service.reply(made)
+    entry = {"id": id, "object": kind.object, "created_at": service.api.ticket.created, **kind.fields, **body}
+    _shelf(service, kind)[id] = entry
+    return service.reply(entry)
 
 
 def _list(service: ServiceRequest, kind: Kind) -> Reply:

@@ -70,8 +70,8 @@ def fill(service: ServiceRequest) -> Reply:
 
 def classify_chat(service: ServiceRequest) -> Reply:
     """Returns the moderation of a conversation: of its last message."""
-    given = service.body.get("input")
-    turns = given if given and isinstance(given[0], list) else [given or []]
+    source = service.body.get("input")
+    turns = source if source and isinstance(source[0], list) else [source or []]
     texts = [text_of(object_of(turn[-1]).get("content")) if turn else "" for turn in turns]
     body = utf8(compact({"model": service.body.get("model"), "input": texts}))
     return openai.moderations(replace(service, http=service.http._replace(body=body)))

@@ -138,12 +138,12 @@ def loaded(service: ServiceRequest) -> Reply:
 
 def blob(service: ServiceRequest) -> Reply:
     """Takes a blob, or tells whether it is there."""
-    digest, kept = service.names["id"], service.stored.kept.setdefault("blob", {})
+    digest, shelf = service.names["id"], service.stored.kept.setdefault("blob", {})
     if service.http.method == "HEAD":
-        return plain(200 if digest in kept else 404, (("content-type", "text/plain"),), b"")
+        return plain(200 if digest in shelf else 404, (("content-type", "text/plain"),), b"")
     if digest.removeprefix("sha256:") != sha256(service.http.body).hexdigest():
         return service.refuse(Refusal("digest mismatch", 400))
-    kept[digest] = {}
+    shelf[digest] = {}
     return plain(201, (("content-type", "text/plain"),), b"")
 
 

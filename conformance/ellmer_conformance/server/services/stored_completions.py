@@ -30,10 +30,10 @@ def keep(request: Request, reply: Reply, shelf: StoredObjects) -> None:
         value = object_of(json.loads(reply.body))
     except ValueError:
         return
-    kept = shelf.kept.setdefault(_KIND, {})
-    kept[str(value.get("id"))] = {"completion": value, "request": request.body}
-    if len(kept) > _MOST:
-        del kept[next(iter(kept))]
+    completions = shelf.kept.setdefault(_KIND, {})
+    completions[str(value.get("id"))] = {"completion": value, "request": request.body}
+    if len(completions) > _MOST:
+        del completions[next(iter(completions))]
 
 
 def _shown(found: Json) -> Json:

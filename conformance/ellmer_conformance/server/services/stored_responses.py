@@ -156,13 +156,12 @@ def compact(service: ServiceRequest) -> Reply:
     body = service.body
     missing = "model" if not body.get("model") else "input" if not _compacted(service) else ""
     if missing:
-        sentence = f"Missing required parameter: '{missing}'."
-        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing))
+        return service.missing(missing)
     asked = {"model": body["model"], "input": _compacted(service)}
     if refusal := service.api.no_model(str(body["model"])) or service.objection("/v1/responses", asked):
         return service.refuse(refusal)
     items = _compacted(service)
-    said = [
+    user_items = [
         {**item, "content": _contents(item.get("content"))} for item in items if item.get("role") == "user"
     ]
     texts = [
@@ -176,7 +175,7 @@ def compact(service: ServiceRequest) -> Reply:
             "id": f"resp_{service.fresh('compacted', 48, HEX)}",
             "object": "response.compaction",
             "created_at": service.api.ticket.created,
-            "output": [*_numbered(said), item],
+            "output": [*_numbered(user_items), item],
             "usage": usage(counts),
         }
     )

@@ -149,8 +149,8 @@ def _nova(http: HttpRequest, route: Route, model: str, stream: bool) -> _Target:
 def _of_nova(reply: Reply) -> Reply:
     value = json_of(reply)
     usage = object_of(value.get("usage"))
-    kept = {name: value.get(name) for name in ("output", "stopReason", "usage")}
-    return _counted(kept, usage.get("inputTokens", 0), usage.get("outputTokens", 0), reply)
+    fields = {name: value.get(name) for name in ("output", "stopReason", "usage")}
+    return _counted(fields, usage.get("inputTokens", 0), usage.get("outputTokens", 0), reply)
 
 
 def _of_nova_stream(reply: Reply) -> Reply:
@@ -283,8 +283,8 @@ def _counted(value: Json, read: int, written: int, reply: Reply) -> Reply:
         ("x-amzn-bedrock-input-token-count", str(read)),
         ("x-amzn-bedrock-output-token-count", str(written)),
     )
-    made = plain(200, (("content-type", "application/json"), *counts), utf8(compact(value)))
-    return replace(made, ending=reply.ending, first=reply.first)
+    answer = plain(200, (("content-type", "application/json"), *counts), utf8(compact(value)))
+    return replace(answer, ending=reply.ending, first=reply.first)
 
 
 def _metrics(read: Any, written: Any) -> Json:

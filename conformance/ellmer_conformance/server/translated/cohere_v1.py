@@ -135,8 +135,12 @@ def _answer(body: Json, value: Json) -> Json:
     calls = [
         _called(object_of(object_of(call).get("function"))) for call in items_of(message.get("tool_calls"))
     ]
-    said = {"role": "CHATBOT", "message": text, **({"tool_calls": calls} if calls else {})}
-    history = [*items_of(body.get("chat_history")), {"role": "USER", "message": body.get("message")}, said]
+    message_of_bot = {"role": "CHATBOT", "message": text, **({"tool_calls": calls} if calls else {})}
+    history = [
+        *items_of(body.get("chat_history")),
+        {"role": "USER", "message": body.get("message")},
+        message_of_bot,
+    ]
     id = text_of(value.get("id"))
     return {
         "response_id": id,

@@ -70,11 +70,11 @@ def _refusal(body: Json, previous: Interaction | None) -> Refusal | None:
 # there --------------------------------------------------------------------------------------------------
 
 
-def _steps(given: object) -> list[Json]:
+def _steps(source: object) -> list[Json]:
     """Returns an input as steps: a text, a content, contents, or steps."""
-    if isinstance(given, str):
-        return [{"type": "user_input", "content": [{"type": "text", "text": given}]}]
-    items = [object_of(each) for each in (given if isinstance(given, list) else [given])]
+    if isinstance(source, str):
+        return [{"type": "user_input", "content": [{"type": "text", "text": source}]}]
+    items = [object_of(each) for each in (source if isinstance(source, list) else [source])]
     if items and all(item.get("type") in {"text", "function_result", *_MEDIA} for item in items):
         return [{"type": "user_input", "content": items}]
     return items
@@ -95,8 +95,8 @@ def _request(body: Json, steps: list[Json]) -> Json:
 
 
 def _config(body: Json) -> Json:
-    given = object_of(body.get("generation_config"))
-    config: Json = {name: given[key] for key, name in _SETTINGS.items() if key in given}
+    settings = object_of(body.get("generation_config"))
+    config: Json = {name: settings[key] for key, name in _SETTINGS.items() if key in settings}
     if isinstance(body.get("response_modalities"), list):
         config["responseModalities"] = [text_of(each).upper() for each in body["response_modalities"]]
     forms = body.get("response_format")
@@ -105,11 +105,11 @@ def _config(body: Json) -> Json:
         if isinstance(schema, dict):
             config |= {"responseMimeType": "application/json", "responseJsonSchema": schema}
     thinking: Json = {}
-    if given.get("thinking_level") and "gemini-2" not in text_of(
+    if settings.get("thinking_level") and "gemini-2" not in text_of(
         body.get("model")
     ):  # recorded: 2.5 takes a level here
-        thinking["thinkingLevel"] = text_of(given["thinking_level"]).upper()
-    if given.get("thinking_summaries") == "auto":
+        thinking["thinkingLevel"] = text_of(settings["thinking_level"]).upper()
+    if settings.get("thinking_summaries") == "auto":
         thinking["includeThoughts"] = True
     return config | ({"thinkingConfig": thinking} if thinking else {})
 
@@ -183,7 +183,7 @@ def _back(body: Json, steps: list[Json], stored: StoredObjects, api: ChatApi, re
         return reply
     value = json_of(reply)
     stored.count += 1
-    made = _answer_steps(
+    answer_steps = _answer_steps(
         value, summaries=object_of(body.get("generation_config")).get("thinking_summaries") == "auto"
     )
     moment = api.ticket.moment("%Y-%m-%dT%H:%M:%SZ")
@@ -194,18 +194,20 @@ def _back(body: Json, steps: list[Json], stored: StoredObjects, api: ChatApi, re
         **named,
         "object": "interaction",
         "service_tier": "standard",
-        "status": _status(value, made),
-        "steps": made,
+        "status": _status(value, answer_steps),
+        "steps": answer_steps,
         "updated": moment,
         "usage": _usage(object_of(value.get("usageMetadata"))),
     }
-    kept = Interaction(interaction, [*steps, *made], background=body.get("background") is True)
+    stored_interaction = Interaction(
+        interaction, [*steps, *answer_steps], background=body.get("background") is True
+    )
     if body.get("store") is not False:
-        stored.interactions[interaction["id"]] = kept
+        stored.interactions[interaction["id"]] = stored_interaction
     if body.get("stream") is True:
         headers = (("content-type", "text/event-stream"), *reply.headers[1:])
-        return replace(reply, headers=headers, writes=list(events(kept.value)), length=None)
-    return replace(plain(200, reply.headers, compact(kept.shown).encode()), ending=reply.ending)
+        return replace(reply, headers=headers, writes=list(events(stored_interaction.value)), length=None)
+    return replace(plain(200, reply.headers, compact(stored_interaction.shown).encode()), ending=reply.ending)
 
 
 def _answer_steps(value: Json, *, summaries: bool) -> list[Json]:
@@ -214,11 +216,11 @@ def _answer_steps(value: Json, *, summaries: bool) -> list[Json]:
     signature = next((part["thoughtSignature"] for part in parts if part.get("thoughtSignature")), "")
     thoughts = [{"type": "text", "text": part.get("text")} for part in parts if part.get("thought")]
     summary = {"summary": thoughts} if summaries and thoughts else {}
-    made: list[Json] = [{**summary, "signature": signature, "type": "thought"}]
+    steps: list[Json] = [{**summary, "signature": signature, "type": "thought"}]
     grounding = object_of(candidate.get("groundingMetadata"))
     if grounding:
         queries = {"queries": grounding.get("webSearchQueries")}
-        made.append(
+        steps.append(
             {
                 "arguments": queries,
                 "id": "search_1",
@@ -226,10 +228,10 @@ def _answer_steps(value: Json, *, summaries: bool) -> list[Json]:
                 "type": "google_search_call",
             }
         )
-        made.append({"call_id": "search_1", "is_error": False, "result": [], "type": "google_search_result"})
+        steps.append({"call_id": "search_1", "is_error": False, "result": [], "type": "google_search_result"})
     for part in parts:
-        made += _step(part)
-    return made
+        steps += _step(part)
+    return steps
 
 
 def _step(part: Json) -> list[Json]:
@@ -254,8 +256,8 @@ def _step(part: Json) -> list[Json]:
     return []
 
 
-def _status(value: Json, made: list[Json]) -> str:
-    if any(step["type"] == "function_call" for step in made):
+def _status(value: Json, steps: list[Json]) -> str:
+    if any(step["type"] == "function_call" for step in steps):
         return "requires_action"
     candidate = object_of(next(iter(items_of(value.get("candidates"))), None))
     return "incomplete" if candidate.get("finishReason") == "MAX_TOKENS" else "completed"

@@ -28,8 +28,8 @@ def to_path(
 ) -> HttpRequest:
     """Returns a request to another path of the same conversation, with another body."""
     place = f"/c/{quote(route.case, safe='')}/{quote(route.nonce or '-', safe='')}"
-    kept = {name: value for name, value in http.headers.items() if name != LENGTH}
-    return HttpRequest("POST", place + path, kept | dict(headers), utf8(compact(body)))
+    fields = {name: value for name, value in http.headers.items() if name != LENGTH}
+    return HttpRequest("POST", place + path, fields | dict(headers), utf8(compact(body)))
 
 
 def body_of(http: HttpRequest) -> Json:

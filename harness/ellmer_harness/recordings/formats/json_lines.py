@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 from collections.abc import Iterator
@@ -12,17 +13,11 @@ from pathlib import Path
 from typing import IO, cast
 
 from ..interaction import Interaction
-from ..untrusted_files import MAX_BYTES, explained
+from ..untrusted_files import MAX_BYTES, UTF_16, explained
 from .vcr import entry, is_entry
 
-_NAMES = (".jsonl", ".ndjson")
 _GZIP = b"\x1f\x8b"
 _END = Interaction("", "", "")
-
-
-def is_log(path: Path) -> bool:
-    """Tells by its name whether a file is a log."""
-    return path.name.lower().removesuffix(".gz").endswith(_NAMES)
 
 
 def exchanges(path: Path) -> Iterator[Interaction | None] | None:
@@ -38,24 +33,24 @@ def exchanges(path: Path) -> Iterator[Interaction | None] | None:
 
 
 def _lines(path: Path) -> Iterator[Interaction | None]:
-    known = False  # as long as no line is an exchange, a line may be anything
+    strict = False  # as long as no line is an exchange, a line may be anything
     with explained(path), _opened(path) as lines:
         for number, line in enumerate(iter(partial(lines.readline, MAX_BYTES + 1), b""), 1):
             if len(line) > MAX_BYTES:
                 raise ValueError(f"line {number} is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
             if line.strip():
                 with explained(path, f"line {number}"):
-                    found = _exchange(line, f"line {number}", path.parent, known=known)
-                known = known or found is not None
+                    found = _exchange(line, f"line {number}", path.parent, strict=strict)
+                strict = strict or found is not None
                 yield found
 
 
-def _exchange(line: bytes, place: str, folder: Path, *, known: bool) -> Interaction | None:
+def _exchange(line: bytes, place: str, folder: Path, *, strict: bool) -> Interaction | None:
     try:
         value = json.loads(line.decode("utf-8-sig" if place == "line 1" else "utf-8"))
         return entry(value, place, folder) if is_entry(value) else None
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        if known or all(key in line for key in (b'"request"', b'"response"', b'"ur')):
+        if strict or all(key in line for key in (b'"request"', b'"response"', b'"ur')):
             raise
         return None
 
@@ -63,9 +58,12 @@ def _exchange(line: bytes, place: str, folder: Path, *, known: bool) -> Interact
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
-        zipped = file.read(2) == _GZIP
+        begins = file.read(2)
         file.seek(0)
-        if not zipped:
+        if begins in UTF_16:
+            yield cast("IO[bytes]", codecs.EncodedFile(file, "utf-8", "utf-16"))
+            return
+        if begins != _GZIP:
             yield file
             return
         with gzip.open(file) as lines:

@@ -39,8 +39,8 @@ def of_test_proxy(value: Json, place: str) -> Interaction:
 def _headers(value: Any) -> Headers:
     return [
         (str(name).lower(), str(each))
-        for name, given in (value or {}).items()
-        for each in (given if isinstance(given, list) else [given])
+        for name, field in (value or {}).items()
+        for each in (field if isinstance(field, list) else [field])
     ]
 
 

@@ -110,8 +110,8 @@ def _of_nock(value: Any) -> Any:
 
 def _headers(value: Any) -> Iterator[tuple[str, str]]:
     """Reads headers from a mapping to one or several values, or from a list of pairs."""
-    for name, given in value.items() if isinstance(value, dict) else value or ():
-        for each in given if isinstance(given, list | tuple) else (given,):
+    for name, field in value.items() if isinstance(value, dict) else value or ():
+        for each in field if isinstance(field, list | tuple) else (field,):
             yield _text(name).lower(), _text(each)
 
 
@@ -123,8 +123,8 @@ def _status(response: Json) -> int | None:
     value = response.get("status")
     if isinstance(value, dict):
         value = value.get("code", value.get("status_code"))
-    given = (_code(each) for each in (value, response.get("code"), response.get("status_code")))
-    code = next((each for each in given if each is not None), None)
+    codes = (_code(each) for each in (value, response.get("code"), response.get("status_code")))
+    code = next((each for each in codes if each is not None), None)
     if code is None and "__type__" in str(response.get("body"))[:40]:
         return 200  # llama-stack stores an answer as an object of its client, and an error as an exception
     return None if code == 0 and not response.get("error") else code

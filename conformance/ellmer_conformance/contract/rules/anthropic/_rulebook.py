@@ -48,9 +48,9 @@ IMAGE: Json = {"type": "image", "source": {"type": "base64", "media_type": "imag
 THOUGHT: Json = {"type": "thinking", "thinking": "2 + 3 …", "signature": "EqQBCkYIBBgC"}
 
 
-def text(said: str) -> Json:
+def text(content: str) -> Json:
     """Returns a text block."""
-    return {"type": "text", "text": said}
+    return {"type": "text", "text": content}
 
 
 def user(*blocks: Json | str) -> Json:
@@ -88,8 +88,8 @@ def conversation(turns: Sequence[Turn]) -> Json:
 
 def _block(part: Part) -> Json:
     match part:
-        case Text(said):
-            return text(said)
+        case Text(content):
+            return text(content)
         case ToolCall(id):
             return use(id)
         case ToolResult(id, value):

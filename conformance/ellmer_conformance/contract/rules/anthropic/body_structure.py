@@ -111,8 +111,8 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
-            known = role in {"user", "assistant", "system"}
-            yield met(place) if known else broken(place, f"{role!r} is not a role", index=index)
+            fine = role in {"user", "assistant", "system"}
+            yield met(place) if fine else broken(place, f"{role!r} is not a role", index=index)
 
 
 @book.rule(
@@ -136,14 +136,14 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         for key in ("role", "content"):
-            given, place = key in message or message.get("role") == "system", f"messages.{index}.{key}"
-            yield met(pointer) if given else broken(pointer, f"`{key}` is missing", place=place)
+            fine, place = key in message or message.get("role") == "system", f"messages.{index}.{key}"
+            yield met(pointer) if fine else broken(pointer, f"`{key}` is missing", place=place)
     for pointer, place, block in all_blocks(request.body):
         if "type" not in block:
             yield broken(pointer, "`type` is missing", place=f"{place.rpartition('.')[0]}.type")
         for key in NEEDS.get(str(block.get("type")), ()):
-            given = key in block
-            yield met(pointer) if given else broken(pointer, f"`{key}` is missing", place=f"{place}.{key}")
+            fine = key in block
+            yield met(pointer) if fine else broken(pointer, f"`{key}` is missing", place=f"{place}.{key}")
 
 
 @book.rule(
@@ -231,10 +231,10 @@ def sources_are_known(request: Request) -> Iterator[Finding]:
         tags = SOURCES.get(str(block.get("type")))
         if tags and isinstance(source, dict) and isinstance(source.get("type"), str):
             kind = source["type"]
-            known = kind in tags
+            fine = kind in tags
             facts = {"place": place, "type": kind, "expected": ", ".join(f"'{tag}'" for tag in tags)}
             problem = f"{kind!r} is not a type of source"
-            yield met(f"{pointer}/source") if known else broken(f"{pointer}/source", problem, **facts)
+            yield met(f"{pointer}/source") if fine else broken(f"{pointer}/source", problem, **facts)
 
 
 MARK: Json = {"cache_control": {"type": "ephemeral"}}

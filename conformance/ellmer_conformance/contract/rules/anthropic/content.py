@@ -51,9 +51,9 @@ def the_user_says_something(request: Request) -> Iterator[Finding]:
     """
     for turn in turns(request):
         for _, pointer, block in turn.of("text"):
-            said = block.get("text")
-            if turn.role == "user" and isinstance(said, str) and said:
-                yield met(pointer) if said.strip() else broken(pointer, "the text is blank")
+            content = block.get("text")
+            if turn.role == "user" and isinstance(content, str) and content:
+                yield met(pointer) if content.strip() else broken(pointer, "the text is blank")
 
 
 @book.rule(
@@ -135,8 +135,8 @@ def errors_say_what(request: Request) -> Iterator[Finding]:
     """
     for pointer, place, block in all_blocks(request.body):
         if block.get("type") == "tool_result" and block.get("is_error") is True:
-            given = bool(block.get("content"))
-            yield met(pointer) if given else broken(pointer, "the failed result has no content", place=place)
+            fine = bool(block.get("content"))
+            yield met(pointer) if fine else broken(pointer, "the failed result has no content", place=place)
 
 
 @book.rule(

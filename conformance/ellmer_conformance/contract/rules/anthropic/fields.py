@@ -143,10 +143,10 @@ def beta_fields_have_their_header(request: Request) -> Iterator[Finding]:
     """
     if not BETAS.keys() & request.body.keys():
         yield met("")
-    headers, given = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
+    headers, betas = request.headers, request.body.get("anthropic_beta") or request.body.get("betas")
     if "anthropic_version" not in request.body and headers.get("anthropic-version") != "2023-06-01":
         return
-    told = f"{headers.get('anthropic-beta') or ''} {given or ''}".strip()
+    told = f"{headers.get('anthropic-beta') or ''} {betas or ''}".strip()
     for key, name in BETAS.items():
         if request.body.get(key) is not None:
             fine = bool(told) and name in told

@@ -41,12 +41,12 @@ def media_types_are_taken(request: Request) -> Iterator[Finding]:
     images = "'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
     for pointer, place, block in _inlined(request.body):
         type, image = block["source"].get("media_type"), block.get("type") == "image"
-        known, where = (
+        fine, where = (
             type in (IMAGE_TYPES if image else ("application/pdf",)),
             f"{pointer}/source/media_type",
         )
         facts = {"place": place, "expected": images if image else "'application/pdf'"}
-        yield met(where) if known else broken(where, f"{type} is not taken here", **facts)
+        yield met(where) if fine else broken(where, f"{type} is not taken here", **facts)
 
 
 @book.rule(
@@ -97,9 +97,9 @@ def images_are_images(request: Request) -> Iterator[Finding]:
         data = block["source"].get("data")
         found = decoded(data) if isinstance(data, str) and not redacted(data) else None
         if block.get("type") == "image" and found:
-            known = sniffed(found) in IMAGE_TYPES
+            fine = sniffed(found) in IMAGE_TYPES
             where = f"{pointer}/source/data"
-            yield met(where) if known else broken(where, "the bytes are no such image", place=place)
+            yield met(where) if fine else broken(where, "the bytes are no such image", place=place)
 
 
 @book.rule(

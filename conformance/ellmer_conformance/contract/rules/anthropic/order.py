@@ -173,8 +173,8 @@ def the_user_has_the_last_word(request: Request) -> Iterator[Finding]:
     found = turns(request)
     if found and not request.body.get("fallback_credit_token"):
         last = found[-1]
-        said = any(block.get("text") for _, block in last.blocks)
-        prefill = last.role == "assistant" and said and not _paused(last) and not last.of("tool_use")
+        has_text = any(block.get("text") for _, block in last.blocks)
+        prefill = last.role == "assistant" and has_text and not _paused(last) and not last.of("tool_use")
         yield (
             broken(last.pointer, "the last message is an assistant message with text")
             if prefill
@@ -200,10 +200,12 @@ def a_prefill_has_no_trailing_space(request: Request) -> Iterator[Finding]:
     found = turns(request)
     if found and found[-1].role == "assistant" and found[-1].blocks and not _paused(found[-1]):
         pointer, block = found[-1].blocks[-1]
-        said = block.get("text")
-        if block.get("type") == "text" and isinstance(said, str):
+        content = block.get("text")
+        if block.get("type") == "text" and isinstance(content, str):
             yield (
-                met(pointer) if said == said.rstrip() else broken(pointer, "the prefill ends in white space")
+                met(pointer)
+                if content == content.rstrip()
+                else broken(pointer, "the prefill ends in white space")
             )
 
 

@@ -139,9 +139,13 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     what happened.
     """
     for number, turn, answer in exchanges(request):
-        given = {block.get("tool_use_id") for _, _, block in answer.of("tool_result")} if answer else set()
+        ids_of_results = (
+            {block.get("tool_use_id") for _, _, block in answer.of("tool_result")} if answer else set()
+        )
         calls = turn.of("tool_use")
-        missing = [(place, block.get("id")) for _, place, block in calls if block.get("id") not in given]
+        missing = [
+            (place, block.get("id")) for _, place, block in calls if block.get("id") not in ids_of_results
+        ]
         ids = ", ".join(str(id) for _, id in missing)
         facts = {"index": number + 1 if answer else number, "ids": ids}
         yield broken(missing[0][0], f"no result for {ids}", **facts) if missing else met(calls[0][1])

@@ -57,11 +57,11 @@ def the_version_exists(request: Request) -> Iterator[Finding]:
     version = api_version(request)
     if version and not redacted(version):
         place = "/anthropic_version" if "anthropic_version" in request.body else ""
-        known = versions(request.provider, request.when)
+        available = versions(request.provider, request.when)
         old = request.provider == "bedrock" and not matches(request.model, "claude>=4.7")
-        known = [each for each in known if each not in LATEST] if old else known
-        fine = version in known
-        problem = f"{version!r} is no version; the versions are {', '.join(known)}"
+        available = [each for each in available if each not in LATEST] if old else available
+        fine = version in available
+        problem = f"{version!r} is no version; the versions are {', '.join(available)}"
         yield met(place) if fine else broken(place, problem, version=version)
 
 
@@ -94,10 +94,10 @@ def sampling_is_gone(request: Request) -> Iterator[Finding]:
 
     Fix: leave them out. A request that needs another temperature sends `anthropic-version: 2023-06-01`.
     """
-    given = [key for key in SAMPLING if request.body.get(key) is not None]
-    for key in given:
+    keys = [key for key in SAMPLING if request.body.get(key) is not None]
+    for key in keys:
         yield broken(f"/{key}", f"this version has no `{key}`", key=key)
-    if not given:
+    if not keys:
         yield met("")
 
 

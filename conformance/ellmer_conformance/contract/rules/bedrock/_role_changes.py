@@ -19,11 +19,11 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
     count either; a recording shows that it is accepted.
     """
     places: dict[str, str] = {}
-    said: list[Json] = []
+    turns: list[Json] = []
     for index, (pointer, message) in enumerate(messages(request.body)):
         content = _said([*blocks(message, pointer)])
         places |= {f"/messages/{index}/content/{j}": place for j, (place, _) in enumerate(content)}
-        said.append({"role": message.get("role"), "content": [_block(block) for _, block in content]})
+        turns.append({"role": message.get("role"), "content": [_block(block) for _, block in content]})
     config, more = (
         object_of(request.body.get("inferenceConfig")),
         request.body.get("additionalModelRequestFields"),
@@ -32,7 +32,7 @@ def translation(request: Request) -> tuple[Request, dict[str, str]]:
         {"name": tool.get("name"), "input_schema": object_of(tool.get("inputSchema")).get("json")}
         for _, tool in specs(request.body)
     ]
-    body = {"messages": said, "tools": tools, "temperature": config.get("temperature"), **object_of(more)}
+    body = {"messages": turns, "tools": tools, "temperature": config.get("temperature"), **object_of(more)}
     chosen = object_of(object_of(request.body.get("toolConfig")).get("toolChoice"))
     body["tool_choice"] = {"type": next(iter(chosen), "auto")}
     name = request.model.rpartition("anthropic.")[2]

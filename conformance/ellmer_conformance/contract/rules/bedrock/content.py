@@ -53,8 +53,8 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
         role, place = message.get("role"), f"{pointer}/role"
         if isinstance(role, str):
             must = "satisfy enum value set: [user, assistant, system]"
-            known = role in {"user", "assistant", "system"}
-            yield met(place) if known else unfit(place, f"{role!r} is not a role", must, role)
+            fine = role in {"user", "assistant", "system"}
+            yield met(place) if fine else unfit(place, f"{role!r} is not a role", must, role)
 
 
 @book.rule(
@@ -76,8 +76,8 @@ def required_fields_are_there(request: Request) -> Iterator[Finding]:
     for pointer, value, keys in _requirements(request.body):
         for key in keys:
             place = f"{pointer}/{key}"
-            given = value.get(key) is not None
-            yield met(place) if given else _null(place)
+            fine = value.get(key) is not None
+            yield met(place) if fine else _null(place)
 
 
 @book.rule(
@@ -154,8 +154,8 @@ def formats_are_known(request: Request) -> Iterator[Finding]:
         value, place = media.get("format"), f"{pointer}/{kind}/format"
         if isinstance(value, str) and kind != "video":
             must = f"satisfy enum value set: [{', '.join(FORMATS[kind])}]"
-            known = value in FORMATS[kind]
-            yield met(place) if known else unfit(place, f"{value!r} is no format", must, value)
+            fine = value in FORMATS[kind]
+            yield met(place) if fine else unfit(place, f"{value!r} is no format", must, value)
 
 
 @book.rule(
@@ -215,10 +215,10 @@ def descriptions_say_something(request: Request) -> Iterator[Finding]:
     Fix: leave out the key.
     """
     for pointer, tool in specs(request.body):
-        said, place = tool.get("description"), f"{pointer}/description"
-        if isinstance(said, str):
+        description, place = tool.get("description"), f"{pointer}/description"
+        if isinstance(description, str):
             must = "have length greater than or equal to 1"
-            yield met(place) if said else unfit(place, "the description is empty", must, said)
+            yield met(place) if description else unfit(place, "the description is empty", must, description)
 
 
 def _null(pointer: str) -> Finding:
@@ -380,8 +380,8 @@ def text_blocks_have_text(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         for place, block in blocks(message, pointer):
             if isinstance(block.get("text"), str):
-                said = block["text"]
-                yield met(place) if said else broken(place, "the text is empty", place=dotted(place))
+                content = block["text"]
+                yield met(place) if content else broken(place, "the text is empty", place=dotted(place))
 
 
 def _not_an_object(pointer: str) -> Finding:

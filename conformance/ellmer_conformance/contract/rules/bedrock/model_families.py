@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
 from ...rule import Finding, broken, met
-from .._refused_features import Lack, enter
+from ...rulebook import Lack, enter
 from ._rulebook import (
     ASK,
     CLAUDE,
@@ -153,8 +153,8 @@ def small_models_have_no_system_prompt(request: Request) -> Iterator[Finding]:
 
     Fix: put the instructions into the first user message.
     """
-    given = request.body.get("system")
-    yield broken("/system", "a system prompt is set") if given else met("/messages")
+    prompt = request.body.get("system")
+    yield broken("/system", "a system prompt is set") if prompt else met("/messages")
 
 
 @book.rule(

@@ -130,9 +130,9 @@ def results_come_in_one_message(request: Request) -> Iterator[Finding]:
     """
     found = list(messages(request.body))
     for index, pointer, ids in _calls(found):
-        given = _results(found, index + 1)
+        results = _results(found, index + 1)
         later = {id for late in range(index + 2, len(found)) for id in _results(found, late)}
-        split = ", ".join(id for id in ids if id not in given and id in later)
+        split = ", ".join(id for id in ids if id not in results and id in later)
         facts = {"index": index + 1, "ids": split}
         yield broken(pointer, f"the results of {split} come later", **facts) if split else met(pointer)
 
@@ -154,8 +154,8 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     """
     found = list(messages(request.body))
     for index, pointer, ids in _calls(found):
-        given = {id for later in range(index + 1, len(found)) for id in _results(found, later)}
-        missing = ", ".join(id for id in ids if id not in given)
+        results = {id for later in range(index + 1, len(found)) for id in _results(found, later)}
+        missing = ", ".join(id for id in ids if id not in results)
         facts = {"index": index + 1, "ids": missing}
         yield broken(pointer, f"no result for {missing}", **facts) if missing else met(pointer)
 

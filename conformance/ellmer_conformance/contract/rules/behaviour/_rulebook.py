@@ -41,9 +41,9 @@ def at(exchange: int, item: Item) -> str:
     return f"/exchanges/{exchange}/request{item.pointer}"
 
 
-def varied_at(one: Varied) -> str:
+def varied_at(varied: Varied) -> str:
     """Returns the place of a variation in the run."""
-    return f"/varied/{one.variation.name}"
+    return f"/varied/{varied.variation.name}"
 
 
 def results_after(run: Run, exchange: int) -> list[Item]:
@@ -95,7 +95,9 @@ def taken(run: Run) -> list[tuple[int, list[Item]]]:
 def _is_refused(exchange: Exchange) -> bool:
     """Tells whether the provider refused a request for a reason that a rule names, if the verdicts are known."""
     refused = exchange.response is not None and 400 <= exchange.response.status < 429
-    return refused and (not exchange.verdicts or any(one.outcome == "fail" for one in exchange.verdicts))
+    return refused and (
+        not exchange.verdicts or any(verdict.outcome == "fail" for verdict in exchange.verdicts)
+    )
 
 
 def last(run: Run) -> str:

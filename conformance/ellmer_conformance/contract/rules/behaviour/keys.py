@@ -155,13 +155,13 @@ def keys_are_not_redirected(run: Run) -> Iterator[Finding]:
 
     Why: the other host could use the key.
     """
-    for one in run.varied:
-        if one.variation.rule != "AUT-004":
+    for varied in run.varied:
+        if varied.variation.rule != "AUT-004":
             continue
         home = run.exchanges[0].request.url.split("/")[2]
-        away = [e.request for e in one.run.exchanges if e.request.url.split("/")[2] != home]
+        away = [e.request for e in varied.run.exchanges if e.request.url.split("/")[2] != home]
         keyed = [r.url for r in away if _ITS_HEADERS & {*r.headers}]
-        yield found(not keyed, varied_at(one), f"the key was sent to {keyed}")
+        yield found(not keyed, varied_at(varied), f"the key was sent to {keyed}")
 
 
 def _is_credential(name: str) -> bool:

@@ -26,8 +26,8 @@ GUIDE = "https://docs.cohere.com/docs/tool-use-overview; the wording here is our
 def arguments_are_text(request: Request) -> Iterator[Finding]:
     """The arguments of a call are sent back as JSON text, not as an object."""
     for pointer, message in messages(request.body):
-        for place, made in _calls(message, pointer):
-            function = made.get("function")
+        for place, tool_call in _calls(message, pointer):
+            function = tool_call.get("function")
             if isinstance(function, dict) and "arguments" in function:
                 text = isinstance(function["arguments"], str)
                 where = f"{place}/function/arguments"
@@ -51,9 +51,9 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     """
     found = list(messages(request.body))
     for index, (pointer, message) in enumerate(found):
-        ids = [str(made.get("id")) for _, made in _calls(message, pointer)]
-        given = set(_row(found, index + 1))
-        missing = ", ".join(id for id in ids if id not in given)
+        ids = [str(tool_call.get("id")) for _, tool_call in _calls(message, pointer)]
+        results = set(_row(found, index + 1))
+        missing = ", ".join(id for id in ids if id not in results)
         if ids:
             place = f"{pointer}/tool_calls"
             yield broken(place, f"no result for {missing}", ids=missing) if missing else met(place)
@@ -70,12 +70,12 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
 )
 def results_follow_calls(request: Request) -> Iterator[Finding]:
     """Every tool message answers an earlier tool call."""
-    known: set[str] = set()
+    ids: set[str] = set()
     for pointer, message in messages(request.body):
-        known |= {str(made.get("id")) for _, made in _calls(message, pointer)}
+        ids |= {str(tool_call.get("id")) for _, tool_call in _calls(message, pointer)}
         if message.get("role") == "tool":
             id = str(message.get("tool_call_id"))
-            yield met(pointer) if id in known else broken(pointer, f"no call has the id {id!r}")
+            yield met(pointer) if id in ids else broken(pointer, f"no call has the id {id!r}")
 
 
 @book.rule(
@@ -91,8 +91,8 @@ def calls_of_a_message_have_ids_of_their_own(request: Request) -> Iterator[Findi
     """Each tool call of a message has an id of its own."""
     for pointer, message in messages(request.body):
         seen: set[str] = set()
-        for place, made in _calls(message, pointer):
-            id = str(made.get("id"))
+        for place, tool_call in _calls(message, pointer):
+            id = str(tool_call.get("id"))
             yield broken(f"{place}/id", f"another call has the id {id!r}") if id in seen else met(place)
             seen.add(id)
 
@@ -113,10 +113,10 @@ def results_are_text(request: Request) -> Iterator[Finding]:
     for pointer, message in messages(request.body):
         if message.get("role") == "tool":
             for place, part in elements(message.get("content"), f"{pointer}/content"):
-                known = part.get("type") in {"text", "document"}
+                fine = part.get("type") in {"text", "document"}
                 yield (
                     met(place)
-                    if known
+                    if fine
                     else broken(place, f"a tool message has a part of type {part.get('type')}")
                 )
 

@@ -54,8 +54,8 @@ _FORMAT = {"type": "json_object", "json_schema": SCHEMA}
 
 
 def _call_of(kind: str) -> Json:
-    made = call("a")
-    return {**made, "tool_calls": [{**made["tool_calls"][0], "type": kind}]}
+    message = call("a")
+    return {**message, "tool_calls": [{**message["tool_calls"][0], "type": kind}]}
 
 
 enter(

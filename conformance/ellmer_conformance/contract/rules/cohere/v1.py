@@ -40,8 +40,8 @@ def _body(**more: Any) -> Json:
 )
 def there_is_something_to_answer(request: Request) -> Iterator[Finding]:
     """The request has a `message` or `tool_results`."""
-    given = request.body.get("message") or request.body.get("tool_results")
-    yield met("/message") if given else broken("", "there is no message")
+    fine = request.body.get("message") or request.body.get("tool_results")
+    yield met("/message") if fine else broken("", "there is no message")
 
 
 @V1.rule(

@@ -17,7 +17,7 @@ class Problem(NamedTuple):
 
     pointer: str
     problem: str
-    said: str
+    message: str
 
 
 def proto(pointer: str) -> str:
@@ -33,7 +33,7 @@ def unknown(key: str, place: str = "", why: str = "Cannot find field.") -> tuple
 
 def told(problems: Sequence[Problem], end: str = "", **facts: str) -> Iterator[Finding]:
     """Yields a finding for each problem, each with the whole text, or one finding without a problem."""
-    text = "\n".join(each.said for each in problems) + end
+    text = "\n".join(each.message for each in problems) + end
     for pointer, problem, _ in problems:
         yield broken(pointer, problem, text=text, **facts)
     if not problems:

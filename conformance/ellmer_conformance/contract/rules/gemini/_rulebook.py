@@ -39,9 +39,9 @@ IMAGE: Json = {"inlineData": {"mimeType": "image/png", "data": PNG}}
 SIGNATURE = "CiQB4/H/XnM="
 
 
-def text(said: str) -> Json:
+def text(content: str) -> Json:
     """Returns a text part."""
-    return {"text": said}
+    return {"text": content}
 
 
 def user(*parts: Json) -> Json:
@@ -80,8 +80,8 @@ def conversation(turns: Sequence[Turn]) -> Json:
 
 def _part(part: Part) -> Json:
     match part:
-        case Text(said):
-            return text(said)
+        case Text(content):
+            return text(content)
         case ToolCall(id, name, arguments):
             return {"functionCall": {"id": id, "name": name, "args": dict(arguments)}}
         case ToolResult(id, value):

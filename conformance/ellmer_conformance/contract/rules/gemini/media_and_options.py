@@ -152,5 +152,5 @@ def functions_and_search_are_asked_for(request: Request) -> Iterator[Finding]:
     tools = [tool for _, tool in repeated(request.body, "tools", "")]
     searches = any(get(tool, key) is not None for tool in tools for key in SEARCH)
     if searches and any(True for _ in declarations(request.body)):
-        said = get(get(request.body, "toolConfig"), "includeServerSideToolInvocations")
-        yield met("/tools") if said else broken("/tools", "functions and a search tool are declared together")
+        both = get(get(request.body, "toolConfig"), "includeServerSideToolInvocations")
+        yield met("/tools") if both else broken("/tools", "functions and a search tool are declared together")

@@ -11,7 +11,7 @@ from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts
 from ...readers.json_access import object_of, text_of
 from ...rule import Finding, broken, met
-from .._refused_features import Lack, enter
+from ...rulebook import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused, user
 
 
@@ -87,8 +87,13 @@ def gemma_is_not_instructed(request: Request) -> Iterator[Finding]:
 
     Fix: put the instructions into the first user content.
     """
-    given, place = get(request.body, "systemInstruction"), f"/{key_of(request.body, 'systemInstruction')}"
-    yield broken(place, "a system instruction is set", model=request.model) if given else met("/contents")
+    instruction, place = (
+        get(request.body, "systemInstruction"),
+        f"/{key_of(request.body, 'systemInstruction')}",
+    )
+    yield (
+        broken(place, "a system instruction is set", model=request.model) if instruction else met("/contents")
+    )
 
 
 #: Recorded by others, in public.
@@ -138,8 +143,8 @@ def _logprobs(request: Request) -> str | None:
 
 
 def _penalty(request: Request) -> str | None:
-    given = [get(generation_config(request), key) for key in ("presencePenalty", "frequencyPenalty")]
-    return config_place(request) if any(value for value in given) else None
+    penalties = [get(generation_config(request), key) for key in ("presencePenalty", "frequencyPenalty")]
+    return config_place(request) if any(value for value in penalties) else None
 
 
 def _no_picture(request: Request) -> str | None:

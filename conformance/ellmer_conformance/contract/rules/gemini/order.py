@@ -115,11 +115,11 @@ def responses_come_first(request: Request) -> Iterator[Finding]:
     Fix: send the responses first, in the order of the calls, then the rest, preferably in a content of its own.
     """
     for _, following in exchanges(request):
-        said = False
+        after_text = False
         for pointer, part in following.parts:
             if get(part, "functionResponse") is not None:
-                yield broken(pointer, "a function response comes after text") if said else met(pointer)
-            said = said or get(part, "text") is not None
+                yield broken(pointer, "a function response comes after text") if after_text else met(pointer)
+            after_text = after_text or get(part, "text") is not None
 
 
 @book.rule(
@@ -145,8 +145,8 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     declared = any(True for _ in declarations(request.body))
     for turn, following in exchanges(request) if declared else ():
         names = ", ".join(text_of(each.get("name")) for _, each in turn.of("functionCall"))
-        given = bool(following.of("functionResponse"))
-        yield met(turn.pointer) if given else broken(turn.pointer, f"no response to {names}")
+        fine = bool(following.of("functionResponse"))
+        yield met(turn.pointer) if fine else broken(turn.pointer, f"no response to {names}")
 
 
 @book.rule(
@@ -172,10 +172,10 @@ def as_many_responses_as_calls(request: Request) -> Iterator[Finding]:
     all responses of parallel calls into one content.
     """
     for turn, following in exchanges(request):
-        asked, given = len(turn.of("functionCall")), len(following.of("functionResponse"))
-        if given:
-            problem = f"{given} responses to {asked} calls"
-            yield met(following.pointer) if asked == given else broken(following.pointer, problem)
+        calls, responses = len(turn.of("functionCall")), len(following.of("functionResponse"))
+        if responses:
+            problem = f"{responses} responses to {calls} calls"
+            yield met(following.pointer) if calls == responses else broken(following.pointer, problem)
 
 
 @book.rule(
@@ -208,8 +208,8 @@ def responses_name_their_function(request: Request) -> Iterator[Finding]:
         named = len(set(names)) == len(names) and {text_of(each.get("name")) for _, each in answers} == set(
             names
         )
-        for (_, made), (pointer, given) in zip(calls, answers, strict=False):
-            wanted, name = ids.get(given.get("id"), made.get("name")), given.get("name")
+        for (_, function_call), (pointer, response) in zip(calls, answers, strict=False):
+            wanted, name = ids.get(response.get("id"), function_call.get("name")), response.get("name")
             problem = f"a response of {name!r} to a call of {wanted!r}"
             yield met(pointer) if named or name == wanted else broken(pointer, problem)
 
@@ -247,8 +247,8 @@ def calls_are_signed(request: Request) -> Iterator[Finding]:
     spoke = max((i for i, turn in enumerate(found) if not turn.model and _speaks(turn)), default=-1)
     for turn in found[spoke + 1 :]:
         for pointer, part in turn.parts if turn.model else ():
-            if isinstance(made := get(part, "functionCall"), dict):
-                facts = {"name": made.get("name"), "position": turn.index + 1}
+            if isinstance(function_call := get(part, "functionCall"), dict):
+                facts = {"name": function_call.get("name"), "position": turn.index + 1}
                 signed = bool(get(part, "thoughtSignature"))
                 yield met(pointer) if signed else broken(pointer, "the call is not signed", **facts)
                 break
@@ -289,11 +289,11 @@ def references_name_a_part(request: Request) -> Iterator[Finding]:
     """
     for pointer, content in contents(request.body):
         for place, part in parts(content, pointer):
-            given = get(part, "functionResponse")
-            if not isinstance(given, dict):
+            response = get(part, "functionResponse")
+            if not isinstance(response, dict):
                 continue
-            shown = {_display_name(each) for _, each in repeated(given, "parts", place)}
-            lost = [name for name in _names(given.get("response")) if name not in shown]
+            shown = {_display_name(each) for _, each in repeated(response, "parts", place)}
+            lost = [name for name in _names(response.get("response")) if name not in shown]
             where = f"{place}/{key_of(part, 'functionResponse')}/response"
             yield broken(where, f"{lost[0]} names no part", name=lost[0]) if lost else met(where)
 

@@ -103,13 +103,15 @@ def schemas_make_sense(request: Request) -> Iterator[Finding]:
     Fix: use `parametersJsonSchema` and `responseJsonSchema`, which accept JSON Schema.
     """
     found = [each for schema, at in _schemas(request.body) for each in _senseless(schema, at)]
-    yield from told([each._replace(said=f"* GenerateContentRequest.{each.said}") for each in found], end="\n")
+    yield from told(
+        [each._replace(message=f"* GenerateContentRequest.{each.message}") for each in found], end="\n"
+    )
 
 
 def _referring(**schema: Any) -> list[Json]:
     """Returns a function whose schema refers to the definition `X`."""
-    made = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}, **schema}
-    return [{"functionDeclarations": [{"name": "add", "parametersJsonSchema": made}]}]
+    parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/X"}}, **schema}
+    return [{"functionDeclarations": [{"name": "add", "parametersJsonSchema": parameters}]}]
 
 
 @book.rule(
@@ -180,12 +182,12 @@ def _unreadable(schema: Json, at: _At) -> Iterator[Problem]:
         yield Problem(place, *unknown("type", at.read, "Proto field is not repeating, cannot start list."))
     elif isinstance(kind, str) and kind.upper() not in TYPES:
         enum = "type.googleapis.com/google.ai.generativelanguage.v1beta.Type"
-        said = f"Invalid value at '{at.read}.type' ({enum}), {json.dumps(kind)}"
-        yield Problem(place, f"{kind!r} is no type", said)
+        message = f"Invalid value at '{at.read}.type' ({enum}), {json.dumps(kind)}"
+        yield Problem(place, f"{kind!r} is no type", message)
     for i, value in enumerate(items_of(schema.get("enum"))):
         if isinstance(value, int | float):
-            said = f"Invalid value at '{at.read}.enum[{i}]' (TYPE_STRING), {json.dumps(value)}"
-            yield Problem(f"{at.pointer}/enum/{i}", "only strings are enumerated", said)
+            message = f"Invalid value at '{at.read}.enum[{i}]' (TYPE_STRING), {json.dumps(value)}"
+            yield Problem(f"{at.pointer}/enum/{i}", "only strings are enumerated", message)
 
 
 def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
@@ -196,20 +198,20 @@ def _senseless(schema: Json, at: _At) -> Iterator[Problem]:
     if kind == "OBJECT":
         for i, name in enumerate(items_of(schema.get("required"))):
             if name not in properties:
-                place, said = (
+                place, message = (
                     f"{at.pointer}/required/{i}",
                     f"{at.named}.required[{i}]: property is not defined",
                 )
-                yield Problem(place, f"{name!r} is required and is no property", said)
+                yield Problem(place, f"{name!r} is required and is no property", message)
         if not properties and "response_schema" in at.named:
-            said = f"{at.named}.properties: should be non-empty for OBJECT type"
-            yield Problem(at.pointer, "an object without properties", said)
+            message = f"{at.named}.properties: should be non-empty for OBJECT type"
+            yield Problem(at.pointer, "an object without properties", message)
     elif kind in TYPES and properties:
-        said = f"{at.named}.properties: only allowed for OBJECT type"
-        yield Problem(f"{at.pointer}/properties", f"{kind} has no properties", said)
+        message = f"{at.named}.properties: only allowed for OBJECT type"
+        yield Problem(f"{at.pointer}/properties", f"{kind} has no properties", message)
     if kind in TYPES - {"STRING"} and schema.get("enum"):
-        said = f"{at.named}.enum: only allowed for STRING type"
-        yield Problem(f"{at.pointer}/enum", f"{kind} is not enumerated", said)
+        message = f"{at.named}.enum: only allowed for STRING type"
+        yield Problem(f"{at.pointer}/enum", f"{kind} is not enumerated", message)
 
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")

@@ -231,8 +231,8 @@ def _no_function(index: int, tool: Json) -> Iterator[Json]:
     at: list[str | int] = ["body", "tools", "list[Tool]", index]
     kind = tool.get("type", "function")
     if kind != "function":
-        said = {"type": "enum", "loc": [*at, "type"], "msg": "Input should be 'function'", "input": kind}
-        yield {**said, "ctx": {"expected": "'function'"}}
+        error = {"type": "enum", "loc": [*at, "type"], "msg": "Input should be 'function'", "input": kind}
+        yield {**error, "ctx": {"expected": "'function'"}}
     if not isinstance(tool.get("function"), dict):
         yield {"type": "missing", "loc": [*at, "function"], "msg": "Field required", "input": tool}
     at = ["body", "tools", "list[str]", index]

@@ -166,8 +166,8 @@ def effort_is_all_or_nothing(request: Request) -> Iterator[Finding]:
     """The reasoning effort is `none` or `high`."""
     effort, place = request.body.get("reasoning_effort"), "/reasoning_effort"
     if isinstance(effort, str):
-        known = effort in {"none", "high"}
-        yield met(place) if known else broken(place, f"{effort!r} is not a supported effort", effort=effort)
+        fine = effort in {"none", "high"}
+        yield met(place) if fine else broken(place, f"{effort!r} is not a supported effort", effort=effort)
 
 
 @book.rule(

@@ -206,10 +206,12 @@ def as_many_results_as_calls(request: Request) -> Iterator[Finding]:
                 len(found),
             )
             calls = len(list(_calls(message, pointer)))
-            given = sum(each.get("role") == "tool" for _, each in found[start + 1 : end])
-            if calls or given:
+            results = sum(each.get("role") == "tool" for _, each in found[start + 1 : end])
+            if calls or results:
                 yield (
-                    met(pointer) if calls == given else broken(pointer, f"{given} results for {calls} calls")
+                    met(pointer)
+                    if calls == results
+                    else broken(pointer, f"{results} results for {calls} calls")
                 )
 
 
@@ -265,8 +267,8 @@ def names_are_plain(request: Request) -> Iterator[Finding]:
     for place, tool in elements(request.body.get("tools"), "/tools"):
         yield from _named(tool, f"{place}/function/name")
     for pointer, message in messages(request.body):
-        for place, made in _calls(message, pointer):
-            yield from _named(made, f"{place}/function/name")
+        for place, tool_call in _calls(message, pointer):
+            yield from _named(tool_call, f"{place}/function/name")
 
 
 @book.rule(
@@ -305,12 +307,12 @@ def the_assistant_said_something(request: Request) -> Iterator[Finding]:
 )
 def results_name_their_call(request: Request) -> Iterator[Finding]:
     """The `tool_call_id` of a result is the id of a call before it."""
-    known: set[str] = set()
+    ids: set[str] = set()
     for pointer, message in messages(request.body):
-        known |= {str(each.get("id")) for _, each in _calls(message, pointer)}
+        ids |= {str(each.get("id")) for _, each in _calls(message, pointer)}
         if message.get("role") == "tool":
             id, place = str(message.get("tool_call_id")), f"{pointer}/tool_call_id"
-            yield met(place) if id in known else broken(place, f"no call has the id {id!r}", id=id)
+            yield met(place) if id in ids else broken(place, f"no call has the id {id!r}", id=id)
 
 
 def _calls(message: Json, pointer: str) -> Iterator[tuple[str, Json]]:

@@ -41,8 +41,8 @@ def say(fault: Fault, _: Request) -> Mapping[str, str]:
         case FaultKind.WRONG_VARIANT:
             error |= _untagged(fault) | {"loc": at[:-1]}
         case _:
-            known = choice(fault.expected)
-            error |= {"type": "enum", "msg": f"Input should be {known}", "ctx": {"expected": known}}
+            choices = choice(fault.expected)
+            error |= {"type": "enum", "msg": f"Input should be {choices}", "ctx": {"expected": choices}}
     return {"detail": json.dumps([error], separators=(",", ":"), ensure_ascii=False)}
 
 

@@ -171,8 +171,8 @@ def thinking_has_a_known_effort(request: Request) -> Iterator[Finding]:
     """`think` is a boolean, or one of `high`, `medium`, `low` and `max`."""
     value = request.body.get("think")
     if isinstance(value, str):
-        known = value in {"", "high", "medium", "low", "max"}
-        yield met("/think") if known else broken("/think", f"{value!r} is no effort", value=value)
+        fine = value in {"", "high", "medium", "low", "max"}
+        yield met("/think") if fine else broken("/think", f"{value!r} is no effort", value=value)
 
 
 @book.rule(
@@ -190,15 +190,15 @@ def the_format_is_known(request: Request) -> Iterator[Finding]:
     value = request.body.get("format")
     if isinstance(value, str | list):
         shown = value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
-        known = value in ("", "json")
-        yield met("/format") if known else broken("/format", f"{shown} is no format", value=shown)
+        fine = value in ("", "json")
+        yield met("/format") if fine else broken("/format", f"{shown} is no format", value=shown)
 
 
 def _calls(request: Json) -> Iterator[tuple[str, Json]]:
     for pointer, message in messages(request):
-        for place, made in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
-            if isinstance(made.get("function"), dict):
-                yield f"{place}/function", made["function"]
+        for place, tool_call in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
+            if isinstance(tool_call.get("function"), dict):
+                yield f"{place}/function", tool_call["function"]
 
 
 def _mistyped(pointer: str, value: object, field: str, type: str) -> Finding:

@@ -123,5 +123,5 @@ def images_are_images(request: Request) -> Iterator[Finding]:
     of 200.)"""
     for place, picture in images(request.body):
         if illegal(picture) is None and not request.stream:
-            known = sniffed(decoded(picture) or b"") in IMAGE_TYPES
-            yield met(place) if known else broken(place, "the bytes are not an image")
+            fine = sniffed(decoded(picture) or b"") in IMAGE_TYPES
+            yield met(place) if fine else broken(place, "the bytes are not an image")

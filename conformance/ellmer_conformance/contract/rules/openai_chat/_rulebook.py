@@ -45,14 +45,14 @@ def result(id: str, content: Any = "5") -> Json:
 
 def conversation(turns: Sequence[Turn]) -> Json:
     """Returns a request with a conversation in neutral terms."""
-    said: list[Json] = []
+    items: list[Json] = []
     for turn in turns:
         calls = [part.id for part in turn.parts if isinstance(part, ToolCall)]
-        said += [call(*calls)] if calls else []
-        said += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        items += [call(*calls)] if calls else []
+        items += [result(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
         parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
-        said += [{"role": turn.role, "content": parts}] if parts else []
-    return body(*said)
+        items += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*items)
 
 
 def _part(part: Part) -> Json:

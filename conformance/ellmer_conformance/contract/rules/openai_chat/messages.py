@@ -83,9 +83,9 @@ def keys_are_known(request: Request) -> Iterator[Finding]:
     Why: the API refuses a parameter of another provider instead of ignoring it. Fix: keep such parameters in
     the provider's own module.
     """
-    known = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
+    keys = KEYS - DROPPED if request.model.startswith("gpt-5.6") else KEYS
     for key in request.body:
-        yield met(f"/{key}") if key in known else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
+        yield met(f"/{key}") if key in keys else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 
 
 @book.rule(
@@ -201,8 +201,8 @@ def _requirements(request: Json) -> Iterator[tuple[str, Json, tuple[str, ...]]]:
     """Yields each object with its pointer and required keys."""
     for pointer, message in messages(request):
         yield pointer, message, ("role", "content") if message.get("role") == "developer" else ("role",)
-        for place, made in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
-            yield from _tool(made, place, ("id", "type"), ("name", "arguments"))
+        for place, tool_call in elements(message.get("tool_calls"), f"{pointer}/tool_calls"):
+            yield from _tool(tool_call, place, ("id", "type"), ("name", "arguments"))
     for pointer, part in all_parts(request):
         kind = part.get("type")
         yield pointer, part, ("type", *((_OF_PART[kind],) if kind in _OF_PART else ()))
@@ -321,10 +321,10 @@ def file_keys_are_known(request: Request) -> Iterator[Finding]:
     for pointer, part in all_parts(request.body):
         file = part.get("file")
         for key in file if isinstance(file, dict) else ():
-            place, known = f"{pointer}/file/{key}", key in {"file_data", "file_id", "filename"}
+            place, fine = f"{pointer}/file/{key}", key in {"file_data", "file_id", "filename"}
             yield (
                 met(place)
-                if known
+                if fine
                 else broken(place, f"a file part does not have the field `{key}`", path=path(place))
             )
 
@@ -418,8 +418,8 @@ def ids_are_short(request: Request) -> Iterator[Finding]:
     Why: ids from other providers can be longer. Fix: map the id to a shorter one, in the call and in its result.
     """
     for pointer, message in messages(request.body):
-        for i, made in enumerate(calls_of(message)):
-            yield from too_long(made.get("id"), f"{pointer}/tool_calls/{i}/id", 40)
+        for i, tool_call in enumerate(calls_of(message)):
+            yield from too_long(tool_call.get("id"), f"{pointer}/tool_calls/{i}/id", 40)
 
 
 @book.rule(
@@ -449,8 +449,8 @@ def ids_are_short(request: Request) -> Iterator[Finding]:
 def arguments_are_text(request: Request) -> Iterator[Finding]:
     """The arguments of a call are sent back as the JSON text that the model wrote, not as an object."""
     for pointer, message in messages(request.body):
-        for i, made in enumerate(calls_of(message)):
-            function = made.get("function")
+        for i, tool_call in enumerate(calls_of(message)):
+            function = tool_call.get("function")
             if isinstance(function, dict) and "arguments" in function:
                 place, value = f"{pointer}/tool_calls/{i}/function/arguments", function["arguments"]
                 got = type_name(value)

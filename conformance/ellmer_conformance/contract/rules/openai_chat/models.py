@@ -74,8 +74,8 @@ def reasoning_models_count_completion_tokens(request: Request) -> Iterator[Findi
 def reasoning_models_take_no_stop(request: Request) -> Iterator[Finding]:
     """A reasoning model does not accept stop sequences."""
     if "stop" in request.body:
-        given = request.body["stop"] not in (None, [])
-        yield broken("/stop", "a reasoning model has no `stop`") if given else met("/stop")
+        stops = request.body["stop"] not in (None, [])
+        yield broken("/stop", "a reasoning model has no `stop`") if stops else met("/stop")
 
 
 @book.rule(
@@ -240,10 +240,10 @@ def reasoning_models_have_no_logprobs(request: Request) -> Iterator[Finding]:
 )
 def the_effort_is_the_models(request: Request) -> Iterator[Finding]:
     """The effort is one of the levels that the model supports."""
-    effort, known = request.body.get("reasoning_effort"), CHAT_EFFORTS.get(undated(request.model))
-    if known and isinstance(effort, str):
-        facts = {"effort": effort, "known": listed(known.split())}
-        fine, place = effort in known.split(), "/reasoning_effort"
+    effort, efforts = request.body.get("reasoning_effort"), CHAT_EFFORTS.get(undated(request.model))
+    if efforts and isinstance(effort, str):
+        facts = {"effort": effort, "known": listed(efforts.split())}
+        fine, place = effort in efforts.split(), "/reasoning_effort"
         yield (
             met(place)
             if fine
@@ -426,11 +426,11 @@ _SAMPLING = ("frequency_penalty", "presence_penalty", "stop", "temperature", "to
 )
 def search_models_are_not_sampled(request: Request) -> Iterator[Finding]:
     """A search model does not accept stop sequences, `temperature`, `top_p` or penalties."""
-    given = [key for key in _SAMPLING if request.body.get(key) not in (None, [])]
-    facts = {"s": "s" if len(given) > 1 else "", "keys": ", ".join(given)}
+    keys = [key for key in _SAMPLING if request.body.get(key) not in (None, [])]
+    facts = {"s": "s" if len(keys) > 1 else "", "keys": ", ".join(keys)}
     yield (
-        broken(f"/{given[0]}", f"a search model does not accept `{given[0]}`", **facts)
-        if given
+        broken(f"/{keys[0]}", f"a search model does not accept `{keys[0]}`", **facts)
+        if keys
         else met("/model")
     )
 

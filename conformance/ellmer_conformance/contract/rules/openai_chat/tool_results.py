@@ -38,8 +38,8 @@ def results_have_an_id(request: Request) -> Iterator[Finding]:
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "tool":
-            given = message.get("tool_call_id") is not None
-            yield met(pointer) if given else broken(pointer, "no `tool_call_id`", index=index)
+            fine = message.get("tool_call_id") is not None
+            yield met(pointer) if fine else broken(pointer, "no `tool_call_id`", index=index)
 
 
 @book.rule(
@@ -65,8 +65,8 @@ def function_messages_are_named(request: Request) -> Iterator[Finding]:
     """
     for index, (pointer, message) in enumerate(messages(request.body)):
         if message.get("role") == "function":
-            given = message.get("name") is not None
-            yield met(pointer) if given else broken(pointer, "no `name`", index=index)
+            fine = message.get("name") is not None
+            yield met(pointer) if fine else broken(pointer, "no `name`", index=index)
 
 
 @book.rule(

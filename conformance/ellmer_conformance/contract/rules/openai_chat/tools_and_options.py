@@ -54,8 +54,8 @@ def _named_choice(name: str) -> Json:
 
 
 def _calls(name: str) -> Json:
-    made = {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}
-    return {"role": "assistant", "tool_calls": [made]}
+    tool_call = {"id": "a", "type": "function", "function": {"name": name, "arguments": "{}"}}
+    return {"role": "assistant", "tool_calls": [tool_call]}
 
 
 def _functions(request: Json) -> Iterator[tuple[str, Json]]:
@@ -68,9 +68,9 @@ def _named(request: Json) -> Iterator[tuple[str, Json]]:
     """Yields the declared functions, and those of earlier calls."""
     yield from _functions(request)
     for pointer, message in messages(request):
-        for i, made in enumerate(calls_of(message)):
-            if isinstance(made.get("function"), dict):
-                yield f"{pointer}/tool_calls/{i}/function", made["function"]
+        for i, tool_call in enumerate(calls_of(message)):
+            if isinstance(tool_call.get("function"), dict):
+                yield f"{pointer}/tool_calls/{i}/function", tool_call["function"]
 
 
 book.rule(
@@ -275,8 +275,8 @@ def some_models_have_no_format(request: Request) -> Iterator[Finding]:
 def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
     """If the response format is `json_object`, the messages contain the word "json"."""
     if object_of(request.body.get("response_format")).get("type") == "json_object":
-        said = "json" in json.dumps(request.body.get("messages")).lower()
-        yield met("/response_format") if said else broken("/messages", 'no message has the word "json"')
+        fine = "json" in json.dumps(request.body.get("messages")).lower()
+        yield met("/response_format") if fine else broken("/messages", 'no message has the word "json"')
 
 
 # --- the choice of a tool --------------------------------------------------------------------------------
@@ -444,13 +444,13 @@ def choices_are_known(request: Request) -> Iterator[Finding]:
 
     Why: `any` is the value of Anthropic, Mistral and Gemini for `required`.
     """
-    for where, known in CHOICES.items():
+    for where, choices in CHOICES.items():
         outer, _, inner = where.partition(".")
         value, place = request.body.get(outer), f"/{where.replace('.', '/')}"
         value = object_of(value).get(inner) if inner else value
         if isinstance(value, str):
-            facts = {"value": value, "known": listed(known), "path": where}
-            yield met(place) if value in known else broken(place, f"there is no {value!r}", **facts)
+            facts = {"value": value, "known": listed(choices), "path": where}
+            yield met(place) if value in choices else broken(place, f"there is no {value!r}", **facts)
 
 
 @book.rule(

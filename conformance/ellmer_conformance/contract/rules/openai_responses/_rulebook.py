@@ -43,13 +43,13 @@ def output(id: str, value: Any = "5", /, **more: Any) -> Json:
 
 def conversation(turns: Sequence[Turn]) -> Json:
     """Returns a request with a conversation in neutral terms."""
-    said: list[Json] = []
+    items: list[Json] = []
     for turn in turns:
-        said += [call(part.id) for part in turn.parts if isinstance(part, ToolCall)]
-        said += [output(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
+        items += [call(part.id) for part in turn.parts if isinstance(part, ToolCall)]
+        items += [output(part.id, part.value) for part in turn.parts if isinstance(part, ToolResult)]
         parts = [_part(part) for part in turn.parts if isinstance(part, Text | Image)]
-        said += [{"role": turn.role, "content": parts}] if parts else []
-    return body(*said)
+        items += [{"role": turn.role, "content": parts}] if parts else []
+    return body(*items)
 
 
 def _part(part: Part) -> Json:

@@ -35,8 +35,8 @@ ELSEWHERE = ("previous_response_id", "prompt", "conversation")  # where a reques
 )
 def a_model_is_named(request: Request) -> Iterator[Finding]:
     """The request names a model, or a stored prompt that names one."""
-    given = request.body.get("model") or request.body.get("prompt")
-    yield met("/model") if given else broken("", "`model` is missing")
+    fine = request.body.get("model") or request.body.get("prompt")
+    yield met("/model") if fine else broken("", "`model` is missing")
 
 
 @book.rule(

@@ -124,13 +124,13 @@ def items_keep_their_reasoning(request: Request) -> Iterator[Finding]:
     Why: the API knows which of its answers have reasoning. A request alone does not show it, so only items of the
     strict server are judged, whose ids do. Fix: send the reasoning item back, too, or leave out the `id`.
     """
-    given = {item.get("id") for _, item in items(request.body)}
+    ids = {item.get("id") for _, item in items(request.body)}
     for pointer, item in items(request.body):
-        made = _BEHIND.fullmatch(str(item.get("id", "")))
-        if made and not ELSEWHERE & request.body.keys():
-            thought = f"rs_{made['thought']}{0:08x}"
+        match = _BEHIND.fullmatch(str(item.get("id", "")))
+        if match and not ELSEWHERE & request.body.keys():
+            thought = f"rs_{match['thought']}{0:08x}"
             facts = {"id": item["id"], "type": type_of(item), "thought": thought}
-            fine, problem = thought in given, "its reasoning is not sent back"
+            fine, problem = thought in ids, "its reasoning is not sent back"
             yield met(pointer) if fine else broken(pointer, problem, **facts)
 
 
@@ -233,8 +233,8 @@ def reasoning_keeps_its_item(request: Request) -> Iterator[Finding]:
         id = item.get("id")
         if type_of(item) == "reasoning" and isinstance(id, str) and id.startswith("rs"):
             after = next((each for _, each in found[index + 1 :] if type_of(each) != "reasoning"), None)
-            kept = after is not None and _generated(after)
-            yield met(pointer) if kept else broken(pointer, "what it led to does not follow", id=id)
+            fine = after is not None and _generated(after)
+            yield met(pointer) if fine else broken(pointer, "what it led to does not follow", id=id)
 
 
 @book.rule(
@@ -263,8 +263,8 @@ def every_call_is_answered(request: Request) -> Iterator[Finding]:
     for pointer, item in items(request.body):
         if kind := KINDS.get(type_of(item)):
             id = item.get("call_id")
-            given = id in answered or bool(request.body.get("conversation"))
-            yield met(pointer) if given else broken(pointer, f"no output for {id!r}", kind=kind, id=id)
+            fine = id in answered or bool(request.body.get("conversation"))
+            yield met(pointer) if fine else broken(pointer, f"no output for {id!r}", kind=kind, id=id)
 
 
 @book.rule(
@@ -294,8 +294,8 @@ def outputs_answer_calls(request: Request) -> Iterator[Finding]:
         kind = KINDS.get(type_of(item).removesuffix("_output"))
         if kind and type_of(item).endswith("_output"):
             id = item.get("call_id")
-            known = id is None or id in called or hidden
-            yield met(pointer) if known else broken(pointer, f"no call {id!r}", kind=kind, id=id)
+            fine = id is None or id in called or hidden
+            yield met(pointer) if fine else broken(pointer, f"no call {id!r}", kind=kind, id=id)
 
 
 def _generated(item: Json) -> bool:

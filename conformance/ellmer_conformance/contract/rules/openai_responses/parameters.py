@@ -132,6 +132,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         "https://github.com/openai/codex/issues/9035",
         "https://github.com/experientiallabs/experiential/issues/764 (gpt-5.6-luna)",
         "https://github.com/BerriAI/litellm-docs/pull/1173 (gpt-6-astra)",
+        "https://developers.openai.com/api/docs/models/gpt-6.1-terra",
     ],
     refusal=refused(
         "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",
@@ -156,14 +157,14 @@ def the_choice_is_the_models(request: Request) -> Iterator[Finding]:
     for (outer, inner), models in CHOICES.items():
         value, place = object_of(request.body.get(outer)).get(inner), f"/{outer}/{inner}"
         if isinstance(value, str) and model in models:
-            known = models[model].split()
+            choices = models[model].split()
             facts = {
                 "value": value,
                 "model": request.model,
-                "known": listed(known),
+                "known": listed(choices),
                 "path": f"{outer}.{inner}",
             }
-            yield met(place) if value in known else broken(place, f"this model has no {value!r}", **facts)
+            yield met(place) if value in choices else broken(place, f"this model has no {value!r}", **facts)
 
 
 @book.rule(

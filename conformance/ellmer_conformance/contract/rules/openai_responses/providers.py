@@ -67,5 +67,5 @@ def book_of(provider: str) -> RuleBook:
     """Returns the rules of a provider. Refusals by others are not known."""
     if provider in {"", book.provider}:
         return book
-    known = {"azure": AZURE, "deepseek": DEEPSEEK}
-    return known.get(provider) or book.extend(provider, only=[], without=OWN)
+    books = {"azure": AZURE, "deepseek": DEEPSEEK}
+    return books.get(provider) or book.extend(provider, only=[], without=OWN)

@@ -223,8 +223,8 @@ def json_mode_is_asked_for(request: Request) -> Iterator[Finding]:
     """If the response format is `json_object`, the input contains the word "json"; the instructions do not count."""
     if wire.format_of(request.body).get("type") == "json_object":
         more = any(request.body.get(key) for key in ("previous_response_id", "conversation", "prompt"))
-        said = any("json" in item.text.lower() for item in wire.read(request) if item.turn >= 0)
-        yield met("/text/format") if said or more else broken("/input", 'the input has no word "json"')
+        fine = any("json" in item.text.lower() for item in wire.read(request) if item.turn >= 0)
+        yield met("/text/format") if fine or more else broken("/input", 'the input has no word "json"')
 
 
 HOSTED = ("web_search", "web_search_preview", "file_search", "image_generation", "code_interpreter")
@@ -272,8 +272,8 @@ def research_has_sources(request: Request) -> Iterator[Finding]:
             "/tools", "a tool of another kind", text=f"Deep research models only support the {only} tools."
         )
     elif not any(kind.startswith(sources) for kind in kinds):
-        one = "'web_search_preview', 'mcp', or 'file_search'"
-        text = f"Deep research models require at least one of {one} tools."
+        names = "'web_search_preview', 'mcp', or 'file_search'"
+        text = f"Deep research models require at least one of {names} tools."
         yield broken("/tools", "nothing to search with", text=text)
     else:
         yield met("/tools")

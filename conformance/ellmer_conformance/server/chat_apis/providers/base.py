@@ -57,10 +57,10 @@ class Compatible(OpenAIChat):
 
     def frames(self, answer: Answer) -> Iterator[Frame]:
         choices = [(self.at(index), each) for index, each in enumerate(self.choices(answer))]
-        for one, choice in choices:
-            yield from one.of_one(choice)
-        for one, choice in choices[1:]:
-            yield Frame("end", one.chunk({}, finish=self.stops[choice.reason]))
+        for renderer, choice in choices:
+            yield from renderer.of_one(choice)
+        for renderer, choice in choices[1:]:
+            yield Frame("end", renderer.chunk({}, finish=self.stops[choice.reason]))
         yield from self.closing(answer)
 
     def at(self, index: int) -> Self:

@@ -167,8 +167,8 @@ def the_budget_is_enough(request: Request) -> Iterator[Finding]:
 )
 def a_token_limit_is_set(request: Request) -> Iterator[Finding]:
     """The request sets `max_tokens`."""
-    given = request.body.get("max_tokens") is not None
-    yield met("/max_tokens") if given else broken("", "`max_tokens` is missing")
+    fine = request.body.get("max_tokens") is not None
+    yield met("/max_tokens") if fine else broken("", "`max_tokens` is missing")
 
 
 #: The most tokens that a model answers with.
@@ -205,15 +205,15 @@ MOST = {
 )
 def the_token_limit_is_one_the_model_has(request: Request) -> Iterator[Finding]:
     """`max_tokens` is at most the output limit of the model."""
-    given, model = request.body.get("max_tokens"), request.model
+    limit, model = request.body.get("max_tokens"), request.model
     most = next((most for name, most in MOST.items() if model.startswith(name)), None)
-    if isinstance(given, int) and most and "output-" not in str(request.headers):
-        facts = {"given": given, "most": most, "model": model}
-        fine, place = given <= most, "/max_tokens"
+    if isinstance(limit, int) and most and "output-" not in str(request.headers):
+        facts = {"given": limit, "most": most, "model": model}
+        fine, place = limit <= most, "/max_tokens"
         yield (
             met(place)
             if fine
-            else broken(place, f"{given} tokens are requested, and the limit is {most}", **facts)
+            else broken(place, f"{limit} tokens are requested, and the limit is {most}", **facts)
         )
 
 
@@ -383,10 +383,10 @@ def thinking_is_hardly_sampled(request: Request) -> Iterator[Finding]:
 )
 def stop_sequences_can_be_seen(request: Request) -> Iterator[Finding]:
     """A stop sequence has more than white space."""
-    for index, said in enumerate(items_of(request.body.get("stop_sequences"))):
-        if isinstance(said, str):
+    for index, sequence in enumerate(items_of(request.body.get("stop_sequences"))):
+        if isinstance(sequence, str):
             place = f"/stop_sequences/{index}"
-            yield met(place) if said.strip() else broken(place, f"{said!r} is blank")
+            yield met(place) if sequence.strip() else broken(place, f"{sequence!r} is blank")
 
 
 def _thinks(request: Request) -> bool:

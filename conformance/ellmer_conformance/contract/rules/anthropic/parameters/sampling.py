@@ -30,12 +30,10 @@ NONE = ["claude>=4.7"]
 )
 def one_way_of_sampling(request: Request) -> Iterator[Finding]:
     """From Opus 4.1 on, a request sets `temperature` or `top_p`, not both."""
-    given = [key for key in ("temperature", "top_p") if request.body.get(key) is not None]
-    if given:
+    keys = [key for key in ("temperature", "top_p") if request.body.get(key) is not None]
+    if keys:
         yield (
-            broken("/top_p", "it is set together with `temperature`")
-            if len(given) > 1
-            else met(f"/{given[0]}")
+            broken("/top_p", "it is set together with `temperature`") if len(keys) > 1 else met(f"/{keys[0]}")
         )
 
 

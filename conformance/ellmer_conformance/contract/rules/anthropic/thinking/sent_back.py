@@ -94,9 +94,9 @@ def signatures_are_those_of_the_api(request: Request) -> Iterator[Finding]:
             if redacted(signature):
                 continue
             blob, where = decoded(signature), place.rpartition(".")[0]
-            known = blob is not None and (len(blob) >= _SHORTEST or blob.startswith(_BEGINNING))
+            fine = blob is not None and (len(blob) >= _SHORTEST or blob.startswith(_BEGINNING))
             problem = "no API made this signature"
-            yield met(pointer) if known else broken(pointer, problem, place=where)
+            yield met(pointer) if fine else broken(pointer, problem, place=where)
 
 
 @book.rule(
@@ -186,12 +186,12 @@ def binding_takes_a_header(request: Request) -> Iterator[Finding]:
     Fix: send `anthropic-beta: thinking-binding-controls-2026-08-01`.
     """
     thinking = object_of(request.body.get("thinking"))
-    given = (
+    betas = (
         request.headers.get("anthropic-beta"),
         request.body.get("anthropic_beta"),
         request.body.get("betas"),
     )
     if thinking:
-        wrong = thinking.get("block_binding") is not None and BINDING_BETA not in str(given)
+        wrong = thinking.get("block_binding") is not None and BINDING_BETA not in str(betas)
         place, problem = "/thinking/block_binding", f"the header has no {BINDING_BETA}"
         yield broken(place, problem, kind=thinking.get("type")) if wrong else met("/thinking")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from ....exchange import Json, Request
 from ....readers.anthropic import custom, tools
@@ -37,10 +38,55 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
     if not isinstance(choice, dict):
         yield broken("/tool_choice", "it is not an object", text="Input should be an object")
     elif f"'{choice.get('type')}'" not in tags:
-        said = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
-        yield broken("/tool_choice/type", f"{choice.get('type')!r} is not a type of tool choice", text=said)
+        message = f"Input tag '{choice.get('type')}' found using 'type' does not match any of the expected tags: {tags}"
+        yield broken(
+            "/tool_choice/type", f"{choice.get('type')!r} is not a type of tool choice", text=message
+        )
     else:
         yield met("/tool_choice")
+
+
+#: The computer tools that a model no longer takes, by a pattern of models, and what it takes instead.
+OLD_TOOLS = {
+    "claude-3-7-*": ("computer_20241022", "bash_20250124, computer_20250124, text_editor_20250124"),
+    "claude-haiku-5-5*": ("computer_20250124", "computer_toolset_20260801"),
+    "claude-sonnet-5-5*": ("computer_20251124", "computer_toolset_20260801"),
+}
+
+
+@book.rule(
+    "REQ-127",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/UKGovernmentBEIS/inspect_ai/issues/1418 (claude-3-7-sonnet)",
+        "https://platform.claude.com/docs/en/models/haiku-5-5/migration-guide",
+        "https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
+    ],
+    refusal=refused("'{model}' does not support tool types: {type}. Did you mean one of {instead}?"),
+    models=list(OLD_TOOLS),
+    providers=["anthropic", "vertex"],
+    examples=[body(ASK, model="claude-sonnet-5-5", tools=[{"type": "computer_toolset_20260801"}])],
+    counterexamples=[
+        body(ASK, model="claude-sonnet-5-5", tools=[{"type": "computer_20251124", "name": "computer"}]),
+        body(
+            ASK, model="claude-3-7-sonnet-20250219", tools=[{"type": "computer_20241022", "name": "computer"}]
+        ),
+    ],
+)
+def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]:
+    """A model takes the computer tool of its own time. Sonnet and Haiku 5.5 take it as a toolset.
+
+    Amazon Bedrock still takes the earlier tools.
+    """
+    old, instead = next(
+        (found for models, found in OLD_TOOLS.items() if fnmatchcase(request.model, models)), ("", "")
+    )
+    for index, tool in enumerate(request.body.get("tools") or ()):
+        type, place = object_of(tool).get("type"), f"/tools/{index}/type"
+        facts = {"model": request.model, "type": type, "instead": instead}
+        if isinstance(type, str) and type.startswith("computer"):
+            yield broken(place, f"this model does not take {type}", **facts) if type == old else met(place)
 
 
 @book.rule(
@@ -59,9 +105,9 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
 )
 def a_choice_has_tools(request: Request) -> Iterator[Finding]:
     """A request without tools has no `tool_choice`."""
-    choice, given = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
+    choice, fine = object_of(request.body.get("tool_choice")).get("type"), _given(request.body)
     if choice in {"auto", "any", "tool"}:
-        yield met("/tool_choice") if given else broken("/tool_choice", "no tools are declared", type=choice)
+        yield met("/tool_choice") if fine else broken("/tool_choice", "no tools are declared", type=choice)
 
 
 @book.rule(
@@ -81,8 +127,8 @@ def the_chosen_tool_is_there(request: Request) -> Iterator[Finding]:
     sets = any("toolset" in str(tool.get("type")) for tool in declared) or request.body.get("mcp_servers")
     if choice.get("type") == "tool" and declared and not sets:
         name, place = choice.get("name"), "/tool_choice/name"
-        known = name in [tool.get("name") for tool in declared]
-        yield met(place) if known else broken(place, f"there is no tool {name!r}", name=name)
+        fine = name in [tool.get("name") for tool in declared]
+        yield met(place) if fine else broken(place, f"there is no tool {name!r}", name=name)
 
 
 @book.rule(

@@ -39,7 +39,7 @@ def sources_are_handed_over(run: Run) -> Iterator[Finding]:
 
 def _cited(run: Run, text: str) -> list[Say]:
     """Returns the texts with sources of the answer with this text."""
-    answers = [one for step in run.case.script for one in answers_of(step) if one.text == text]
+    answers = [answer for step in run.case.script for answer in answers_of(step) if answer.text == text]
     return [part for answer in answers[:1] for part in _texts(answer) if part.sources]
 
 

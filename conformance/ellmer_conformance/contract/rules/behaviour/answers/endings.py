@@ -22,11 +22,11 @@ def cut_answers_are_not_complete(run: Run) -> Iterator[Finding]:
     end of the stream if it did not.
     """
     yield from _incomplete(run, Cut, "an answer without its end was taken for complete")
-    for one in cuts(run):
-        for reply in one.run.replies[:1]:
-            problem = f"cut ({one.variation.name}), the answer was taken for complete"
+    for varied in cuts(run):
+        for reply in varied.run.replies[:1]:
+            problem = f"cut ({varied.variation.name}), the answer was taken for complete"
             fine = reply.error is not None or not reply.complete
-            yield found(fine, varied_at(one), problem)
+            yield found(fine, varied_at(varied), problem)
 
 
 @book.rule("STR-008", MUST, LOSS, source="https://github.com/langchain-ai/langchain/issues/39275")
@@ -38,9 +38,9 @@ def cut_calls_are_not_run(run: Run) -> Iterator[Finding]:
     for call in run.cut_calls():
         runs = [r for r in run.tool_runs if r.name == call.name]
         yield found(not runs, "/tool_runs", f"{call.name} was run: {[dict(r.arguments) for r in runs]}")
-    for one in cuts(run):
-        runs = list(one.run.tool_runs)
-        yield found(not runs, varied_at(one), f"{[r.name for r in runs]} was run")
+    for varied in cuts(run):
+        runs = list(varied.run.tool_runs)
+        yield found(not runs, varied_at(varied), f"{[r.name for r in runs]} was run")
 
 
 @book.rule("STR-009", MUST, LOSS, source="https://github.com/NousResearch/hermes-agent/pull/6847")
@@ -53,9 +53,9 @@ def stop_reasons_are_not_invented(run: Run) -> Iterator[Finding]:
         if wanted.outcome == "incomplete" and any(isinstance(s, Cut) for s in run.case.script):
             problem = f"the answer was cut, and stop reason {reply.stop!r} is reported"
             yield found(not reply.stop, f"/replies/{index}", problem)
-    for one in cuts(run):
-        stops = [reply.stop for reply in one.run.replies[:1] if reply.stop]
-        yield found(not stops, varied_at(one), f"{stops} is reported of a cut answer")
+    for varied in cuts(run):
+        stops = [reply.stop for reply in varied.run.replies[:1] if reply.stop]
+        yield found(not stops, varied_at(varied), f"{stops} is reported of a cut answer")
 
 
 @book.rule(
@@ -154,16 +154,18 @@ def _incomplete(run: Run, fault: type, problem: str) -> Iterator[Finding]:
 
 
 def _reasons(run: Run, rule: str) -> Iterator[Finding]:
-    for one in run.varied:
-        if one.variation.rule == rule:
-            stops = [reply.stop for reply in one.run.replies]
+    for varied in run.varied:
+        if varied.variation.rule == rule:
+            stops = [reply.stop for reply in varied.run.replies]
             yield found(
                 "stop" not in stops,
-                varied_at(one),
-                f"under {one.variation.name}, the stop reasons are {stops}",
+                varied_at(varied),
+                f"under {varied.variation.name}, the stop reasons are {stops}",
             )
-            crashed = [reply.error for reply in one.run.replies if _is_builtin(reply.error)]
-            yield found(not crashed, varied_at(one), f"under {one.variation.name}, it raises {crashed!r}")
+            crashed = [reply.error for reply in varied.run.replies if _is_builtin(reply.error)]
+            yield found(
+                not crashed, varied_at(varied), f"under {varied.variation.name}, it raises {crashed!r}"
+            )
 
 
 def _is_builtin(error: BaseException | None) -> bool:

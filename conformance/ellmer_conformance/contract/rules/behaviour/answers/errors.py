@@ -45,11 +45,11 @@ def errors_say_what_the_provider_said(run: Run) -> Iterator[Finding]:
         if wanted.schema is not None:  # what was refused is a further try, which the case has no answer for
             continue
         place, response = f"/replies/{index}", final.response
-        status, said = _status(reply.error), str(reply.error)
+        status, message = _status(reply.error), str(reply.error)
         yield found(status == response.status, place, f"the status is {status!r}, it was {response.status}")
         inner = read_error(response.status, response.body, response.headers).message
-        missing = [told for told in _told(response) if told not in said and inner not in said]
-        yield found(not missing, place, f"{said!r} does not say {next(iter(missing), '')!r}")
+        missing = [told for told in _told(response) if told not in message and inner not in message]
+        yield found(not missing, place, f"{message!r} does not say {next(iter(missing), '')!r}")
 
 
 @book.rule("ERR-006", MUST, LOSS, source="https://github.com/Significant-Gravitas/AutoGPT/issues/944")
@@ -95,8 +95,8 @@ def chats_go_on_after_errors(run: Run) -> Iterator[Finding]:
             continue
         yield found(reply.error is None, f"/replies/{index + 1}", f"the chat did not go on: {reply.error!r}")
         asked = [part.text for part in before.parts if hasattr(part, "text")]
-        said = [item.text for item in run.said[-1] if item.kind == "text"] if run.said else []
-        twice = [text for text in asked if said.count(text) > 1]
+        texts = [item.text for item in run.said[-1] if item.kind == "text"] if run.said else []
+        twice = [text for text in asked if texts.count(text) > 1]
         yield found(not twice, "/exchanges", f"{twice} is said twice")
 
 
@@ -114,23 +114,23 @@ def errors_are_told_apart(run: Run) -> Iterator[Finding]:
 
 
 def _typed(run: Run, rule: str) -> Iterator[Finding]:
-    for one in run.varied:
-        if one.variation.rule != rule:
+    for varied in run.varied:
+        if varied.variation.rule != rule:
             continue
-        reply = next(iter(one.run.replies), None)
-        name = one.variation.name
+        reply = next(iter(varied.run.replies), None)
+        name = varied.variation.name
         if reply is None or reply.error is None:
-            yield broken(varied_at(one), f"under {name}, no error was raised")
+            yield broken(varied_at(varied), f"under {name}, no error was raised")
         else:
             problem = f"under {name}, it raises a bare {type(reply.error).__name__}: {reply.error}"
             named = type(reply.error) not in _NAMELESS and not getattr(reply.error, "nameless", False)
-            yield found(named, varied_at(one), problem)
+            yield found(named, varied_at(varied), problem)
 
 
 def _refused(run: Run, step: int) -> Exchange | None:
     """Returns the last exchange of a step that the provider ended with an error status, or `None` if it is not known."""
     failed = [e for e in run.exchanges if e.response and e.response.status >= 400]
-    again = {id(one) for one, _ in retried(run)}
+    again = {id(exchange) for exchange, _ in retried(run)}
     finals = [e for e in failed if id(e) not in again]
     errors = [i for i, reply in enumerate(run.replies) if reply.error is not None]
     return finals[errors.index(step)] if step in errors and len(finals) == len(errors) else None

@@ -43,11 +43,11 @@ def refusals_are_not_retried(run: Run) -> Iterator[Finding]:
 
     Why: the same request is refused again, and the caller waits for nothing.
     """
-    for index, (one, next_one) in enumerate(pairwise(run.exchanges)):
-        status = one.response.status if one.response else 0
+    for index, (exchange, following) in enumerate(pairwise(run.exchanges)):
+        status = exchange.response.status if exchange.response else 0
         if status in _FINAL:
             problem = f"the request that was answered with {status} was sent again"
-            again = one.request.body == next_one.request.body
+            again = exchange.request.body == following.request.body
             yield found(not again, f"/exchanges/{index + 1}/request", problem)
     final = run.exchanges[-1].response if run.exchanges else None
     if final and final.status in _FINAL:
@@ -120,15 +120,15 @@ def tries_stay_within_the_limit(run: Run) -> Iterator[Finding]:
 def retried(run: Run) -> list[tuple[Exchange, Exchange]]:
     """Returns each failed request with its retry: the same content, or else the request after a transient status."""
     return [
-        (one, other)
-        for one, other in pairwise(run.exchanges)
-        if one.response and passes(one.response.status) and _same_conversation(one, other)
+        (first, second)
+        for first, second in pairwise(run.exchanges)
+        if first.response and passes(first.response.status) and _same_conversation(first, second)
     ]
 
 
-def _same_conversation(one: Exchange, other: Exchange) -> bool:
+def _same_conversation(first: Exchange, second: Exchange) -> bool:
     messages = ("messages", "input", "contents")
-    return all(one.request.body.get(key) == other.request.body.get(key) for key in messages)
+    return all(first.request.body.get(key) == second.request.body.get(key) for key in messages)
 
 
 def passes(status: int) -> bool:

@@ -112,10 +112,10 @@ def resets_are_raised(run: Run) -> Iterator[Finding]:
     Why: without the error, the caller takes the part that arrived for the whole answer. Fix: raise the
     transport's exception as one of your own errors, and pass text on as it arrives.
     """
-    for one in run.varied:
-        if one.variation.rule == "STR-011" and not _whole(one):
-            yield found(_notices(one), varied_at(one), "the reset was not noticed")
-            yield from _keeps(one)
+    for varied in run.varied:
+        if varied.variation.rule == "STR-011" and not _whole(varied):
+            yield found(_notices(varied), varied_at(varied), "the reset was not noticed")
+            yield from _keeps(varied)
 
 
 @book.rule("STR-015", MUST, LOSS, source="https://github.com/pydantic/pydantic-ai/issues/164")
@@ -158,7 +158,7 @@ def streams_are_handed_over_as_they_come(run: Run) -> Iterator[Finding]:
 
 def cuts(run: Run) -> list[Varied]:
     """Returns the runs in which the first answer was cut before its end."""
-    return [one for one in run.varied if one.variation.rule == "STR-007" and not _whole(one)]
+    return [varied for varied in run.varied if varied.variation.rule == "STR-007" and not _whole(varied)]
 
 
 def difference(plain: Run, other: Run) -> str:
@@ -181,34 +181,34 @@ def difference(plain: Run, other: Run) -> str:
 
 def same_as_plain(run: Run, rule: str) -> Iterator[Finding]:
     """Yields a finding for each variation that tests the rule: it gives what the plain conversation gives."""
-    for one in run.varied:
-        if one.variation.rule == rule:
-            differs = difference(run, one.run)
-            yield found(not differs, varied_at(one), f"under {one.variation.name}, {differs}")
+    for varied in run.varied:
+        if varied.variation.rule == rule:
+            differs = difference(run, varied.run)
+            yield found(not differs, varied_at(varied), f"under {varied.variation.name}, {differs}")
 
 
-def _notices(one: Varied) -> bool:
-    return any(reply.error is not None or not reply.complete for reply in one.run.replies)
+def _notices(varied: Varied) -> bool:
+    return any(reply.error is not None or not reply.complete for reply in varied.run.replies)
 
 
-def _keeps(one: Varied) -> Iterator[Finding]:
+def _keeps(varied: Varied) -> Iterator[Finding]:
     """Tells whether the received text reached the caller. It is not judged if the caller of a failed stream gets
     nothing.
     """
-    response = one.run.exchanges[0].response
-    got = "".join("".join(reply.pieces) or reply.text for reply in one.run.replies)
+    response = varied.run.exchanges[0].response
+    got = "".join("".join(reply.pieces) or reply.text for reply in varied.run.replies)
     if response is None or not got:
         return
-    step = one.run.case.script[0]
-    said = [part for part in getattr(step, "parts", ()) if isinstance(part, Say)]
-    text = "".join(part.text for part in said)
-    yield found(text.startswith(got), varied_at(one), f"the caller got {got!r} of {text!r}")
+    step = varied.run.case.script[0]
+    parts = [part for part in getattr(step, "parts", ()) if isinstance(part, Say)]
+    text = "".join(part.text for part in parts)
+    yield found(text.startswith(got), varied_at(varied), f"the caller got {got!r} of {text!r}")
 
 
-def _whole(one: Varied) -> bool:
+def _whole(varied: Varied) -> bool:
     """Tells whether the first answer was complete."""
-    answers = (e.response.body for e in one.run.exchanges if e.response and e.response.status == 200)
-    return bool(re.search(_ENDS[one.run.wire], next(answers, b"")))
+    answers = (e.response.body for e in varied.run.exchanges if e.response and e.response.status == 200)
+    return bool(re.search(_ENDS[varied.run.wire], next(answers, b"")))
 
 
 def _replies(run: Run) -> list[str]:

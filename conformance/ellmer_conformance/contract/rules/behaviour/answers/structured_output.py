@@ -74,8 +74,10 @@ def short_values_say_so(run: Run) -> Iterator[Finding]:
     """
     for index, wanted, reply in _asked(run):
         if wanted.outcome == "incomplete" and _short(run):
-            said = f"{type(reply.error).__name__} {reply.error}".lower()
-            named = any(word in said for word in ("length", "limit", "max", "truncat", "incomplete", "cut"))
+            message = f"{type(reply.error).__name__} {reply.error}".lower()
+            named = any(
+                word in message for word in ("length", "limit", "max", "truncat", "incomplete", "cut")
+            )
             problem = f"it raises {reply.error!r}" if reply.error else f"{reply.value!r} was handed over"
             yield found(reply.error is not None and named, f"/replies/{index}", problem)
 

@@ -25,7 +25,7 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = answers_to(run, wanted.text) if wanted.outcome == "answered" else []
         usages = [answer.usage for answer in answers]
-        if usages and reply.usage and is_whole(reply.text, wanted.text, answers):
+        if usages and reply.usage and is_whole(run, reply.text, wanted.text, answers):
             want = _counts(usages[-1:])
             got = {key: reply.usage.get(key) for key in want}
             problem = f"the provider counted {want}, the caller got {got}"
@@ -99,13 +99,15 @@ def missing_counts_are_none(run: Run) -> Iterator[Finding]:
 
     Why: a 0 says that nothing was used, and an answer without counts is still an answer.
     """
-    for one in run.varied:
-        if one.variation.rule != "USG-005":
+    for varied in run.varied:
+        if varied.variation.rule != "USG-005":
             continue
-        counts = [count for reply in one.run.replies for count in reply.usage.values()]
+        counts = [count for reply in varied.run.replies for count in reply.usage.values()]
         problem = f"nothing was counted, and {counts} is reported"
-        yield found(not any(count == 0 for count in counts), varied_at(one), problem)
-        yield found(_texts(one.run) == _texts(run), varied_at(one), f"the replies are {_texts(one.run)}")
+        yield found(not any(count == 0 for count in counts), varied_at(varied), problem)
+        yield found(
+            _texts(varied.run) == _texts(run), varied_at(varied), f"the replies are {_texts(varied.run)}"
+        )
 
 
 def _counts(usages: Sequence[Usage]) -> dict[str, int]:

@@ -39,14 +39,14 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
     Fix: keep the provider's whole message, including text beside the tool calls, and send it back.
     """
     for index, answers in _followed(run):
-        said = _new(run, index)
-        text = "".join(item.text for item in said if item.kind == "text")
-        calls = [call_key(item.name, item.arguments) for item in said if item.kind == "call"]
+        items = _new(run, index)
+        text = "".join(item.text for item in items if item.kind == "text")
+        calls = [call_key(item.name, item.arguments) for item in items if item.kind == "call"]
         fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
         problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
         if fine and run.wire in _ORDERED and len(answers) == 1:
-            wanted, sent = _kinds(answers[0], said)
+            wanted, sent = _kinds(answers[0], items)
             problem = (
                 f"the answer had {', then '.join(wanted)}, and what goes back has {', then '.join(sent)}"
             )
@@ -62,11 +62,11 @@ def blocks_of_text_stay_apart(run: Run) -> Iterator[Finding]:
     """
     for index, ask in enumerate(run.case.steps[:1] if run.said else ()):
         texts = [part.text if isinstance(part, Text) else "" for part in ask.parts]
-        for one, other in pairwise(texts):
-            if one and other:
-                joined = any(one + other in item.text for item in run.said[0])
+        for first, second in pairwise(texts):
+            if first and second:
+                joined = any(first + second in item.text for item in run.said[0])
                 yield found(
-                    not joined, f"/exchanges/{index}/request", f"{one + other!r} was made of two texts"
+                    not joined, f"/exchanges/{index}/request", f"{first + second!r} was made of two texts"
                 )
     for index, answers in _followed(run) if run.wire in _BLOCKS else ():
         blocks = [
@@ -127,8 +127,8 @@ def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:
     for index, step in run.answered():
         if not isinstance(step, Answer | Sees) or index + 1 >= len(run.said):
             continue
-        answers = [one for one in answers_of(step) if one.reason in {"stop", "tool"}]
-        if answers and all(_is_telling(one) for one in answers):
+        answers = [answer for answer in answers_of(step) if answer.reason in {"stop", "tool"}]
+        if answers and all(_is_telling(answer) for answer in answers):
             yield index, answers
 
 

@@ -92,6 +92,6 @@ def _beside_new_prompt(run: Run, items: Sequence[Item]) -> list[Item]:
 def _key(item: Item) -> Hashable:
     """Returns an item without its place."""
     media = item.media.sha256 if item.media else ""
-    given = item.arguments
-    arguments = "" if given is None else json.dumps(given, sort_keys=True, default=str)
+    values = item.arguments
+    arguments = "" if values is None else json.dumps(values, sort_keys=True, default=str)
     return (item.kind, item.role, item.text, media, item.id, item.name, arguments, item.error)

@@ -221,5 +221,5 @@ def _is_forbidden(body: Json) -> bool:
     """Tells whether the request offers tools and forbids their use."""
     config = object_of(object_of(body.get("toolConfig")).get("functionCallingConfig"))
     choice = body.get("tool_choice") or config
-    said = choice.get("type", choice.get("mode")) if isinstance(choice, Mapping) else choice
-    return isinstance(said, str) and said.lower() == "none" and bool(body.get("tools"))
+    mode = choice.get("type", choice.get("mode")) if isinstance(choice, Mapping) else choice
+    return isinstance(mode, str) and mode.lower() == "none" and bool(body.get("tools"))

@@ -45,9 +45,9 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
             if signature in _PLACEHOLDERS:
                 continue
             received = received or [_pieces(e.response.body) for e in run.exchanges if e.response]
-            known = any(_is_in(_bits(signature), *text) for text in received[:index])
+            fine = any(_is_in(_bits(signature), *text) for text in received[:index])
             yield found(
-                known, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
+                fine, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
 
 
@@ -88,17 +88,17 @@ def redacted_thoughts_go_back(run: Run) -> Iterator[Finding]:
 
     Why: the API refuses a changed block, and a lost one takes the model's reasoning with it.
     """
-    for one in run.varied:
-        if one.variation.rule == "THK-002" and len(one.run.exchanges) > 1:
+    for varied in run.varied:
+        if varied.variation.rule == "THK-002" and len(varied.run.exchanges) > 1:
             blocks = [
                 b
-                for m in one.run.exchanges[1].request.body["messages"]
+                for m in varied.run.exchanges[1].request.body["messages"]
                 for b in m["content"]
                 if isinstance(b, dict)
             ]
             kinds = [b["type"] for b in blocks if b.get("data") == REDACTED or b["type"] == "tool_use"]
             fine = kinds == ["redacted_thinking", "tool_use"]
-            yield found(fine, f"/varied/{one.variation.name}", f"before the call there is {kinds[:-1]}")
+            yield found(fine, f"/varied/{varied.variation.name}", f"before the call there is {kinds[:-1]}")
 
 
 @book.rule(
@@ -155,10 +155,10 @@ def _handed_out(exchange: Exchange) -> set[str]:
 
 
 def _signatures(body: Json) -> Iterator[str]:
-    for one in objects(body):
+    for value in objects(body):
         for key in ("signature", "thoughtSignature", "encrypted_content", "redactedContent"):
-            if isinstance(one.get(key), str) and one[key]:
-                yield one[key]
+            if isinstance(value.get(key), str) and value[key]:
+                yield value[key]
 
 
 def _pieces(body: bytes) -> tuple[str, list[str]]:

@@ -72,11 +72,11 @@ def models_called_what_they_called(run: Run) -> Iterator[Finding]:
     earlier = [part for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)]
     for index, items in taken(run):
         sent = [item for item in items if item.kind == "call"]
-        made = [exact_call(call.name, call.arguments) for call in earlier]
+        calls = [exact_call(call.name, call.arguments) for call in earlier]
         for _, step in _used(run, index):
-            made += [exact_call(c.name, c.arguments) for a in _possible(step) for c in a.calls]
+            calls += [exact_call(c.name, c.arguments) for a in _possible(step) for c in a.calls]
         open_ended = _has_unreadable_calls(run, index)
-        strange = None if open_ended else _first_out_of_order(sent, made)
+        strange = None if open_ended else _first_out_of_order(sent, calls)
         if sent:
             told = exact_call(strange.name, strange.arguments) if strange else ""
             yield found(
@@ -131,11 +131,11 @@ def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
         step = run.step_of(index)
         if step is None:
             continue
-        for role, said in (
+        for role, texts in (
             ("user", _asked(run, step)),
             ("assistant", [*_past(run, "assistant"), *_told(run, step)]),
         ):
-            lost = _first_missing(_joined(items, role, "text"), said)
+            lost = _first_missing(_joined(items, role, "text"), texts)
             problem = (
                 f"what the {'model' if role == 'assistant' else role} said is not sent: {(lost or '')[:80]!r}"
             )
@@ -173,17 +173,17 @@ def users_are_not_put_words_into_the_mouth(run: Run) -> Iterator[Finding]:
 # --- Texts in order --------------------------------------------------------------------------------------
 
 
-def _beyond(sent: str, said: Sequence[_Said]) -> str:
+def _beyond(sent: str, texts: Sequence[_Said]) -> str:
     """Returns what was sent and not said. White space is not compared here.
 
     Texts are taken in order. A text that was said in part (a cut answer) may be sent in part.
     """
     rest = sent
-    for one in said:
-        if one.text and rest.startswith(one.text):
-            rest = rest[len(one.text) :]
-        elif one.partly:
-            rest = rest[_shared(rest, one.text) :]
+    for each in texts:
+        if each.text and rest.startswith(each.text):
+            rest = rest[len(each.text) :]
+        elif each.partly:
+            rest = rest[_shared(rest, each.text) :]
     return rest
 
 
@@ -192,22 +192,22 @@ def _has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _first_missing(sent: str, said: Sequence[_Said]) -> str | None:
+def _first_missing(sent: str, texts: Sequence[_Said]) -> str | None:
     """Returns the first text that has to be sent and is not, or `None`. Texts are looked for in order."""
     place = 0
-    for one in said:
-        at = sent.find(one.text, place)
+    for each in texts:
+        at = sent.find(each.text, place)
         if at >= 0:
-            place = at + len(one.text)
-        elif not one.optional:
-            return one.text
+            place = at + len(each.text)
+        elif not each.optional:
+            return each.text
     return None
 
 
-def _shared(one: str, other: str) -> int:
+def _shared(first: str, second: str) -> int:
     """Returns how many characters two texts begin with alike."""
-    length = min(len(one), len(other))
-    return next((at for at in range(length) if one[at] != other[at]), length)
+    length = min(len(first), len(second))
+    return next((at for at in range(length) if first[at] != second[at]), length)
 
 
 def _words(text: str) -> str:
@@ -225,8 +225,8 @@ def _joined(items: Sequence[Item], role: str, kind: str) -> str:
 
 def _is_followed(run: Run) -> bool:
     """Tells whether the conversation can be followed: one speaker, a known script, and no summary in place of turns."""
-    known = run.way not in {"observe", "proxy", "probe"} and len(run.case.speakers) == 1
-    return known and not any(ask.compacted for ask in run.case.steps)
+    followable = run.way not in {"observe", "proxy", "probe"} and len(run.case.speakers) == 1
+    return followable and not any(ask.compacted for ask in run.case.steps)
 
 
 def _used(run: Run, before: int) -> list[tuple[int, Step]]:
@@ -333,7 +333,7 @@ def _has_unreadable_calls(run: Run, before: int) -> bool:
     )
 
 
-def _first_out_of_order(sent: Sequence[Item], made: Sequence[str]) -> Item | None:
+def _first_out_of_order(sent: Sequence[Item], calls: Sequence[str]) -> Item | None:
     """Returns the first call that does not follow the calls that the model made."""
-    rest = iter(made)
+    rest = iter(calls)
     return next((item for item in sent if exact_call(item.name, item.arguments) not in rest), None)

@@ -160,8 +160,8 @@ def _schemas(body: Json) -> Iterator[tuple[str, Json]]:
 def _words(schema: Any) -> set[str]:
     """Returns the names, values and descriptions of a schema: all that a model reads of it."""
     found: set[str] = set()
-    for one in objects(schema):
-        found |= set(one.get("properties") or {}) if isinstance(one.get("properties"), dict) else set()
-        found |= {str(value) for value in one.get("enum") or () if value is not None}
-        found |= {one["description"]} if isinstance(one.get("description"), str) else set()
+    for node in objects(schema):
+        found |= set(node.get("properties") or {}) if isinstance(node.get("properties"), dict) else set()
+        found |= {str(value) for value in node.get("enum") or () if value is not None}
+        found |= {node["description"]} if isinstance(node.get("description"), str) else set()
     return found

@@ -90,9 +90,9 @@ def users_say_what_they_said(run: Run) -> Iterator[Finding]:
         return
     asked = ["".join(p.text for p in ask.parts if isinstance(p, Text)) for ask in asks]
     for index, items in enumerate(run.said):
-        said = "".join(item.text for item in items if item.role == "user" and item.kind == "text")
-        fine = any(_words(said) == _words("".join(asked[:n])) for n in range(1, len(asked) + 1))
-        problem = f"the user's turns say {said[-120:]!r}, and the user said {''.join(asked)[-120:]!r}"
+        text = "".join(item.text for item in items if item.role == "user" and item.kind == "text")
+        fine = any(_words(text) == _words("".join(asked[:n])) for n in range(1, len(asked) + 1))
+        problem = f"the user's turns say {text[-120:]!r}, and the user said {''.join(asked)[-120:]!r}"
         yield found(fine, f"/exchanges/{index}/request", problem)
 
 
@@ -232,6 +232,6 @@ def _options(body: Json) -> set[str]:
 def _offered(body: Json) -> Iterator[tuple[str, str]]:
     """Yields the tools of a request: their names and descriptions, in any format."""
     declared: list[Any] = [body.get("tools"), body.get("toolConfig"), body.get("functions")]
-    for one in objects(declared):
-        if isinstance(one.get("name"), str):
-            yield one["name"], str(one.get("description") or "")
+    for tool in objects(declared):
+        if isinstance(tool.get("name"), str):
+            yield tool["name"], str(tool.get("description") or "")

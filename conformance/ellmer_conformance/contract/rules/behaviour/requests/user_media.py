@@ -47,15 +47,15 @@ def user_parts_keep_their_order(run: Run) -> Iterator[Finding]:
     Why: a caption describes the image that follows it. If a library documents that it takes texts and media
     separately, each kind must keep its own order.
     """
-    given = [part for ask in run.case.steps[:1] for part in ask.parts]
+    parts = [part for ask in run.case.steps[:1] for part in ask.parts]
     if (
         run.refused
         or not run.said
-        or not any(isinstance(p, Audio | Image) for p in given)
+        or not any(isinstance(p, Audio | Image) for p in parts)
         or run.case.history
     ):
         return
-    wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in given]
+    wanted = ["text" if isinstance(p, Text) else all_media_of([p])[0].sha256 for p in parts]
     items = [item for item in run.said[0] if item.role == "user"]
     sent = [item.media.sha256 if item.media else "text" for item in items if item.text or item.media]
     if run.apart:
@@ -104,10 +104,10 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
 
     Why: an API reads a PDF only in the part that it has for documents.
     """
-    given = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
+    documents = {media.sha256: media for media in (*_given(run), *run.tool_media()) if media.filename}
     for index, items in enumerate(run.said):
         for item in items:
-            media = item.media and given.get(item.media.sha256)
+            media = item.media and documents.get(item.media.sha256)
             if item.media and media:
                 fine = item.kind == "document" and item.media.type == "application/pdf"
                 yield found(fine, at(index, item), f"it is an {item.kind} of type {item.media.type!r}")
@@ -122,13 +122,13 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
 
     Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it.
     """
-    given = {media.sha256: media.type for media in (*_given(run), *run.tool_media()) if media.data}
+    types = {media.sha256: media.type for media in (*_given(run), *run.tool_media()) if media.data}
     for index, items in enumerate(run.said):
         for item in items:
             media = item.media
-            if media and media.sha256 in given and media.type and not media.type.endswith("*"):
-                fine = media.type.lower() == given[media.sha256]
-                yield found(fine, at(index, item), f"{given[media.sha256]} was sent as {media.type}")
+            if media and media.sha256 in types and media.type and not media.type.endswith("*"):
+                fine = media.type.lower() == types[media.sha256]
+                yield found(fine, at(index, item), f"{types[media.sha256]} was sent as {media.type}")
 
 
 @book.rule(

@@ -60,9 +60,9 @@ def edited_arguments_are_used(run: Run) -> Iterator[Finding]:
     """
     ran = [call_key(r.name, r.arguments) for r in run.tool_runs]
     for _, call in _calls(run):
-        given, key = run.approved(call), call_key(call.name, call.arguments)
-        edited = call_key(call.name, given)
-        if given is not None and edited != key:
+        arguments, key = run.approved(call), call_key(call.name, call.arguments)
+        edited = call_key(call.name, arguments)
+        if arguments is not None and edited != key:
             problem = f"{edited} was approved in the place of {key}, and what ran is {listed(ran)}"
             yield found(edited in ran and key not in ran, "/tool_runs", problem)
 

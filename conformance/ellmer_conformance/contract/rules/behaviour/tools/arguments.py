@@ -25,8 +25,8 @@ def numbers_keep_their_value(run: Run) -> Iterator[Finding]:
 
     Why: a rounded number is another number, and a rounded id names another record.
     """
-    said = [run.approved(call) for _, calls in run.calls() for call in calls]
-    wanted = [dict(given) for given in said if given is not None and _numbers(given)]
+    approved = [run.approved(call) for _, calls in run.calls() for call in calls]
+    wanted = [dict(arguments) for arguments in approved if arguments is not None and _numbers(arguments)]
     if wanted and run.tool_runs:
         got = [dict(r.arguments) for r in run.tool_runs if _numbers(r.arguments)]
         same = _written(got) == _written(wanted)
@@ -48,8 +48,8 @@ def whole_numbers_keep_their_digits(run: Run) -> Iterator[Finding]:
     Why: 9007199254740993 read as a float is 9007199254740992, and the id of another record. Fix: read JSON with integers.
     A program in a language whose numbers end at 2^53 hands its tools what it has, of which UNI-003 tells.
     """
-    said = [run.approved(call) for _, calls in run.calls() for call in calls]
-    wanted = {n for given in said if given is not None for n in _whole(given)}
+    approved = [run.approved(call) for _, calls in run.calls() for call in calls]
+    wanted = {n for arguments in approved if arguments is not None for n in _whole(arguments)}
     got = {n for each in run.tool_runs for n in _whole(dict(each.arguments))}
     if wanted and run.tool_runs and run.way != "command":
         lost = sorted(wanted - got)

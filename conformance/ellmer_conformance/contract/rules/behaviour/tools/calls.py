@@ -63,20 +63,20 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
     Why: only the id ties a result to its call. Fix: keep the id that the provider sent. (An id from another
     provider may be mapped; this is not judged here.)
     """
-    given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
+    ids = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
     recorded = run.way == "recordings"  # elsewhere the server gives the ids that a script leaves out
     nameless = recorded and any(not call.id for _, calls in run.calls() for call in calls)
     if share_ids(run) or (nameless and run.wire != "gemini"):  # an id had to be changed, or made
         return
-    if given and run.said:  # what the first request has of them may be mapped
-        given |= {item.id for item in run.said[0]}
+    if ids and run.said:  # what the first request has of them may be mapped
+        ids |= {item.id for item in run.said[0]}
     for index, items in enumerate(run.said[1:], 1):
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
         for item in items:
-            if item.kind in {"call", "result"} and item.id and item.id not in given:
-                known = _is_id_in(received, item.id, run.wire)
+            if item.kind in {"call", "result"} and item.id and item.id not in ids:
+                fine = _is_id_in(received, item.id, run.wire)
                 problem = f"the id {item.id!r} was never sent by the provider"
-                yield found(known, at(index, item), problem)
+                yield found(fine, at(index, item), problem)
 
 
 def _is_id_in(received: bytes, id: str, wire: str) -> bool:
@@ -214,7 +214,9 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
 
     Why: tools finish in any order, and a swapped result is a false one.
     """
-    given = {part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)}
+    ids_of_history = {
+        part.id for turn in run.case.history for part in turn.parts if isinstance(part, ToolCall)
+    }
     values = defaultdict[str, list[str]](list)  # equal calls may return different values
     for r in run.tool_runs:
         if isinstance(r.value, str) and r.value.strip():
@@ -222,9 +224,9 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     for index, items in enumerate(run.said):
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
-        in_order = _by_order(items) if not given and run.wire == "gemini" else {}
+        in_order = _by_order(items) if not ids_of_history and run.wire == "gemini" else {}
         for item in items:
-            call = calls.get(item.id) if item.kind == "result" and item.id not in given else None
+            call = calls.get(item.id) if item.kind == "result" and item.id not in ids_of_history else None
             call = call or in_order.get(item.pointer)
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
@@ -273,8 +275,8 @@ def every_call_is_run(run: Run) -> Iterator[Finding]:
     if answer_refused(run) or "structured_with_tools" in run.refused:
         return
     offered = {tool.name for tool in run.case.tools}
-    made = [(c, run.approved(c)) for _, calls in run.calls() for c in calls if c.name in offered]
-    wanted = Counter(call_key(call.name, given) for call, given in made if given is not None)
+    pairs = [(c, run.approved(c)) for _, pairs in run.calls() for c in pairs if c.name in offered]
+    wanted = Counter(call_key(call.name, arguments) for call, arguments in pairs if arguments is not None)
     ran = Counter(call_key(r.name, r.arguments) for r in run.tool_runs)
     for key in wanted:
         problem = f"{key} was called {times(wanted[key])} and run {times(ran[key])}"

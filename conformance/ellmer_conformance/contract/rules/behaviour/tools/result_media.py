@@ -42,9 +42,9 @@ def media_keep_their_order(run: Run) -> Iterator[Finding]:
     if run.refused or len(wanted) < 2 or not run.said:
         return
     sent = [i.media for i in run.said[-1] if i.media and i.media.sha256 in wanted]
-    kept = [m.sha256 for m in (_by_kind(sent) if run.apart else sent)]
+    digests = [m.sha256 for m in (_by_kind(sent) if run.apart else sent)]
     asked = [m.sha256 for m in _by_kind(run.tool_media())] if run.apart else wanted
-    yield found(kept == asked, last(run), "the media are out of order or missing")
+    yield found(digests == asked, last(run), "the media are out of order or missing")
 
 
 def _by_kind(media: Iterable[Media]) -> list[Media]:
@@ -92,14 +92,14 @@ def refused_media_leave_a_note(run: Run) -> Iterator[Finding]:
     which = all_media_of if run.refused else unusual_media_of
     with_media = {r.name for r in run.tool_runs if which(r.value)}
     media = [media for r in run.tool_runs for media in which(r.value)]
-    given, readable = {each.sha256 for each in media}, {*filter(None, map(_as_text, media))}
+    digests, readable = {each.sha256 for each in media}, {*filter(None, map(_as_text, media))}
     for index in range(1, len(run.said)):
         names = {item.id: item.name for item in run.said[index] if item.kind == "call"}
         for item in new(run, index, "result"):
             if names.get(item.id) in with_media:
                 sent = {other.media.sha256 for other in run.said[index] if other.media}
                 told = any(text in other.text for other in run.said[index] for text in readable)
-                noted = _NOTE.search(item.text) or given & sent or told
+                noted = _NOTE.search(item.text) or digests & sent or told
                 yield found(noted, at(index, item), "the media were dropped silently")
 
 

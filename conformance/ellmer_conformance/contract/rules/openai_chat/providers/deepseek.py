@@ -33,8 +33,8 @@ def wrap(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
     return headers, body
 
 
-def unknown_role(known: str, status: int = 400) -> Refusal:
-    place = f"messages[{{index}}].role: unknown variant `{{role}}`, expected one of {known}"
+def unknown_role(roles: str, status: int = 400) -> Refusal:
+    place = f"messages[{{index}}].role: unknown variant `{{role}}`, expected one of {roles}"
     return refused(
         f"Failed to deserialize the JSON body into the target type: {place} at line 1 column {{column}}",
         status,
@@ -120,13 +120,13 @@ def roles_are_known(request: Request) -> Iterator[Finding]:
     """The role of a message is `system`, `user`, `assistant` or `tool`, not `developer`."""
     for index, (pointer, message) in enumerate(messages(request.body)):
         role, place = message.get("role"), f"{pointer}/role"
-        known = role in {"system", "user", "assistant", "tool", "latest_reminder"}
+        fine = role in {"system", "user", "assistant", "tool", "latest_reminder"}
         facts = {
             "index": index,
             "role": role,
-            "column": 0 if known else column(request.body, str(role), "role"),
+            "column": 0 if fine else column(request.body, str(role), "role"),
         }
-        yield met(place) if known else broken(place, f"{role!r} is not a role", **facts)
+        yield met(place) if fine else broken(place, f"{role!r} is not a role", **facts)
 
 
 @deepseek.rule(

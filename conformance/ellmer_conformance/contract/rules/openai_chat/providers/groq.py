@@ -12,9 +12,8 @@ from ....exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import RuleBook
+from ....rulebook import Lack, RuleBook, enter
 from ....shapes import Fault
-from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result
@@ -75,9 +74,9 @@ def results_are_whole(request: Request) -> Iterator[Finding]:
         if message.get("role") == "tool":
             for key in ("tool_call_id", "content"):
                 what = f"'messages.{index}.{key}' : property '{key}' is missing"
-                given = message.get(key) is not None
+                fine = message.get(key) is not None
                 yield (
-                    met(pointer) if given else broken(pointer, f"`{key}` is missing", index=index, what=what)
+                    met(pointer) if fine else broken(pointer, f"`{key}` is missing", index=index, what=what)
                 )
 
 
@@ -99,8 +98,8 @@ def there_are_no_fields_of_others(request: Request) -> Iterator[Finding]:
     Why: Groq checks requests against a closed schema.
     """
     for key in request.body:
-        known = key not in FOREIGN_OPTIONS
-        yield met(f"/{key}") if known else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
+        fine = key not in FOREIGN_OPTIONS
+        yield met(f"/{key}") if fine else broken(f"/{key}", f"`{key}` is not a parameter", key=key)
 
 
 @groq.rule(
@@ -133,8 +132,8 @@ def messages_have_no_fields_of_others(request: Request) -> Iterator[Finding]:
         role = message.get("role")
         for key in FOREIGN.get(str(role), ()):
             facts = {"index": index, "role": role, "key": key}
-            problem, given = f"`{key}` is none of its fields", message.get(key) is not None
-            yield broken(f"{pointer}/{key}", problem, **facts) if given else met(pointer)
+            problem, foreign = f"`{key}` is none of its fields", message.get(key) is not None
+            yield broken(f"{pointer}/{key}", problem, **facts) if foreign else met(pointer)
 
 
 # --- Models --------------------------------------------------------------------------------------------
@@ -289,11 +288,11 @@ def _say(fault: Fault, request: Request) -> Mapping[str, str]:
             text = f"value must be {_kinds(fault)}"
         case _:
             text = f"{problem(fault)}{UNRECORDED}"
-    said = f"'{place}' : {text}" if place else text
+    sentence = f"'{place}' : {text}" if place else text
     if len(fault.path) > 2 and fault.path[0] == "messages" and isinstance(fault.path[1], int):
         index, role = fault.path[1], request.body["messages"][fault.path[1]].get("role")
-        said = f"'messages.{index}' : for 'role:{role}' the following must be satisfied[({said})]"
-    return {"text": said}
+        sentence = f"'messages.{index}' : for 'role:{role}' the following must be satisfied[({sentence})]"
+    return {"text": sentence}
 
 
 def _kinds(fault: Fault) -> str:
@@ -353,10 +352,10 @@ def tools_are_of_a_known_kind(request: Request) -> Iterator[Finding]:
 
     Fix: enable the tools of `groq/compound` under `compound_custom`.
     """
-    known = {"function", "mcp"} if request.model.startswith("groq/compound") else _KINDS
+    kinds = {"function", "mcp"} if request.model.startswith("groq/compound") else _KINDS
     for index, (pointer, tool) in enumerate(tools(request.body)):
         kind, place = tool.get("type"), f"{pointer}/type"
-        yield met(place) if kind in known else broken(place, f"{kind!r} is not a type of tool", index=index)
+        yield met(place) if kind in kinds else broken(place, f"{kind!r} is not a type of tool", index=index)
 
 
 _JSON = {"type": "json_object"}

@@ -10,8 +10,8 @@ from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
+from ....rulebook import Lack, enter
 from ..._openai.refusals import envelope
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
 from ._elsewhere import blind, compact, elsewhere
@@ -94,8 +94,8 @@ def _bare(request: Request) -> str | None:
 
 
 def _extra(key: str, value: Any) -> str:
-    said = f"[type=extra_forbidden, input_value={value!r}, input_type={type(value).__name__}]"
-    return f"{key}\n  Extra inputs are not permitted {said}\n{_LINK}"
+    details = f"[type=extra_forbidden, input_value={value!r}, input_type={type(value).__name__}]"
+    return f"{key}\n  Extra inputs are not permitted {details}\n{_LINK}"
 
 
 def _refused(message: str) -> Refusal:

@@ -8,8 +8,8 @@ from ....exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
 from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal
+from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, body, result
 from ..features import a_part
 from ._elsewhere import compact, elsewhere
@@ -44,8 +44,8 @@ def _unread(request: Request) -> str | None:
 def _unparsed(request: Request) -> str | None:
     """Finds arguments of an earlier call that are not JSON."""
     for pointer, message in messages(request.body):
-        for index, made in enumerate(calls_of(message)):
-            arguments = object_of(made.get("function")).get("arguments")
+        for index, tool_call in enumerate(calls_of(message)):
+            arguments = object_of(tool_call.get("function")).get("arguments")
             if isinstance(parsed(arguments), str):
                 return f"{pointer}/tool_calls/{index}/function/arguments"
     return None

@@ -71,9 +71,9 @@ def content_is_text_and_images(request: Request) -> Iterator[Finding]:
             text = f"invalid message content type: {_GO.get(type(content), '<nil>')}"
             yield broken(place, "neither a string nor a list", text=text)
         for i, part in enumerate(items_of(content)):
-            said = _refused(part)
+            refusal = _refused(part)
             problem = "it is neither text nor an inline image"
-            yield broken(f"{place}/{i}", problem, text=said) if said else met(f"{place}/{i}")
+            yield broken(f"{place}/{i}", problem, text=refusal) if refusal else met(f"{place}/{i}")
 
 
 @ollama.rule(
@@ -90,8 +90,8 @@ def content_is_text_and_images(request: Request) -> Iterator[Finding]:
 def arguments_are_json(request: Request) -> Iterator[Finding]:
     """The arguments of a call are the JSON text of an object."""
     for pointer, message in messages(request.body):
-        for i, made in enumerate(calls_of(message)):
-            function = made.get("function")
+        for i, tool_call in enumerate(calls_of(message)):
+            function = tool_call.get("function")
             arguments = function.get("arguments") if isinstance(function, dict) else None
             if isinstance(arguments, str):
                 place = f"{pointer}/tool_calls/{i}/function/arguments"

@@ -42,12 +42,12 @@ def arguments_are_json(request: Request) -> Iterator[Finding]:
     Fix: send `{}` if the model wrote anything else.
     """
     for pointer, message in messages(request.body):
-        for index, made in enumerate(calls_of(message)):
-            arguments = object_of(made.get("function")).get("arguments")
+        for index, tool_call in enumerate(calls_of(message)):
+            arguments = object_of(tool_call.get("function")).get("arguments")
             if isinstance(arguments, str) and arguments:
                 place = f"{pointer}/tool_calls/{index}/function/arguments"
-                said = _unparsed(arguments)
-                yield broken(place, "it is no JSON", text=said) if said else met(place)
+                error = _unparsed(arguments)
+                yield broken(place, "it is no JSON", text=error) if error else met(place)
 
 
 def _unparsed(text: str) -> str:
