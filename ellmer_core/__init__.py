@@ -52,7 +52,7 @@ __all__ = [
     "AuthenticationError", "AwsKeys", "BadRequestError", "Chat", "ConnectError", "Content",
     "ContentCitation", "ContentError", "ContentFieldError", "ContentFile", "ContentImage",
     "ContentImageInline", "ContentImageRemote", "ContentJson", "ContentPDF", "ContentProviderCall",
-    "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolRequest", "ContentToolResult",
+    "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolQuestion", "ContentToolRequest", "ContentToolResult",
     "ContentUnknown", "ContentUploaded", "ContextWindowError", "ConversionError", "Decision", "EllmerError",
     "EllmerWarning", "IncompleteResponseError", "Limits", "NotSentError", "Options", "Profile", "PromptProgress",
     "PromptResults", "ProviderError", "RateLimitError", "ResponseError", "ServerError", "StreamController",

@@ -48,6 +48,7 @@ CORE = {
     "providers": {*BELOW_CHAT, "_chat"},
     "jobs": {*BELOW_CHAT, "_chat"},
     "live": {*BELOW_CHAT, "_chat"},
+    "web": {*BELOW_CHAT, "_chat"},
     "mcp": {*BELOW_CHAT, "_chat"},
     "inspect_ai": {*BELOW_CHAT, "_chat", "providers"},
     "testing": {*BELOW_CHAT, "_chat", "providers"},
@@ -121,6 +122,7 @@ DOES_IO = {
     "ellmer_core.models.prices.price_lookup",  # downloads a table of prices
     "ellmer_core.testing",  # httpx, with a handler in the process instead of a network
     "ellmer_core.transport",
+    "ellmer_core.web.asgi",  # notices that a client goes away
 }
 
 

@@ -847,8 +847,10 @@ class Chat(Displayed):
         return _registered(self._on_history, callback)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
-        """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
-        return list(self._history.waiting)
+        """Returns the tool calls of the last answer that have not been run, because they wait for a decision. For a tool that
+        asked the user something, it is a `ContentToolQuestion`.
+        """
+        return list(self._history.questions)
 
     def decide(self, decisions: Mapping[str, DecisionLike]) -> None:
         """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
@@ -1215,6 +1217,24 @@ class Chat(Displayed):
     ) -> AsyncStream[Any]:
         loop = self._converse(inputs, settings)
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
+
+    def _stream_when_free(
+        self, begin: Callable[[History], Sequence[Content]], controller: StreamController
+    ) -> AsyncStream[Content | ToolCallDelta]:
+        """Streams an answer for a web client. What to send is asked for when the chat is free: `begin` may change the history
+        and decide about calls. A call that needs a decision waits for a later request, unless the chat has `approve`.
+        """
+        settings = self._plan(stream=True, deltas=True, tool_mode="concurrent", controller=controller)
+        settings = replace(settings, approve=settings.approve or _approver("defer"))
+        loop = self._begun(begin, settings)
+        return AsyncStream(
+            self._talk_async(loop, "none", settings), picker("deltas"), lambda: self._abandon(loop)
+        )
+
+    def _begun(
+        self, begin: Callable[[History], Sequence[Content]], settings: Settings
+    ) -> Loop[AssistantTurn | None]:
+        return (yield from self._converse(begin(self._history), settings))
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
         echo = None if mode == "none" else _echo(mode, self.wire)

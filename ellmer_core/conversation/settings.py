@@ -174,6 +174,31 @@ def decided(
     return decide(request)
 
 
+def asked_later(
+    request: ContentToolRequest, ran: ContentToolRequest, question: Mapping[str, Any]
+) -> ContentToolRequest:
+    """Returns a request with the question that its tool asked when it ran, as plain JSON, so that it can be saved."""
+    before = {name: ran.extra[name] for name in ("answers", "decision") if name in ran.extra}
+    return replaced(
+        request, extra={**request.extra, "question": {**question, "arguments": dict(ran.arguments), **before}}
+    )
+
+
+def answered(request: ContentToolRequest, decision: Decision) -> ContentToolRequest:
+    """Returns the request whose tool runs again, with the answer to its question, and with the arguments it had before."""
+    asked = request.extra["question"]
+    answer = {
+        "message": asked["message"],
+        "schema": asked["schema"],
+        "approved": decision.approved,
+        "arguments": dict(decision.arguments) if decision.arguments is not None else None,
+    }
+    extra = {name: value for name, value in request.extra.items() if name != "question"}
+    extra |= {"decision": asked["decision"]} if "decision" in asked else {}
+    extra["answers"] = [*asked.get("answers", ()), answer]
+    return replaced(request, arguments=asked["arguments"], extra=extra)
+
+
 def decision_of(answer: DecisionLike) -> Decision | None:
     """Returns a decision from an answer, which may be JSON, or `None` if the decision comes later."""
     match answer:

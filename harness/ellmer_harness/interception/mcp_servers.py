@@ -36,6 +36,8 @@ _MODULE, _STARTS = "mcp.client.stdio", "_create_platform_compatible_process"
 _HANDSHAKE = ("initialize", "notifications/initialized")
 _ANSWER = [("content-type", "application/x-ndjson")]
 _FAILED = -32000  # https://www.jsonrpc.org/specification#error_object: of the implementation
+_PROJECT = ("pyproject.toml", "package.json", ".git")
+_LIBRARIES = {"site-packages", "node_modules"}
 _PYTHON = re.compile(r"python[\d.]*(\.exe)?")
 Start = Callable[[], Awaitable[Any]]
 
@@ -65,7 +67,7 @@ def _starting(real: Any) -> Any:
 def server_url(command: str, args: Sequence[str]) -> str:
     """Returns the address of a server: its command and arguments, without what differs from one machine to the next.
 
-    An absolute path is written relative to the current folder, or as its name. An option whose name suggests a
+    An absolute path is written relative to its project, or as its name. An option whose name suggests a
     credential is joined with its value, so that it is masked like a parameter of a URL.
 
     Args:
@@ -87,8 +89,9 @@ def _portable(arg: str) -> str:
     path = Path(arg)
     if not path.is_absolute():
         return arg
-    if path.is_relative_to(Path.cwd()):
-        return path.relative_to(Path.cwd()).as_posix()
+    for folder in () if _LIBRARIES & {*path.parts} else path.parents:
+        if any((folder / name).exists() for name in _PROJECT):
+            return path.relative_to(folder).as_posix()
     return "tmp" if path.parent == Path(tempfile.gettempdir()) else path.name
 
 

@@ -113,7 +113,7 @@ class Divergence:
         call: What returned the result.
         id: Its id.
         changes: The differences, a line each.
-        answer: The recorded answer that was played.
+        answer: The recorded answer that no longer fits, or the one that was played.
         stale: The words of the recorded answers that were in the recorded result, and that the request has no more.
 
     Examples:
@@ -149,7 +149,7 @@ class Divergence:
         shown = [f"\n  {line}" for line in self.changes[:_SHOWN]] + ["\n  …"] * (len(self.changes) > _SHOWN)
         answer = " ".join(self.answer.split())
         return (
-            f"request {self.number} (recorded as #{self.recorded}) has another result of {self.call}. "
+            f"request {self.number} (recorded as #{self.recorded}) has another result of {self.call}.\n"
             f"Recorded [-so-], now {{+so+}}:{''.join(shown)}\n{self.judgement}\n  {answer[:200]}{'…' * (len(answer) > 200)}"
         )
 
@@ -224,9 +224,11 @@ class PartialReplay:
         encoding = next((value for name, value in reply.headers if name == "content-encoding"), "")
         answer = self.part.answer(sent, undo(reply.body, encoding))
         self.divergences += self._differing(sent, as_sent(recorded.request), place, answer)
+        said = _words([answer])
         for each in self.divergences:
-            spoken = _words([answer])
-            each.stale += [word for word in spoken if word in each.gone and word not in each.stale]
+            stale = [word for word in said if word in each.gone and word not in each.stale]
+            each.answer = answer if stale and each.fits else each.answer
+            each.stale += stale
 
     def _differing(self, sent: Sent, recorded: Sent, place: int, answer: str) -> Iterator[Divergence]:
         if sent.body == recorded.body:

@@ -151,7 +151,7 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
             why = f" ({verdict.stale})" if state == "stale" else ""
             yield f"{state.upper():9}{name}  {verdict.path}{why}"
         if verdict.diverged:
-            yield f"{'DIVERGED':9}{name}  {verdict.path}: {verdict.diverged}"
+            yield f"{'DIVERGED':9}{name}  {verdict.path}\n{verdict.diverged}"
 
 
 def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:

@@ -197,6 +197,13 @@ def test_the_address_has_nothing_of_this_machine(command, args, url):
     assert server_url(command, args) == url
 
 
+def test_a_path_of_a_project_is_relative_to_it(tmp_path):
+    (tmp_path / "servers").mkdir()
+    (tmp_path / "pyproject.toml").touch()
+
+    assert server_url("python", [str(tmp_path / "servers" / "a.py")]) == "stdio://python/?servers/a.py"
+
+
 # --- Over HTTP ---------------------------------------------------------------------------------------------
 
 
