@@ -9,12 +9,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeVar
 
-from ..contents.content import Content, ContentText
+from ..contents.content import Content, ContentText, ToolCallDelta
 from ..contents.turns import AssistantTurn, Turn
 from ..errors import UsageError, caller
 
 Input = str | Content
-Shown = Content | Turn
+Shown = Content | Turn | ToolCallDelta
 
 
 # --- What is printed meanwhile ---------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Texts:
     def __init__(self) -> None:
         self.began = self.called = False
 
-    def __call__(self, shown: Content | Turn) -> str | None:
+    def __call__(self, shown: Shown) -> str | None:
         """Returns the text of a shown content, or `None` if it has none."""
         if isinstance(shown, AssistantTurn):
             self.called = self.called or bool(self.began and shown.tool_requests)
@@ -96,14 +96,16 @@ class Texts:
         return text
 
 
-def picker(content: str) -> Callable[[Content | Turn], Any]:
+def picker(content: str) -> Callable[[Shown], Any]:
     """Returns the function that picks what a stream yields. It returns `None` for all that the stream leaves out."""
     match content:
         case "text":
             return Texts()
         case "all":
             return lambda shown: shown if isinstance(shown, Content) else None
-    raise UsageError(f'content must be "text" or "all", not {content!r}.')
+        case "deltas":
+            return lambda shown: None if isinstance(shown, Turn) else shown
+    raise UsageError(f'content must be "text", "all" or "deltas", not {content!r}.')
 
 
 # --- The pieces, for async code --------------------------------------------------------------------------

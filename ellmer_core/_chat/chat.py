@@ -20,7 +20,6 @@ from contextlib import aclosing, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from types import FunctionType, TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -42,6 +41,7 @@ from ..contents.content import (
     ContentToolRequest,
     ContentToolResult,
     ContentUploaded,
+    ToolCallDelta,
     ToolDef,
 )
 from ..contents.display import Displayed
@@ -57,10 +57,13 @@ from ..conversation.settings import (
     Decide,
     DecisionLike,
     Fallback,
+    OneAtATime,
     Settings,
     StreamController,
     UsageLimits,
+    WhenBusy,
     decision_of,
+    when_busy,
 )
 from ..errors import UsageError, spelt
 from ..log import warn
@@ -75,6 +78,10 @@ from ..wire.interfaces import Profile
 from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from typing_extensions import TypeForm
+
     from ..schemas.data_frames import Library
     from ..tools.definition import FunctionTool
     from .console import Echo
@@ -117,7 +124,7 @@ class Chat(Displayed):
     """A conversation with a model. Constructors such as `chat_openai()` make one, and `fork()` copies one.
 
     A chat holds one conversation at a time: a second call that starts before the first has ended raises
-    `UsageError`. Answers that were received stay in the history, even if a later step fails; see `get_turns()`.
+    `UsageError`, or waits with `chat.when_busy = "wait"`. Answers that were received stay in the history, even if a later step fails; see `get_turns()`.
 
     Args:
         wire: The wire format with its provider and model, from `ellmer_core.wire`.
@@ -169,8 +176,7 @@ class Chat(Displayed):
         self._connection = Connection(client, timeouts, limits or Limits(), proxy)
 
         self._history = History()
-        self._lock = Lock()
-        self._talking: object = None  # the conversation that has reserved the chat
+        self._turn = OneAtATime()
         self._written = RequestCache()
         self._warned: set[str] = set()  # replaced content that the caller was warned of
         self._fetch = fetch == "https"
@@ -188,6 +194,8 @@ class Chat(Displayed):
         self.ask_before: AskBefore = ()
         self.approve: Decide | Literal["console", "defer"] | None = None
         self.deps: Any = None
+        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
+        self.when_busy: WhenBusy = "raise"
         self.set_system_prompt(system_prompt)
 
     # --- Questions and answers -------------------------------------------------------------------------------
@@ -258,10 +266,14 @@ class Chat(Displayed):
     def stream(
         self, *inputs: Input, content: Literal["all"], **options: Unpack[StreamOptions]
     ) -> Generator[Content, None, None]: ...
+    @overload
+    def stream(
+        self, *inputs: Input, content: Literal["deltas"], **options: Unpack[StreamOptions]
+    ) -> Generator[Content | ToolCallDelta, None, None]: ...
     def stream(
         self,
         *inputs: Input,
-        content: Literal["text", "all"] = "text",
+        content: Literal["text", "all", "deltas"] = "text",
         echo: EchoMode = "none",
         tool_mode: ToolMode = "sequential",
         controller: StreamController | None = None,
@@ -274,7 +286,7 @@ class Chat(Displayed):
         Args:
             *inputs: As in `chat()`.
             content: `"text"` (default) yields pieces of text; `"all"` yields contents: pieces of text and of thinking,
-                tool requests and results.
+                tool requests and results. `"deltas"` also yields a `ToolCallDelta` for each piece of a call's arguments.
             echo: As in `chat()`. Default: `"none"`.
             tool_mode: As in `chat()`.
             controller: Cancels the stream; `None` (default) means that nobody can.
@@ -287,7 +299,13 @@ class Chat(Displayed):
             >>> "".join(chat_openai().stream("Hi"))
             'Hello!'
         """
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
+        settings = self._plan(
+            stream=True,
+            deltas=content == "deltas",
+            tool_mode=tool_mode,
+            controller=controller,
+            params=params,
+        )
         return self._stream(inputs, echo_mode(echo), settings, picker(content))
 
     @overload
@@ -298,10 +316,14 @@ class Chat(Displayed):
     def stream_async(
         self, *inputs: Input, content: Literal["all"], **options: Unpack[StreamOptions]
     ) -> AsyncStream[Content]: ...
+    @overload
+    def stream_async(
+        self, *inputs: Input, content: Literal["deltas"], **options: Unpack[StreamOptions]
+    ) -> AsyncStream[Content | ToolCallDelta]: ...
     def stream_async(
         self,
         *inputs: Input,
-        content: Literal["text", "all"] = "text",
+        content: Literal["text", "all", "deltas"] = "text",
         echo: EchoMode = "none",
         tool_mode: ToolMode = "concurrent",
         controller: StreamController | None = None,
@@ -320,7 +342,13 @@ class Chat(Displayed):
         Returns:
             An asynchronous iterator of strings, or of contents.
         """
-        settings = self._plan(stream=True, tool_mode=tool_mode, controller=controller, params=params)
+        settings = self._plan(
+            stream=True,
+            deltas=content == "deltas",
+            tool_mode=tool_mode,
+            controller=controller,
+            params=params,
+        )
         return self._stream_async(inputs, echo_mode(echo), settings, picker(content))
 
     # --- Structured output -----------------------------------------------------------------------------------
@@ -329,7 +357,7 @@ class Chat(Displayed):
     def chat_structured(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -399,7 +427,7 @@ class Chat(Displayed):
     async def chat_structured_async(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -453,7 +481,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> Generator[T, None, None]: ...
     @overload
     def stream_structured(
@@ -507,7 +535,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured_async(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> AsyncStream[T]: ...
     @overload
     def stream_structured_async(
@@ -605,7 +633,7 @@ class Chat(Displayed):
             raise UsageError(
                 "Only the first turn can be a SystemTurn. Use set_system_prompt() to replace the system prompt."
             )
-        with self._idle("set_turns()"):
+        with self._turn.idle("set_turns()"):
             system = () if turns and isinstance(turns[0], SystemTurn) else self._history.turns[:1]
             turns[:0] = [turn for turn in system if isinstance(turn, SystemTurn)]
             self._history.replace(turns)
@@ -650,7 +678,7 @@ class Chat(Displayed):
         """
         if value is not None and not isinstance(value, str):
             raise UsageError(f"The system prompt must be a string or None, not {type(value).__name__}.")
-        with self._idle("set_system_prompt()"):
+        with self._turn.idle("set_system_prompt()"):
             rest = [turn for turn in self._history.turns if not isinstance(turn, SystemTurn)]
             self._history.turns[:] = [*([SystemTurn(value)] if value is not None else []), *rest]
 
@@ -730,7 +758,7 @@ class Chat(Displayed):
         return other
 
     def _shorten(self, keep: int, summed: Chat | None) -> None:
-        with self._idle("compact()"):
+        with self._turn.idle("compact()"):
             shorten(self._history, keep, summed.last_turn("assistant") if summed else None)
 
     # --- Tools, callbacks and decisions ----------------------------------------------------------------------
@@ -821,8 +849,10 @@ class Chat(Displayed):
         return _registered(self._on_history, callback)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
-        """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
-        return list(self._history.waiting)
+        """Returns the tool calls of the last answer that have not been run, because they wait for a decision. For a tool that
+        asked the user something, it is a `ContentToolQuestion`.
+        """
+        return list(self._history.questions)
 
     def decide(self, decisions: Mapping[str, DecisionLike]) -> None:
         """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
@@ -834,7 +864,7 @@ class Chat(Displayed):
         Raises:
             UsageError: No call with such an id waits, or a value is not a decision.
         """
-        with self._idle("decide()"):
+        with self._turn.idle("decide()"):
             self._history.decide({id: decision_of(decision) for id, decision in decisions.items()})
 
     # --- The model and its parameters ------------------------------------------------------------------------
@@ -991,8 +1021,7 @@ class Chat(Displayed):
             vars(self),
             fallbacks=[(replace(each, written=each.written.copy()), c) for each, c in self.fallbacks],
             _history=self._history.copy(),
-            _lock=Lock(),
-            _talking=None,
+            _turn=OneAtATime(),
             _written=self._written.copy(),
             _warned=set(),
             _fetched=dict(self._fetched),
@@ -1058,7 +1087,7 @@ class Chat(Displayed):
         history, provider, model = chat_of_record(
             record, self._tools.values(), classes, trust_html=trust_html
         )
-        with self._idle("restore()"):
+        with self._turn.idle("restore()"):
             self._history.replace(history.turns, history.results)
         if provider == self.wire.provider and not keep_model:
             self.set_model(model)
@@ -1119,6 +1148,7 @@ class Chat(Displayed):
         *,
         stream: bool,
         tool_mode: str,
+        deltas: bool = False,
         type: Any = None,
         controller: Any = None,
         params: Mapping[str, Any] | None = None,
@@ -1128,6 +1158,7 @@ class Chat(Displayed):
             self.wire if params is None else self._wire_with(params),
             self._tools,
             stream=stream,
+            deltas=deltas,
             type=type,
             concurrent=tool_mode == "concurrent",
             max_tries=self.max_tries,
@@ -1136,7 +1167,7 @@ class Chat(Displayed):
             on_result=self._on_result,
             controller=controller or StreamController(),
             price=cost,
-            count=log_usage,
+            count=self._count,
             written=self._written,
             fallbacks=[replace(each, provider=place) for place, (each, _) in enumerate(self.fallbacks, 1)],
             deps=self.deps,
@@ -1189,12 +1220,32 @@ class Chat(Displayed):
         loop = self._converse(inputs, settings)
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
 
+    def _stream_when_free(
+        self, begin: Callable[[History], Sequence[Content]], controller: StreamController
+    ) -> AsyncStream[Content | ToolCallDelta]:
+        """Streams an answer for a web client. What to send is asked for when the chat is free: `begin` may change the history
+        and decide about calls. A call that needs a decision waits for a later request, unless the chat has `approve`.
+        """
+        settings = self._plan(stream=True, deltas=True, tool_mode="concurrent", controller=controller)
+        settings = replace(settings, approve=settings.approve or _approver("defer"))
+        loop = self._begun(begin, settings)
+        return AsyncStream(
+            self._talk_async(loop, "none", settings), picker("deltas"), lambda: self._abandon(loop)
+        )
+
+    def _begun(
+        self, begin: Callable[[History], Sequence[Content]], settings: Settings
+    ) -> Loop[AssistantTurn | None]:
+        return (yield from self._converse(begin(self._history), settings))
+
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
         echo = None if mode == "none" else _echo(mode, self.wire)
         driver = BlockingDriver(
             self._connection, settings.controller, *(connection for _, connection in self.fallbacks)
         )
-        with self._entered(loop, echo), closing(drive(loop, driver)) as shown:
+        with self._entered(loop, echo) as ahead, closing(drive(loop, driver)) as shown:
+            if ahead is not None:
+                ahead.result()
             for content in shown:
                 _show(echo, content)
                 yield content
@@ -1214,36 +1265,21 @@ class Chat(Displayed):
         return next(turn for turn in reversed(self._history.view()) if isinstance(turn, AssistantTurn))
 
     @contextmanager
-    def _entered(self, loop: object, echo: Echo | None) -> Iterator[None]:
-        """Reserves the chat for one conversation, and closes its echo afterwards."""
-        with self._lock:
-            if self._talking is not None:
-                raise UsageError(
-                    "This chat is in the middle of an answer. Wait until it finishes, close() the stream, or use a fork() for two requests at once."
-                )
-            self._talking = loop
+    def _entered(self, loop: object, echo: Echo | None) -> Iterator[Future[None] | None]:
+        """Reserves the chat for one conversation, and closes its echo afterwards. Yields what is done when the conversation
+        may begin, or `None`.
+        """
+        ahead = self._turn.take(loop, when_busy(self.when_busy))
         try:
             with nullcontext() if echo is None else closing(echo):
-                yield
+                yield ahead
         finally:
-            self._left(loop)
-
-    def _left(self, loop: object) -> None:
-        with self._lock:
-            if self._talking is loop:
-                self._talking = None
+            self._turn.leave(loop)
 
     def _abandon(self, loop: Loop[Any]) -> None:
         """Handles an abandoned stream: keeps its received text, and allows the next conversation."""
         loop.close()
-        self._left(loop)
-
-    @contextmanager
-    def _idle(self, what: str) -> Iterator[None]:
-        with self._lock:
-            if self._talking is not None:
-                raise UsageError(f"{what} cannot be used while the chat is answering.")
-            yield
+        self._turn.leave(loop)
 
 
 for _name, _method in [*vars(Chat).items()]:

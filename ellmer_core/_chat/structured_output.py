@@ -13,7 +13,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ..contents.content import ContentText
-from ..contents.turns import AssistantTurn
+from ..contents.turns import AssistantTurn, messages
 from ..errors import ConversionError, UsageError
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.json_schema import check_data, check_schema, without_optional_nulls
@@ -45,11 +45,11 @@ class Structured:
 
     def value(self, turn: AssistantTurn) -> Any:
         """Returns the data of an answer. They may be in prose, in a Markdown fence or after thoughts, and may lack
-        their wrapper. The data are checked strictly.
+        their wrapper. The data are checked strictly. Of several messages, the last one is the answer.
         """
         texts = [content.text for content in turn.contents if isinstance(content, ContentText)]
         problem: ConversionError | None = None
-        for data in json_values(turn.text, *texts[-1:]):
+        for data in json_values(*dict.fromkeys([*messages(turn.contents)[-1:], turn.text, *texts[-1:]])):
             try:
                 return self._converted(data)
             except ConversionError as error:

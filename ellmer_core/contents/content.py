@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Content", "ContentCitation", "ContentFile", "ContentImage", "ContentImageInline", "ContentImageRemote",
     "ContentJson", "ContentPDF", "ContentProviderCall", "ContentProviderResult", "ContentText",
-    "ContentThinking", "ContentToolRequest", "ContentToolResult", "ContentUnknown", "ContentUploaded",
-    "ToolDef",
+    "ContentThinking", "ContentToolQuestion", "ContentToolRequest", "ContentToolResult", "ContentUnknown",
+    "ContentUploaded",
+    "ToolCallDelta", "ToolDef",
 ]  # fmt: skip
 
 
@@ -201,6 +202,16 @@ class ContentText(Content):
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     citations: tuple[ContentCitation, ...] = field(default=(), repr=False, compare=False)
 
+    @property
+    def message(self) -> str | None:
+        """The id of the message that the text is part of, for providers whose answers may have several messages. OpenAI's
+        Responses has a comment and the final answer as two: https://github.com/microsoft/vscode/pull/312173
+        """
+        own = next((own for own in self.extra.values() if isinstance(own, Mapping) and "item" in own), None)
+        item = own["item"] if own else None
+        id = item.get("id") if isinstance(item, Mapping) else None
+        return id if isinstance(id, str) else None
+
 
 class _Data:
     """A medium whose bytes are sent with the request: its `type`, and its `data` in standard base64."""
@@ -242,6 +253,12 @@ class ContentImageRemote(ContentImage):
 
     url: str
     detail: str = ""
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the address, as a clause; `""` if a provider may fetch it."""
+        fetched = re.match(r"(?i)(https?|gs|s3)://[^\s/]|data:image/", self.url)
+        return "" if fetched else f"{self.url!r:.80} is not the address of an image on the web"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -479,6 +496,59 @@ class ContentToolRequest(Content):
     raw: str | None = field(default=None, repr=False)
     problem: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContentToolQuestion(ContentToolRequest):
+    """A question that a running tool, or the MCP server behind it, asks the user. It is asked and answered as the approval of a
+    call is: approved with `arguments` that fit the schema, or denied.
+
+    Args:
+        id: Id of the call that asks.
+        name: Name of its tool.
+        arguments: The answers, as far as they have defaults.
+        message: The question. Whoever wrote the tool wrote it; it is not to be trusted if that is somebody else.
+        schema: JSON Schema of the answers, an object; `{}` (default) for yes or no.
+        url: An address that the user is asked to open; `""` (default) if there is none. Show it, and do not open it.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentToolQuestion("call_1", "book", message="Which seat?").title
+        'Which seat?'
+    """
+
+    message: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    url: str = ""
+
+    @property
+    def title(self) -> str:
+        """The question, with its address."""
+        return f"{self.message} {self.url}".strip()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ToolCallDelta(Value):
+    """A piece of the arguments of a tool call, while the model writes it; see `stream(content="deltas")`.
+
+    The call itself follows as a `ContentToolRequest` with the same id, unless the answer breaks off. A model may write
+    anything, so the pieces need not add up to JSON.
+
+    Args:
+        id: Id of the call.
+        name: Name of the tool.
+        arguments: The new part of the JSON text.
+
+    Examples:
+        >>> ToolCallDelta("call_1", "get_weather", '{"city": "Pa').arguments
+        '{"city": "Pa'
+    """
+
+    id: str
+    name: str
+    arguments: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)

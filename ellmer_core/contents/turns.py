@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress, count
+from itertools import compress, count, groupby
 from operator import attrgetter, not_
 from typing import Any, ClassVar, Literal, Self
 
@@ -46,6 +46,12 @@ class Tokens(Value):
     cached: int | None = None
     cache_write: int | None = None
     reasoning: int | None = None
+
+
+def messages(contents: Iterable[Content]) -> list[str]:
+    """Returns the texts of contents, those of one message joined. Most answers are one message."""
+    texts = [content for content in contents if isinstance(content, ContentText) and content.text]
+    return ["".join(text.text for text in group) for _, group in groupby(texts, attrgetter("message"))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,8 +98,10 @@ class Turn(Displayed, Value):
 
     @property
     def text(self) -> str:
-        """All text of the turn, joined, without thinking, tool calls and media."""
-        return "".join(c.text for c in self.contents if isinstance(c, ContentText))
+        """All text of the turn, joined, without thinking, tool calls and media. A blank line separates the messages of
+        an answer that has several.
+        """
+        return "\n\n".join(messages(self.contents))
 
     @cached_property
     def is_plain(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..contents.content import Content, ContentToolRequest, ContentToolResult
+from ..contents.content import Content, ContentToolRequest, ContentToolResult, ToolCallDelta
 from ..contents.turns import Turn
 from ..values import Value
 from ..wire.interfaces import Request
@@ -80,9 +80,9 @@ class Notify(NamedTuple):
 
 
 class Emit(NamedTuple):
-    """Shows a content."""
+    """Shows a content, a whole turn, or a piece of a call."""
 
-    content: Content | Turn
+    content: Content | Turn | ToolCallDelta
 
 
 class Wait(NamedTuple):

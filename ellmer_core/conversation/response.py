@@ -5,7 +5,7 @@ anywhere. It does no I/O.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from operator import is_
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from ..contents.content import (
     ContentText,
     ContentThinking,
     ContentToolRequest,
+    ToolCallDelta,
     media_type,
     misfit,
     replaced,
@@ -23,9 +24,9 @@ from ..contents.content import (
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Tokens
 from ..errors import ConnectError, EllmerError, IncompleteResponseError, ResponseError, TimeoutError
 from ..wire.base import Wire
-from ..wire.interfaces import Merger, Request
+from ..wire.interfaces import CallPiece, Merger, Piece, Request
 from ..wire.shared.json_objects import read_json
-from ..wire.shared.tool_calls import STRUCTURED
+from ..wire.shared.tool_calls import STRUCTURED, legal_name
 from .history import History
 from .io_operations import Answer, Emit, Finish, Loop, ReadBody, ReadEvents
 from .settings import Settings
@@ -102,7 +103,7 @@ def streamed(history: History, settings: Settings) -> Loop[AssistantTurn]:
     counts. All that was decoded before an error counts.
     """
     merger = settings.wire.merger()
-    pieces = Pieces(merger)
+    pieces = Pieces(merger, CallDeltas() if settings.deltas else None)
     called = CalledData(settings)
     failure: Exception | None = None
     ended = False
@@ -143,9 +144,10 @@ def _events_shown(
     return False
 
 
-def _show(history: History, piece: Content | None) -> Loop[None]:
+def _show(history: History, piece: Content | ToolCallDelta | None) -> Loop[None]:
     if piece is not None:
-        history.received.append(piece)
+        if isinstance(piece, Content):
+            history.received.append(piece)
         yield Emit(piece)
 
 
@@ -271,18 +273,25 @@ def _paired(text: str) -> str:
 
 
 class Pieces:
-    """The pieces of a stream in a form that can be shown: none is empty, and none has half a character."""
+    """The pieces of a stream in a form that can be shown: none is empty, and none has half a character. Pieces of calls are
+    shown by `calls`, or not at all.
+    """
 
-    def __init__(self, merger: Merger) -> None:
+    def __init__(self, merger: Merger, calls: CallDeltas | None = None) -> None:
         self._merger = merger
-        self._half: dict[type[Content], str] = {}
+        self._calls = calls
+        self._half: dict[Any, str] = {}  # by the kind of content, or the place of a call
 
-    def of(self, event: Any) -> list[Content]:
+    def of(self, event: Any) -> list[Content | ToolCallDelta]:
         """Returns the new content of an event."""
         return [shown for piece in self._merger.add(event) if (shown := self._shown(piece)) is not None]
 
-    def _shown(self, piece: Content) -> Content | None:
+    def _shown(self, piece: Piece) -> Content | ToolCallDelta | None:
         match piece:
+            case CallPiece():
+                if self._calls is None:
+                    return None
+                return self._calls.delta(piece._replace(text=self._whole(piece.place, piece.text)))
             case ContentText(text=text):
                 name = "text"
             case ContentThinking(thinking=text):
@@ -296,7 +305,7 @@ class Pieces:
             return piece if text else None
         return replaced(piece, **{name: whole}) if whole else None
 
-    def _whole(self, kind: type[Content], text: str) -> str:
+    def _whole(self, kind: Any, text: str) -> str:
         """Returns the text with the previous half of a pair. A half at its end waits for the next piece."""
         text = self._half.pop(kind, "") + text
         if "\ud800" <= text[-1:] <= "\udbff":
@@ -304,11 +313,28 @@ class Pieces:
         return _paired(text)
 
 
-# --- Structured data that arrive as arguments of a call --------------------------------------------------
+# --- Arguments of calls while they arrive, and structured data in them -----------------------------------
 
 
 #: The first piece of servers that begin with empty arguments and then send the real ones.
 _PLACEHOLDERS = (["{}"], ["null"], [""])
+
+
+class CallDeltas:
+    """The calls of one answer, in pieces. A call that has no id of its own is left out, because it comes whole."""
+
+    def __init__(self) -> None:
+        self._ids: dict[Hashable, str] = {}  # by the place of the call
+        self._places: dict[str, Hashable] = {}
+
+    def delta(self, piece: CallPiece) -> ToolCallDelta | None:
+        """Returns a piece in the form that is shown, or `None` if it cannot be shown."""
+        if piece.place not in self._ids and [piece.text] in _PLACEHOLDERS:
+            return None
+        id = self._ids.setdefault(piece.place, piece.id)
+        if not id or not piece.name or self._places.setdefault(id, piece.place) != piece.place:
+            return None
+        return None if piece.name == STRUCTURED else ToolCallDelta(id, legal_name(piece.name), piece.text)
 
 
 class CalledData:

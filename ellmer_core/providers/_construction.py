@@ -132,6 +132,8 @@ class Options(TypedDict, total=False):
         usage_limits: The most that a call of the chat may use, `UsageLimits(requests=…, tool_calls=…, tokens=…, cost=…)`.
         ask_before: The tools, by name, about whose calls somebody is asked (`True`: all; or a function of the request).
         approve: Who is asked: a function of the request, `"console"`, or `"defer"`, which stops until `chat.decide()`.
+        when_busy: What a call does while another one of the chat is running: `"raise"` (the default), or `"wait"`, in the order
+            of the calls.
 
     Examples:
         >>> options: Options = {"model": "gpt-4.1", "echo": "none"}
@@ -161,10 +163,11 @@ class Options(TypedDict, total=False):
     usage_limits: UsageLimits | None
     ask_before: AskBefore | None
     approve: Decide | Literal["console", "defer"] | None
+    when_busy: Literal["raise", "wait"] | None
 
 
 #: The arguments that become attributes of a chat.
-ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve")
+ATTRIBUTES = ("deps", "usage_limits", "ask_before", "approve", "when_busy")
 
 
 def chat(name: str, system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:

@@ -9,10 +9,11 @@ import builtins
 import inspect
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
-from ..contents.content import Content
+from ..contents.content import Content, ToolCallDelta
 from ..contents.files import fetched_image
 from ..contents.turns import Turn
 from ..conversation import io_operations as io
@@ -28,20 +29,22 @@ async def adrive(
     loop: io.Loop[Any],
     line: AsyncDriver,
     *,
-    around: AbstractContextManager[object] = nullcontext(),  # noqa: B008 - it can be entered again
+    around: AbstractContextManager[Future[None] | None] = nullcontext(),  # noqa: B008 - it can be entered again
     show: Callable[[Any], object] = id,
-) -> AsyncGenerator[Content | Turn, None]:
+) -> AsyncGenerator[Content | Turn | ToolCallDelta, None]:
     """Yields as `drive` does, in async code (an async generator returns nothing).
 
-    It runs inside `around`, and calls `show` with each value before it yields it. A generator around this one could
+    It runs inside `around`, which may give a future to wait for, and calls `show` with each value before it yields it. A generator around this one could
     do both, but an event loop that ends closes all of its generators at once, and reports an error if one is closed
     by another.
     """
     step: Callable[[Any], io.Effect] = loop.send
     outcome: Any = None
     line.running = _loop_of_asyncio()
-    with around, line.controller.waking(line.wake):
+    with around as ahead, line.controller.waking(line.wake):
         try:
+            if ahead is not None:
+                await asyncio.wrap_future(ahead)
             while True:
                 try:
                     effect = step(outcome)

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from threading import Timer
 from typing import Any, TypeVar
 
-from ..contents.content import Content, ContentImageInline
+from ..contents.content import Content, ContentImageInline, ToolCallDelta
 from ..contents.turns import Turn
 from ..conversation import io_operations as io
 from ..conversation.settings import DecisionLike, decided
@@ -24,7 +24,7 @@ from .http_exchange import LINGER, HttpExchange, hang_up, some_time
 T = TypeVar("T")
 
 
-def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn, None, T]:
+def drive(loop: io.Loop[T], line: BlockingDriver) -> Generator[Content | Turn | ToolCallDelta, None, T]:
     """Carries out the effects of a loop, yields the shown contents, and returns the loop's result."""
     step: Callable[[Any], io.Effect] = loop.send
     outcome: Any = None

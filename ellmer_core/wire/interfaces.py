@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -67,6 +67,20 @@ class SchemaLimits(NamedTuple):
     words: frozenset[str] = frozenset()
 
 
+class CallPiece(NamedTuple):
+    """A piece of the arguments of a call: the place of the call in the answer, its id (`""` if it has none yet), the name
+    of the tool as far as it arrived, and the new text.
+    """
+
+    place: Hashable
+    id: str
+    name: str
+    text: str
+
+
+Piece = Content | CallPiece
+
+
 class Merger(ABC):
     """Merges the events of one streamed answer. Each request has its own merger."""
 
@@ -87,9 +101,9 @@ class Merger(ABC):
         return False
 
     @abstractmethod
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         """Adds one decoded event (a JSON object, or the string `"[DONE]"`). Returns its visible parts: `ContentText`
-        and `ContentThinking` pieces. Unknown events and fields are kept or ignored, never an error. Raises the typed
+        and `ContentThinking` pieces, and pieces of calls of our tools. Unknown events and fields are kept or ignored, never an error. Raises the typed
         `ProviderError` for an error event.
         """
 

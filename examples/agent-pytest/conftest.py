@@ -19,6 +19,6 @@ def cassette_options():
 
 @pytest.fixture
 def cassette_routes():
-    """Leads requests to the server of `record.py`. The cassettes have the provider's own address."""
-    server = os.environ.get("STRICT_SERVER")
-    return {"https://api.openai.com": server} if server else {}
+    """Leads requests to the servers of `record.py`. The cassettes have the addresses that the agent asks."""
+    servers = {"https://api.openai.com": "STRICT_SERVER", "https://weather.example.com": "WEATHER_SERVER"}
+    return {host: os.environ[name] for host, name in servers.items() if os.environ.get(name)}

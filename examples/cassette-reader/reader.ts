@@ -39,11 +39,16 @@ export function openCassette(path: string): Cassette {
     const body = Buffer.from(await request.arrayBuffer());
     const asked = keyOf(request.method, request.url, [...request.headers], body, ignored);
     const at = keys.findIndex((key, place) => !played.has(place) && sameKey(key, asked));
+    if (at < 0 && isAboutSession(request.method, request.url)) return new Response(null, { status: 405 });
     if (at < 0) throw new Miss(`${request.method} ${request.url} is not in ${path}`);
     played.add(at);
-    return answer(interactions[at].response, blobs);
+    const numbers = [bytesOf(interactions[at].request.body, blobs), body].map((each) => rpc(each.toString())?.id);
+    return answer(interactions[at].response, blobs, numbers);
   };
-  return { fetch: play as typeof fetch, unused: () => interactions.flatMap((_, at) => (played.has(at) ? [] : [at])) };
+  const called = new Set(interactions.filter(({ request }) => request.method === "POST" && rpc(bytesOf(request.body, blobs).toString())).map(({ request }) => request.uri));
+  const isAboutSession = (method: string, uri: string): boolean => ["GET", "DELETE"].includes(method) && called.has(uri);
+  const isLeft = ({ request }: Interaction, at: number): boolean => !played.has(at) && !isAboutSession(request.method, request.uri);
+  return { fetch: play as typeof fetch, unused: () => interactions.flatMap((each, at) => (isLeft(each, at) ? [at] : [])) };
 }
 
 // --- Which requests are the same -------------------------------------------------------------------------
@@ -77,10 +82,41 @@ function sameKey(recorded: Key, asked: Key): boolean {
 function canonical(body: Buffer, type: string): string {
   if (type.startsWith("application/x-www-form-urlencoded")) return JSON.stringify([...new URLSearchParams(body.toString())].sort(byText));
   try {
-    return JSON.stringify(sorted(JSON.parse(body.toString())));
+    return JSON.stringify(sorted(withoutNumber(JSON.parse(body.toString()))));
   } catch {
     return body.toString("latin1");
   }
+}
+
+/** A message of JSON-RPC, whose number tells requests apart that are under way, and nothing else. */
+function rpc(text: string): Json {
+  try {
+    const value = JSON.parse(text);
+    return value?.jsonrpc === "2.0" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutNumber(value: Json): Json {
+  if (value?.jsonrpc !== "2.0" || !("method" in value)) return value;
+  const { id, ...rest } = structuredClone(value);
+  if (value.method === "notifications/cancelled") delete rest.params?.requestId;
+  if (id !== undefined && rest.params?._meta?.progressToken === id) delete rest.params._meta.progressToken;
+  return rest;
+}
+
+/** A body whose messages have another number. Of an event stream and of lines, each line is a message. */
+function renumbered(body: string, old: Json, now: Json): string {
+  return body.split("\n").map((line) => {
+    const start = /^data: ?/.exec(line)?.[0] ?? "";
+    const value = rpc(line.slice(start.length));
+    if (!value) return line;
+    if (!("method" in value) && value.id === old) value.id = now;
+    else if (value.params?.progressToken === old) value.params.progressToken = now;
+    else return line;
+    return start + JSON.stringify(value);
+  }).join("\n");
 }
 
 function sorted(value: Json): Json {
@@ -91,7 +127,7 @@ function sorted(value: Json): Json {
 
 // --- Answers ---------------------------------------------------------------------------------------------
 
-function answer(recorded: Interaction["response"], blobs: Blobs): Response {
+function answer(recorded: Interaction["response"], blobs: Blobs, [old, now]: Json[]): Response {
   const { status, error, stream = {} } = recorded;
   if (status.code === 0) throw new TypeError(`${error.error}: ${error.message ?? ""}`);
   const headers = new Headers();
@@ -99,7 +135,8 @@ function answer(recorded: Interaction["response"], blobs: Blobs): Response {
     if (!["content-encoding", "content-length"].includes(name.toLowerCase())) values.forEach((value) => headers.append(name, value));
   const coding = (recorded.headers["content-encoding"] ?? []).join(",");
   const content = decompressed(recorded.body, coding, blobs);
-  const chunks = cut(content, recorded.body, stream.sizes, blobs);
+  const isNumbered = old !== undefined && now !== undefined && old !== now;
+  const chunks = isNumbered ? [Buffer.from(renumbered(content.toString(), old, now))] : cut(content, recorded.body, stream.sizes, blobs);
   const bare = [101, 204, 205, 304].includes(status.code);
   return new Response(bare ? null : streamed(chunks, error, stream.end), { status: status.code, statusText: status.message ?? "", headers });
 }

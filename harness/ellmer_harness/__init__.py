@@ -11,6 +11,7 @@ tape.sent[0].json             # the request this run really built
 from .errors import (
     Blocked,
     CassetteError,
+    Diverged,
     Drift,
     HarnessError,
     Miss,
@@ -22,6 +23,7 @@ from .errors import (
     Unused,
 )
 from .exchange.messages import Exchange, Failure, Sent
+from .format.serializer import Serializer
 from .secrets.redaction import Scrub
 from .tape.request_key import Match
 from .tape.tape import Tape, use_cassette
@@ -29,6 +31,7 @@ from .tape.tape import Tape, use_cassette
 __all__ = [
     "Blocked",
     "CassetteError",
+    "Diverged",
     "Drift",
     "Exchange",
     "Failure",
@@ -40,6 +43,7 @@ __all__ = [
     "Scrub",
     "SecretFound",
     "Sent",
+    "Serializer",
     "Stale",
     "StoreError",
     "Tape",

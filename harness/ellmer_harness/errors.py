@@ -8,6 +8,7 @@ HarnessError
 ├── SecretFound         a secret was about to be written
 ├── Stale               the recording is too old, where that is an error
 ├── Drift               the live answers are not made as the recorded ones
+├── Diverged            a tool's result differs, and the model's recorded answer no longer fits
 ├── Unused              the run did not ask for everything that was recorded
 └── NotIntercepted      the run never reached the harness
 BaseException
@@ -24,6 +25,7 @@ from __future__ import annotations
 __all__ = [
     "Blocked",
     "CassetteError",
+    "Diverged",
     "Drift",
     "HarnessError",
     "Miss",
@@ -62,6 +64,10 @@ class SecretFound(HarnessError):
 
 class Drift(HarnessError):
     """In mode `verify`: a live answer has other fields, or another status, than the recorded one."""
+
+
+class Diverged(HarnessError):
+    """With `replay="model"`: a tool's result is not the recorded one, and the recorded answer no longer fits."""
 
 
 class Unused(HarnessError):

@@ -74,8 +74,8 @@ def test_a_stream_sends_nothing_until_it_is_read(server, make):
 def test_wrong_options_say_what_is_right(make):
     chat = make()
     for call, words in (
-        (lambda: chat.stream("Hi", content="some"), '"text" or "all"'),
-        (lambda: chat.stream_async("Hi", content="some"), '"text" or "all"'),
+        (lambda: chat.stream("Hi", content="some"), '"text", "all" or "deltas"'),
+        (lambda: chat.stream_async("Hi", content="some"), '"text", "all" or "deltas"'),
         (lambda: chat.chat("Hi", echo="loud"), '"none", "output" or "all"'),
         (lambda: chat.chat("Hi", tool_mode="both"), '"sequential" or "concurrent"'),
         (lambda: chat.stream("Hi", controller=1), "StreamController"),

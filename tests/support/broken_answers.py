@@ -79,6 +79,17 @@ def instructed_anew(**thinking):
     )
 
 
+def commented(text):
+    """Returns a run whose answer has two messages, over Responses."""
+    run = given("Hi.", body={"input": [user("Hi.")]})
+    case = replace(
+        run.case,
+        script=[Answer((Say("I look."), Say("It rains.")))],
+        steps=[ask("Hi.", text="I look.It rains.")],
+    )
+    return replace(run, case=case, wire="openai-responses", replies=[Reply(text, stop="stop")])
+
+
 def silent(**reply):
     """Returns a run with an empty answer."""
     run = given("Hi.", body={"messages": [user("Hi.")]})
@@ -129,6 +140,7 @@ ANSWERS = {
     "TXT-002": (two_tools, lambda r: replace(r, transcript=r.transcript.replace("(c2)", "(c1)"))),
     "TXT-004": (two_tools, lambda r: replace(r, transcript=f"{r.transcript}conformance-key-0000")),
     "TXT-005": (two_tools, lambda r: replace(r, replies=[Reply("21C and")])),
+    "TXT-006": (lambda: commented("I look.\n\nIt rains."), lambda _: commented("I look.It rains.")),
     "USG-001": (two_tools, lambda r: replace(r, replies=[replace(r.replies[0], usage={"input": 1})])),
     "THK-002": (lambda: redacted(OPAQUE, CALLED), lambda _: redacted(CALLED)),
     "EMP-003": (silent, lambda _: silent(error=IndexError("no choices"))),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from ..contract import rules
 from ..contract.rulebook import RuleBook
 from ..recordings.corpus import pins
 from ..recordings.corpus.pins import Pin, PinError
+from ..recordings.lint import Totals
 from ..recordings.recording_files import Source, Unreadable, find, sources
 from ..report import Report, UnreadableReport, read
 
@@ -78,22 +80,34 @@ def traffic(paths: Iterable[Path]) -> list[Path]:
     return _found(find, list(paths) or [*fetched, *pins.folders(), *_folders()])
 
 
-def located(paths: Iterable[str], exclude: Sequence[str] = ()) -> list[Source]:
-    """Returns the files as `traffic()`, also from object stores, without those that match a pattern of `exclude`."""
-    return _found(partial(sources, exclude=exclude), paths)
+def located(paths: Iterable[str], exclude: Sequence[str] = ()) -> Iterator[Source]:
+    """Yields the files as `traffic()`, also from object stores, without those that match a pattern of `exclude`. They are
+    looked for while the first ones are judged; only the first one must be there at once.
+    """
+    try:
+        found = sources(_named(paths), exclude)
+        first = next(found, None)
+    except Unreadable as error:
+        raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
+    return found if first is None else chain([first], found)
 
 
 def _found(search: Callable[[Iterable[G]], Iterable[F]], paths: Iterable[G]) -> list[F]:
-    places: list[Any] = list(paths) or _folders()
-    if not places:
+    try:
+        return list(search(_named(paths)))
+    except Unreadable as error:
+        raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
+
+
+def _named(paths: Iterable[Any]) -> list[Any]:
+    """Returns the paths, by default the folders in `CONFORMANCE_TRAFFIC`."""
+    found = list(paths) or _folders()
+    if not found:
         raise click.UsageError(
             "There is nothing to read. Name files or folders with recordings, or set CONFORMANCE_TRAFFIC, or run "
             "`conformance corpus fetch`."
         )
-    try:
-        return list(search(places))
-    except Unreadable as error:
-        raise click.UsageError(f"{error.path} cannot be read: {error.problem}.") from error
+    return found
 
 
 def _folders() -> list[Path]:
@@ -130,3 +144,34 @@ def progress(files: Sequence[object]) -> Iterator[Callable[[object], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("Judging", total=len(files))
         yield lambda _: bar.advance(task)
+
+
+_EVERY = 30.0  # seconds between two lines of progress that no terminal shows
+
+
+@contextmanager
+def counted() -> Iterator[Callable[[Totals], None]]:
+    """Yields a function that shows the counts so far on standard error: in one line of a terminal, or else in a line every
+    30 seconds. How many files are left is not known, because they are still being looked for.
+    """
+    terminal, begin = sys.stderr.isatty(), time.monotonic()
+    last = begin
+
+    def advance(totals: Totals) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= (0.2 if terminal else _EVERY):
+            last = now
+            text = _progress(totals, now - begin)
+            click.echo(f"\r{text:<79}" if terminal else text, err=True, nl=not terminal)
+
+    yield advance
+    if terminal and last > begin:
+        click.echo(f"\r{'':79}\r", err=True, nl=False)
+
+
+def _progress(totals: Totals, seconds: float) -> str:
+    rate = f"{totals.count / seconds:,.0f} files/s"
+    return (
+        f"{totals.count:,} files, {totals.judged:,} requests judged, {totals.violations:,} violations, {rate}"
+    )

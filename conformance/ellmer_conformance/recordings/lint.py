@@ -1,64 +1,34 @@
-"""Limits the time for one file, because even a small file can cause unlimited work."""
+"""The linter: judges the requests of recordings by the rules of the API that they went to."""
 
 from __future__ import annotations
 
+import ctypes
+import re
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
 from . import opentelemetry_spans
+from .engines import Engine, Work, mapped
+from .lint_journal import Journal
 from .recorded_requests import UNASSUMED, Assumed, Skip, is_missed, request_of, status_of
 from .recording_files import Recording, Source, Unreadable, nearest, opened, sources
 
-# --- A limit of time for each file -----------------------------------------------------------------------
-
-
-MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
-
-
-class TooSlow(BaseException):
-    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
-
-
-@contextmanager
-def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`).
-
-    It uses a signal, which only the main thread of a process gets. On Windows and in threads of Dask, there is no
-    limit.
-    """
-    limit = MAX_SECONDS if seconds is None else seconds
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def raise_too_slow(*_: Any) -> None:
-        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)")
-
-    before = signal.signal(signal.SIGALRM, raise_too_slow)
-    signal.setitimer(signal.ITIMER_REAL, limit)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-# --- The linter ------------------------------------------------------------------------------------------
+# --- Values ----------------------------------------------------------------------------------------------
 
 
 NO_RECORDING = "not a recording of HTTP"  # a file
+Change = dict[str, str]  # an operation of JSON Patch (RFC 6902)
 Outcome = Literal["violation", "warning", "agreed", "expected"]
 
 
@@ -66,8 +36,8 @@ Outcome = Literal["violation", "warning", "agreed", "expected"]
 class Complaint:
     """A broken rule in a recorded request.
 
-    `answered` is the recorded status, `says` is the provider's text, and `issue` is the issue of an expected
-    violation.
+    `answered` is the recorded status, `says` the provider's text, `advice` what the rule says about repair, `fix` changes
+    after which the rule is kept, and `issue` the issue of an expected violation.
     """
 
     outcome: Outcome
@@ -83,6 +53,8 @@ class Complaint:
     message: str
     sentence: str
     says: str = ""
+    advice: str = ""
+    fix: tuple[Change, ...] = ()
     answered: int | None = None
     issue: str = ""
 
@@ -112,7 +84,8 @@ class FileReport:
     """The report of a file: its judged requests and skipped exchanges.
 
     `form` is the name of its format. `providers` and `years` count the judged requests; a year is missing if the
-    recorder stored none. `problem` is the reason if the file could not be read.
+    recorder stored none. `problem` is the reason if the file could not be read. `kinds` are the rules and kinds of places
+    for which a fix was looked for.
     """
 
     path: str
@@ -123,6 +96,7 @@ class FileReport:
     skipped: Counter[str] = field(default_factory=Counter)
     complaints: list[Complaint] = field(default_factory=list)
     problem: str | None = None
+    kinds: set[tuple[str, str]] = field(default_factory=set, repr=False, compare=False)
 
     @property
     def judged(self) -> int:
@@ -131,42 +105,44 @@ class FileReport:
 
 
 @dataclass
-class LintResult:
-    """The results of all files. `complaints` pairs each complaint with its file; `exit_code` is that of the command
-    line; `problems` are those of the baseline.
+class Totals:
+    """The counts of all files, which grow with the kinds of things that were seen and not with the files.
+
+    `count` and `damaged` count files, `forms` the formats of recordings, `rules` the violations by full id, and `problems`
+    are those of the baseline.
     """
 
-    files: list[FileReport] = field(default_factory=list)
+    count: int = 0
+    damaged: int = 0
+    wires: dict[str, WireTally] = field(default_factory=dict)
+    forms: Counter[str] = field(default_factory=Counter)
+    providers: Counter[str] = field(default_factory=Counter)
+    years: Counter[int] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
-    @property
-    def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
-        """Every complaint with its file."""
-        return ((file, complaint) for file in self.files for complaint in file.complaints)
-
-    @property
-    def wires(self) -> dict[str, WireTally]:
-        """The counts of all files by wire format."""
-        found: dict[str, WireTally] = {}
-        for file in self.files:
-            for wire, tally in file.wires.items():
-                found.setdefault(wire, WireTally()).add(tally)
-        return dict(sorted(found.items()))
-
-    @property
-    def skipped(self) -> Counter[str]:
-        """The number of exchanges that were not judged, by reason."""
-        return sum((file.skipped for file in self.files), Counter())
-
-    @property
-    def unreadable(self) -> list[FileReport]:
-        """The files that could not be read."""
-        return [file for file in self.files if file.problem]
+    def add(self, file: FileReport) -> None:
+        """Adds the counts of a file."""
+        self.count += 1
+        self.damaged += file.problem is not None
+        for wire, tally in file.wires.items():
+            self.wires.setdefault(wire, WireTally()).add(tally)
+        self.forms.update([file.form] if file.form else [])
+        self.providers.update(file.providers)
+        self.years.update(file.years)
+        self.skipped.update(file.skipped)
+        self.rules.update(each.full_id for each in file.complaints if each.outcome == "violation")
 
     @property
     def judged(self) -> int:
         """The number of requests that were judged."""
-        return sum(file.judged for file in self.files)
+        return sum(tally.judged for tally in self.wires.values())
+
+    @property
+    def violations(self) -> int:
+        """The number of violations that the baseline does not expect."""
+        return sum(tally.violations for tally in self.wires.values())
 
     @property
     def missed(self) -> int:
@@ -175,12 +151,94 @@ class LintResult:
 
     @property
     def exit_code(self) -> int:
-        """2 if a file could not be read, or nothing or less than half was judged, 1 if a rule is broken or the
-        baseline is wrong, and 0 otherwise.
+        """2 if a file could not be read, if there was no recording, or if less than half was judged; 1 if a rule is broken
+        or the baseline is wrong; and 0 otherwise.
         """
-        if self.unreadable or not self.judged or self.missed > self.judged:
+        if self.damaged or self.missed > self.judged or not self.forms:
             return 2
-        return int(bool(self.problems) or any(tally.violations for tally in self.wires.values()))
+        return int(bool(self.problems or self.violations))
+
+
+@dataclass
+class LintResult(Totals):
+    """The reports of all files, with their totals."""
+
+    files: list[FileReport] = field(default_factory=list)
+
+    def add(self, file: FileReport) -> None:
+        """Adds a file."""
+        super().add(file)
+        self.files.append(file)
+
+    @property
+    def complaints(self) -> Iterator[tuple[FileReport, Complaint]]:
+        """Every complaint with its file."""
+        return ((file, complaint) for file in self.files for complaint in file.complaints)
+
+    @property
+    def unreadable(self) -> list[FileReport]:
+        """The files that could not be read."""
+        return [file for file in self.files if file.problem]
+
+
+# --- A limit of time for each file -----------------------------------------------------------------------
+
+
+MAX_SECONDS = 120.0  # of the clock, for one file; a recording of 100 MB takes some ten
+
+
+class TooSlow(BaseException):
+    """A file takes too long. The class is not an `Exception`, because readers that try several formats catch those."""
+
+
+@contextmanager
+def time_limit(seconds: float | None = None) -> Iterator[None]:
+    """Raises `TooSlow` inside the block after a number of seconds (default: `MAX_SECONDS`), in any thread."""
+    limit = MAX_SECONDS if seconds is None else seconds
+    main = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    try:
+        with _alarm(limit) if main else _raised_in_thread(limit):
+            yield
+    except TooSlow:
+        raise TooSlow(f"it took longer than {limit:g} seconds (MAX_SECONDS)") from None
+
+
+@contextmanager
+def _alarm(limit: float) -> Iterator[None]:
+    def raise_too_slow(*_: Any) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGALRM, raise_too_slow)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _raised_in_thread(limit: float) -> Iterator[None]:
+    """Lets the interpreter raise `TooSlow` in this thread. Signals reach the main thread only."""
+    thread, lock, over = threading.get_ident(), threading.Lock(), threading.Event()
+
+    def raise_too_slow() -> None:
+        with lock:
+            if not over.is_set():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(TooSlow))
+
+    timer = threading.Timer(limit, raise_too_slow)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            over.set()
+        timer.cancel()
+
+
+# --- Files -----------------------------------------------------------------------------------------------
 
 
 def lint(
@@ -189,16 +247,46 @@ def lint(
     jobs: int = 1,
     engine: Engine = "processes",
     assumed: Assumed = UNASSUMED,
-    on_file: Callable[[FileReport], None] = lambda _: None,
 ) -> LintResult:
-    """Judges every file under the paths and URLs, with `jobs` processes. Raises `Unreadable` for a missing path,
-    `EngineMissing`.
-    """
+    """Judges every file under the paths and URLs, and returns all reports at once. Raises as `lint_each()`."""
     result = LintResult()
-    for report in mapped(partial(lint_file, assumed=assumed), list(sources(paths)), jobs, engine):
-        on_file(report)
-        result.files.append(report)
+    for report in lint_each(sources(paths), jobs=jobs, engine=engine, assumed=assumed):
+        result.add(report)
     return result
+
+
+def lint_each(
+    files: Iterable[Source],
+    *,
+    jobs: int = 1,
+    engine: Engine = "processes",
+    assumed: Assumed = UNASSUMED,
+    journal: Journal | None = None,
+) -> Iterator[FileReport]:
+    """Judges the files with `jobs` processes, and yields their reports in order, as soon as they are ready.
+
+    Reports that the journal has are taken from there, and new ones are added to it. Raises `Unreadable` for a missing path,
+    `EngineMissing` and `EngineLost`.
+    """
+    do = partial(lint_file, assumed=assumed)
+    if journal is None:
+        alone = jobs < 2 and engine == "processes"
+        yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
+        return
+    work = Work(do, _died)
+    for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
+        journal.add(report.path, as_json(report))
+        yield report
+
+
+def _stored(journal: Journal, source: Source) -> FileReport | None:
+    value = journal.find(source)
+    return from_json(value) if value else None
+
+
+def _died(source: Source) -> FileReport:
+    """Returns the report of a file that ended the process that read it."""
+    return FileReport(str(source), problem="the process that read it died, perhaps for want of memory")
 
 
 def lint_file(source: Source, assumed: Assumed = UNASSUMED) -> FileReport:
@@ -239,10 +327,17 @@ def _read(report: FileReport, path: Path, assumed: Assumed) -> None:
         report.problem = f"it cannot be judged: {error!r:.200}"
         return
     if found is None and not _traces(report, path):
-        near = nearest(path)
-        report.skipped[f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING] += 1
+        report.skipped[_no_recording(path)] += 1
     elif found is not None and not count:
         report.skipped["an empty recording"] += 1
+
+
+def _no_recording(path: Path) -> str:
+    """Returns why a file is no recording: it is empty, or what it has resembles one at most."""
+    if not path.stat().st_size:
+        return f"{NO_RECORDING}: an empty file"
+    near = nearest(path)
+    return f"{NO_RECORDING}, but resembles {near}" if near else NO_RECORDING
 
 
 def _traces(report: FileReport, path: Path) -> bool:
@@ -284,7 +379,17 @@ def _judge(report: FileReport, book: RuleBook, request: Request, place: str, sta
             tally.warnings += outcome == "warning"
             tally.agreed += outcome == "agreed"
             where = (request.wire, request.provider, request.model, place)
-            report.complaints.append(_complaint(outcome, violation, where, status))
+            found = _complaint(outcome, violation, where, status)
+            report.complaints.append(replace(found, fix=_fix(report, book, request, violation)))
+
+
+def _fix(report: FileReport, book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:
+    """Returns a fix for the first violation of each kind in a file, because a fix is looked for by trying."""
+    kind = violation.rule.id, shape(violation.pointer)
+    if kind in report.kinds:
+        return ()
+    report.kinds.add(kind)
+    return fix_of(book, request, violation)
 
 
 def _outcome(violation: Violation, outcome: str, status: int | None) -> Outcome:
@@ -313,70 +418,161 @@ def _complaint(
         message=violation.message,
         sentence=rule.sentence,
         says=violation.refusal.message if violation.refusal else "",
+        advice=_advice(rule.explain),
         answered=status,
     )
 
 
-# --- Processes and clusters ------------------------------------------------------------------------------
+def _advice(explanation: str) -> str:
+    """Returns what a rule's explanation says after `Fix:`."""
+    _, _, text = explanation.partition("Fix:")
+    return " ".join(text.partition("\n\n")[0].split())
 
 
-Engine = Literal["processes", "dask"]
-ENGINES: tuple[Engine, ...] = ("processes", "dask")
-S = TypeVar("S")
-R = TypeVar("R")
+def shape(pointer: str) -> str:
+    """Returns a pointer with `*` for every position: `/messages/*/content`."""
+    return re.sub(r"/\d+(?=/|$)", "/*", pointer)
 
 
-class EngineMissing(RuntimeError):
-    """A package that an engine needs is not installed."""
+# --- Fixes: a field under its new name, a field or a part left out, a message moved -----------------------
 
 
-def mapped(work: Callable[[S], R], items: Sequence[S], jobs: int, engine: Engine) -> Iterator[R]:
-    """Returns the results of `work` for the items, in order. Raises `EngineMissing`."""
-    if engine == "dask":
-        return _on_dask(work, items, jobs)
-    return _in_processes(work, items, jobs)
+#: Fields that got another name.
+_RENAMED = {"max_tokens": "max_completion_tokens", "functions": "tools", "function_call": "tool_choice"}
+#: Fields that carry what a message says. Without them it is another message.
+_ESSENTIAL = {
+    *("model", "messages", "input", "contents", "content", "parts", "text", "role", "type", "id", "name"),
+    *("tool_calls", "tool_call_id", "tool_use_id", "call_id", "arguments", "function", "functionCall"),
+    *("functionResponse", "toolUse", "toolResult", "source", "image_url", "output", "system", "schema"),
+}
+_OPTIONAL = {"REQ", "SCH", "EMP"}  # groups of rules about fields that may be left out
+_ORDERED = {"ORD", "PAIR"}  # groups of rules about the order of messages
+_FAR = 8  # places that a message is moved at most
 
 
-def _in_processes(work: Callable[[S], R], items: Sequence[S], jobs: int) -> Iterator[R]:
-    if jobs < 2 or len(items) < 2:
-        yield from map(work, items)
+def fix_of(book: RuleBook, request: Request, violation: Violation) -> tuple[Change, ...]:
+    """Returns the first change after which the rule is kept and no other rule is broken more often, or nothing."""
+    before = _broken(book, request)
+    for change in _attempts(request.body, violation):
+        body = _with_change(request.body, change)
+        after = _broken(book, replace(request, body=body))
+        if after[violation.rule.id] < before[violation.rule.id] and after <= before:
+            return (change,)
+    return ()
+
+
+def _broken(book: RuleBook, request: Request) -> Counter[str]:
+    return Counter({verdict.rule.id: len(verdict.violations) for verdict in book.judge(request)})
+
+
+def _attempts(body: Any, violation: Violation) -> Iterator[Change]:
+    steps, group = violation.pointer.split("/")[1:], violation.rule.group
+    owner = _at(body, steps[:-1]) if steps else None
+    if isinstance(owner, dict) and steps[-1] in owner and group in _OPTIONAL:
+        if (name := _RENAMED.get(steps[-1])) and name not in owner:
+            yield {"op": "move", "from": violation.pointer, "path": _pointer([*steps[:-1], name])}
+        if steps[-1] not in _ESSENTIAL:
+            yield {"op": "remove", "path": violation.pointer}
+    if group == "EMP":
+        yield from _without_part(body, steps)
+    if group in _ORDERED:
+        yield from _moves(body, steps)
+
+
+def _without_part(body: Any, steps: list[str]) -> Iterator[Change]:
+    """Yields the removal of the innermost part of a list that has others."""
+    for end in range(len(steps), 2, -1):
+        owner = _at(body, steps[: end - 1])
+        if isinstance(owner, list) and len(owner) > 1 and steps[end - 1].isdigit():
+            yield {"op": "remove", "path": _pointer(steps[:end])}
+            return
+
+
+def _moves(body: Any, steps: list[str]) -> Iterator[Change]:
+    """Yields moves of the message that a pointer leads into, the shortest first."""
+    messages = _at(body, steps[:1])
+    if not isinstance(messages, list) or len(steps) < 2 or not steps[1].isdigit():
         return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(work, items, chunksize=max(1, min(32, len(items) // jobs)))
+    here = int(steps[1])
+    for far in range(1, _FAR + 1):
+        for there in (here + far, here - far):  # what stands in the way goes behind
+            if 0 <= there < len(messages):
+                yield {"op": "move", "from": f"/{steps[0]}/{here}", "path": f"/{steps[0]}/{there}"}
 
 
-def _on_dask(work: Callable[[S], R], items: Sequence[S], jobs: int) -> Iterator[R]:
-    distributed = _distributed()
-    size = max(
-        1, min(32, len(items) // (4 * jobs))
-    )  # one by one, the scheduler would be busier than the workers
-    batches = [items[start : start + size] for start in range(0, len(items), size)]
-    with ExitStack() as stack:
-        client = _client(stack, distributed, jobs)
-        for future in client.map(partial(_all, work), batches, pure=False):
-            yield from future.result()
+# --- Pointers --------------------------------------------------------------------------------------------
 
 
-def _client(stack: ExitStack, distributed: Any, jobs: int) -> Any:
-    from dask import config  # noqa: PLC0415 - it is there if `distributed` is
-
-    where = config.get("scheduler-address", None)
-    if not where:
-        # Without an address, the dashboard takes port 8787 on all interfaces.
-        cluster = distributed.LocalCluster(
-            n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-        )
-        where = stack.enter_context(cluster)
-    return stack.enter_context(distributed.Client(where))
-
-
-def _all(work: Callable[[S], R], items: Sequence[S]) -> list[R]:
-    return list(map(work, items))
+def _at(value: Any, steps: list[str]) -> Any:
+    """Returns the value at a pointer, `None` if there is none."""
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(_unescaped(step))
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
 
 
-def _distributed() -> Any:
-    try:
-        import distributed  # noqa: PLC0415 - large, and an extra
-    except ImportError as error:
-        raise EngineMissing('--engine dask needs Dask: pip install "ellmer-core[cluster]"') from error
-    return distributed
+def _unescaped(step: str) -> str:
+    return step.replace("~1", "/").replace("~0", "~")
+
+
+def _pointer(steps: list[str]) -> str:
+    return "".join(f"/{step}" for step in steps)
+
+
+def _with_change(body: Any, change: Change) -> Any:
+    """Returns a copy of the body with the change."""
+    source = change.get("from", change["path"]).split("/")[1:]
+    taken = _at(body, source)
+    without = _edited(body, source, None)
+    return _edited(without, change["path"].split("/")[1:], [taken]) if change["op"] == "move" else without
+
+
+def _edited(value: Any, steps: list[str], added: list[Any] | None) -> Any:
+    """Returns a copy without the value at a pointer, or with a value added there. Only the way to it is copied."""
+    step, rest = _unescaped(steps[0]), steps[1:]
+    if isinstance(value, list):
+        at = int(step)
+        inner = [_edited(value[at], rest, added)] if rest else (added or [])
+        return [*value[:at], *inner, *value[at + (1 if rest or added is None else 0) :]]
+    if rest:
+        return {**value, step: _edited(value[step], rest, added)}
+    if added is None:
+        return {key: each for key, each in value.items() if key != step}
+    return {**value, step: added[0]}
+
+
+# --- As JSON ---------------------------------------------------------------------------------------------
+
+
+def as_json(file: FileReport) -> dict[str, Any]:
+    """Returns the report of a file as JSON."""
+    return {
+        "path": file.path,
+        "format": file.form,
+        "problem": file.problem,
+        "providers": dict(file.providers),
+        "years": dict(file.years),
+        "wires": {wire: asdict(tally) for wire, tally in file.wires.items()},
+        "skipped": dict(file.skipped),
+        "missed": [reason for reason in file.skipped if is_missed(reason)],
+        "complaints": [asdict(complaint) for complaint in file.complaints],
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> FileReport:
+    """Returns the report that `as_json()` was called with."""
+    complaints = [Complaint(**{**each, "fix": tuple(each["fix"])}) for each in value["complaints"]]
+    return FileReport(
+        value["path"],
+        value["format"],
+        {wire: WireTally(**tally) for wire, tally in value["wires"].items()},
+        Counter(value["providers"]),
+        Counter({int(year): count for year, count in value["years"].items()}),
+        Counter(value["skipped"]),
+        complaints,
+        value["problem"],
+    )

@@ -43,7 +43,7 @@ def test_nothing_is_passed_over_in_silence(tmp_path):
     }
     output = run("lint", tmp_path).output
     assert "not a recording of HTTP" in output
-    assert "7 files, 1 request judged, 0 violations. More was missed than judged (2)" in output
+    assert "7 files, 1 request judged, 0 violations.\nMore was missed than judged (2)" in output
 
 
 def test_the_text_shows_place_rule_and_what_the_api_says(tmp_path):
@@ -84,7 +84,11 @@ def test_odd_names_and_lines_of_logs_are_written_as_the_forms_have_it(tmp_path):
     annotations = run("lint", tmp_path, "--format", "github").output.splitlines()
     sarif = json.loads(run("lint", tmp_path, "--format", "sarif").output)["runs"][0]
 
-    assert annotations[0].startswith(
+    unreadable, violation = annotations
+    assert unreadable.startswith(
+        f"::error file={tmp_path}/a%2C b é.jsonl,title=unreadable::line 3 is damaged"
+    )
+    assert violation.startswith(
         f"::error file={tmp_path}/a%2C b é.jsonl,line=2,title=openai-chat/PAIR-001::line 2/"
     )
     (found,) = sarif["results"][0]["locations"]
@@ -155,7 +159,10 @@ def test_a_run_that_judged_nothing_is_no_success(tmp_path):
     (tmp_path / "settings.json").write_text("{}")
     outcome = run("lint", tmp_path)
     assert outcome.exit_code == 2
-    assert "Nothing was judged, which counts as a failure: not a recording of HTTP (1)." in outcome.output
+    assert (
+        "Nothing was judged, which counts as a failure: none of the files is a recording of HTTP."
+        in outcome.output
+    )
     outcome = run("calibrate", tmp_path)
     assert outcome.exit_code == 2
     assert "Nothing was judged" in outcome.output

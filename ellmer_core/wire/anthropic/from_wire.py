@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..interfaces import Json, Merger
+from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import anthropic_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
@@ -37,12 +37,12 @@ class AnthropicMerger(Merger):
         return self._done
 
     @sensible
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()
         match event.get("type"):
             case "content_block_delta":
-                return self._block(event).add(event.get("delta") or {})
+                return self._delta(event.get("index", 0), self._block(event), event.get("delta") or {})
             case "content_block_start":
                 return self._start(self._block(event), event.get("content_block") or {})
             case "message_start":
@@ -57,6 +57,13 @@ class AnthropicMerger(Merger):
 
     def call_arguments(self, tool: str) -> Sequence[str]:
         return self._calls[tool].arguments() if tool in self._calls else ()
+
+    def _delta(self, index: int, block: _Block, delta: Json) -> Sequence[Piece]:
+        shown = block.add(delta)
+        text = delta.get("partial_json")
+        if text and isinstance(text, str) and block.is_call:
+            return (CallPiece(index, *block.called, text),)
+        return shown
 
     def _start(self, block: _Block, content: Json) -> Sequence[Content]:
         if content.get("type") == "tool_use":
@@ -111,6 +118,15 @@ class _Block:
         if "type" not in self._start:  # the start was lost; the delta's name tells
             self._start["type"] = str(delta.get("type", "")).removesuffix("_delta")
         return shown
+
+    @property
+    def is_call(self) -> bool:
+        return self._start.get("type") == "tool_use"
+
+    @property
+    def called(self) -> tuple[str, str]:
+        """The id of a call, and its tool."""
+        return str(self._start.get("id") or ""), str(self._start.get("name") or "")
 
     def arguments(self) -> Sequence[str]:
         """Returns the pieces of a call's input. It may be whole in the first event."""

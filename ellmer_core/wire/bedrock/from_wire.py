@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...contents.content import Content, ContentImageInline, ContentText, ContentThinking, ContentToolRequest
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..interfaces import Json, Merger
+from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import json_objects, tool_calls
 from ..shared.content_parts import bedrock_citations, cited_before
 from ..shared.endings_and_errors import Endings, answer, error_of, in_band_error
@@ -57,7 +57,7 @@ class BedrockMerger(Merger):
         return self._done
 
     @sensible
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         match event:
             case {":exception": dict(exception)}:
                 status = STATUS.get(str(exception.get("type")))
@@ -69,7 +69,7 @@ class BedrockMerger(Merger):
                 if isinstance(call := start.get("toolUse"), dict):
                     self._calls.setdefault(str(call.get("name")), self._block(index))
             case {"contentBlockDelta": {"contentBlockIndex": index, "delta": dict(delta)}}:
-                return self._block(index).add(delta)
+                return self._block(index).add(index, delta)
             case {"messageStop": dict(stop)}:
                 self._top |= _without_pad(stop)
             case {"metadata": dict(metadata)}:
@@ -101,8 +101,8 @@ class _Block:
         for kind, value in start.items():
             self._kind, self._start = kind, dict(value)
 
-    def add(self, delta: Json) -> Sequence[Content]:
-        shown: list[Content] = []
+    def add(self, index: int, delta: Json) -> Sequence[Piece]:
+        shown: list[Piece] = []
         for kind, value in delta.items():
             if kind in KINDS or (kind != "citation" and not self._parts):
                 self._kind = kind
@@ -113,6 +113,9 @@ class _Block:
                 shown.append(ContentText(value))
             elif kind == "reasoningContent" and value.get("text"):
                 shown.append(ContentThinking(value["text"]))
+            elif kind == "toolUse" and value.get("input"):
+                id, name = self._start.get("toolUseId"), self._start.get("name")
+                shown.append(CallPiece(index, str(id or ""), str(name or ""), value["input"]))
         return shown
 
     def arguments(self) -> Sequence[str]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ...contents.content import Content, ContentText, ContentThinking, ContentUnknown
 from ...contents.turns import AssistantTurn, Tokens
-from ..interfaces import Json, Merger
+from ..interfaces import CallPiece, Json, Merger, Piece
 from ..openai_chat.from_wire import OpenAIChatResponse
 from ..shared import json_objects, tool_calls
 from ..shared.content_parts import cohere_citations
@@ -36,7 +36,7 @@ class CohereMerger(Merger):
         return self._complete
 
     @sensible
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()
         message = (event.get("delta") or {}).get("message") or {}
@@ -48,8 +48,9 @@ class CohereMerger(Merger):
                 return [ContentThinking(message["tool_plan"])]
             case "tool-call-start" | "tool-call-delta":
                 call = self._calls.setdefault(event["index"], _Call())
-                call.add(message["tool_calls"])
+                text = call.add(message["tool_calls"])
                 self._named.setdefault(call.name, call)
+                return [CallPiece(event["index"], call.id, call.name, text)] if text else ()
             case "citation-start":
                 self._citations.append(message["citations"])
             case "message-start" if event.get("id"):
@@ -124,11 +125,17 @@ class _Call:
         self.name = ""
         self.arguments: list[str] = []
 
-    def add(self, delta: Json) -> None:
+    @property
+    def id(self) -> str:
+        return str(self._start.get("id") or "")
+
+    def add(self, delta: Json) -> str:
+        """Adds a delta. Returns its piece of the arguments."""
         function = delta.get("function") or {}
         self._start |= {name: value for name, value in delta.items() if name != "function"}
         self.name = function.get("name") or self.name
         self.arguments.append(function.get("arguments") or "")
+        return self.arguments[-1]
 
     def json(self) -> Json:
         function = {"name": self.name, "arguments": "".join(self.arguments)}

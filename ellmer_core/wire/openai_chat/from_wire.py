@@ -16,7 +16,7 @@ from ...contents.content import (
 )
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..interfaces import Json, Merger
+from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import cited_last, openai_citations, sources
 from ..shared.endings_and_errors import Endings, answer, in_band_error
@@ -135,7 +135,7 @@ class ChatMerger(Merger):
         return self._done or (bool(choices) and all(c.fields.get("finish_reason") for c in choices))
 
     @sensible
-    def add(self, event: Any) -> Sequence[Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             self._done = self._done or event == "[DONE]"
             return ()
@@ -144,7 +144,7 @@ class ChatMerger(Merger):
         for name, value in event.items():
             if value and name not in _NOT_KEPT:
                 self._top[name] = value
-        shown: list[Content] = []
+        shown: list[Piece] = []
         for choice in event.get("choices") or ():
             index = choice.get("index") or 0
             if index not in self._choices:
@@ -184,7 +184,7 @@ class _Choice:
         self.named: dict[str, _Call] = {}  # the first call of each tool
         self._shows = ""  # the field whose thoughts are shown
 
-    def add(self, choice: Json, shown: list[Content]) -> None:
+    def add(self, choice: Json, shown: list[Piece]) -> None:
         """Adds one delta. Its visible part is appended to `shown`."""
         if choice.get("error") or choice.get("finish_reason") == "error":  # Mistral, OpenRouter
             raise in_band_error(choice)
@@ -210,7 +210,7 @@ class _Choice:
         else:
             self.fields[name] = value
 
-    def _add_content(self, chunks: Any, shown: list[Content]) -> None:
+    def _add_content(self, chunks: Any, shown: list[Piece]) -> None:
         """Adds content in chunks (Mistral), or as an object (Cloudflare parses JSON)."""
         if isinstance(chunks, dict):
             chunks = [json_text(chunks)]
@@ -225,27 +225,27 @@ class _Choice:
                     ContentThinking(piece["text"]) for piece in chunk["thinking"] if piece.get("text")
                 )
 
-    def _add_reasoning(self, value: str, shown: list[Content]) -> None:
+    def _add_reasoning(self, value: str, shown: list[Piece]) -> None:
         self._add_thought("reasoning", value, shown)
 
-    def _add_reasoning_content(self, value: str, shown: list[Content]) -> None:
+    def _add_reasoning_content(self, value: str, shown: list[Piece]) -> None:
         self._add_thought("reasoning_content", value, shown)
 
-    def _add_thought(self, name: str, value: str, shown: list[Content]) -> None:
+    def _add_thought(self, name: str, value: str, shown: list[Piece]) -> None:
         self._texts.setdefault(name, []).append(value)
         self._show_thought(name, value, shown)
 
-    def _show_thought(self, name: str, value: str, shown: list[Content]) -> None:
+    def _show_thought(self, name: str, value: str, shown: list[Piece]) -> None:
         """Shows the thoughts of one field, because the same text may arrive under several names."""
         self._shows = self._shows or name
         if self._shows == name:
             shown.append(ContentThinking(value))
 
-    def _add_refusal(self, value: str, shown: list[Content]) -> None:
+    def _add_refusal(self, value: str, shown: list[Piece]) -> None:
         self._texts.setdefault("refusal", []).append(value)
         shown.append(ContentText(value))
 
-    def _add_details(self, details: list[Json], shown: list[Content]) -> None:
+    def _add_details(self, details: list[Json], shown: list[Piece]) -> None:
         for detail in details:
             if text := detail.get("text") or detail.get("summary"):
                 self._show_thought("reasoning_details", text, shown)
@@ -253,26 +253,27 @@ class _Choice:
             key = len(self._details) if index is None else (detail.get("type"), index)
             self._details.setdefault(key, Fragments()).add(detail)
 
-    def _add_audio(self, audio: Json, shown: list[Content]) -> None:
+    def _add_audio(self, audio: Json, shown: list[Piece]) -> None:
         self._fragments.setdefault("audio", Fragments()).add(audio)
         if audio.get("transcript"):
             shown.append(ContentText(audio["transcript"]))
 
-    def _add_function_call(self, function: Json, shown: list[Content]) -> None:
+    def _add_function_call(self, function: Json, shown: list[Piece]) -> None:
         if any(function.values()):  # `tool_calls` until 2023; Snowflake sends it with empty values
             self._add_calls([{"index": "function_call", "function": function}], shown)
 
-    def _add_calls(self, deltas: list[Json] | Json, _: list[Content]) -> None:
+    def _add_calls(self, deltas: list[Json] | Json, shown: list[Piece]) -> None:
         for delta in [deltas] if isinstance(deltas, dict) else deltas:  # TGI sends the call itself
             index = delta.get("index")
             call = self._open.get(index)
             if call is None or call.is_another(delta):
                 call = self._open[index] = _Call()
                 self._calls.append(call)
-            call.add(delta)
+            if piece := call.add(delta):
+                shown.append(CallPiece(id(call), call.id, call.name, piece))
             self.named.setdefault(call.name, call)
 
-    _parts: ClassVar[dict[str, Callable[[_Choice, Any, list[Content]], None]]] = {
+    _parts: ClassVar[dict[str, Callable[[_Choice, Any, list[Piece]], None]]] = {
         "content": _add_content,
         "tool_calls": _add_calls,
         "reasoning": _add_reasoning,
@@ -300,7 +301,7 @@ class _Call:
     """One tool call while it arrives. Its id and name may come late, or in pieces."""
 
     def __init__(self) -> None:
-        self._id = ""
+        self.id = ""
         self.name = ""
         self.arguments: list[str] = []
         self._whole = tool_calls.WholeObject(self.arguments)
@@ -314,29 +315,32 @@ class _Call:
         if not self.name or not _body(delta).get("name"):
             return False
         if delta.get("id"):
-            return bool(self._id) and delta["id"] != self._id
+            return bool(self.id) and delta["id"] != self.id
         return delta.get("index") is None or self._whole.reached()
 
-    def add(self, delta: Json) -> None:
+    def add(self, delta: Json) -> str:
+        """Adds a delta. Returns its piece of the arguments."""
         body = _body(delta)
         arguments = body.get("arguments", body.get("input"))
         self._kind = kind_of(delta) if body else self._kind
-        if (id := delta.get("id")) and id != self._id and (not self._id or not arguments):
-            self._id += (
+        if (id := delta.get("id")) and id != self.id and (not self.id or not arguments):
+            self.id += (
                 id  # servers that make up a new id for every fragment send arguments along: first one wins
             )
         if (name := body.get("name")) and name != self.name:
             self.name += name
-        if arguments:
-            self.arguments.append(arguments if isinstance(arguments, str) else json_text(arguments))
         self._rest |= {k: v for k, v in delta.items() if v and k not in _CALL}
+        if not arguments:
+            return ""
+        self.arguments.append(arguments if isinstance(arguments, str) else json_text(arguments))
+        return self.arguments[-1]
 
     def json(self) -> Json:
         placeholder = len(self.arguments) > 1 and self.arguments[0] == "{}"
         arguments = "".join(self.arguments[1:] if placeholder else self.arguments)
         key = "input" if self._kind == "custom" else "arguments"
         return {
-            "id": self._id,
+            "id": self.id,
             "type": self._kind,
             self._kind: {"name": self.name, key: arguments},
             **self._rest,

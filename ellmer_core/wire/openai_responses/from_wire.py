@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from ...contents import content as ours
 from ...contents.turns import AssistantTurn, Tokens
 from ..base import Wire
-from ..interfaces import Json, Merger
+from ..interfaces import CallPiece, Json, Merger, Piece
 from ..shared import content_parts, json_objects, tool_calls
 from ..shared.content_parts import openai_citations
 from ..shared.endings_and_errors import Endings, answer, in_band_error
@@ -44,6 +45,7 @@ class ResponsesMerger(Merger):
         self._response: Json = {}
         self._items: dict[int, _Item] = {}
         self._calls: dict[str, _Item] = {}  # the first call of each tool
+        self._message: Any = None  # the message of the last text
         self._done = False
 
     @property
@@ -55,12 +57,12 @@ class ResponsesMerger(Merger):
         return self._done
 
     @sensible
-    def add(self, event: Any) -> Sequence[ours.Content]:
+    def add(self, event: Any) -> Sequence[Piece]:
         if not isinstance(event, dict):
             return ()
         kind = event.get("type", "")
         if kind in _PLACES:
-            return self._item(event).delta(_PLACES[kind], event)
+            return [*map(partial(self._apart, event), self._item(event).delta(_PLACES[kind], event))]
         if kind == "error" or event.get("error"):
             raise in_band_error(event)
         if isinstance(response := event.get("response"), dict):
@@ -74,6 +76,14 @@ class ResponsesMerger(Merger):
             if content.get("type") == "function_call":
                 self._calls.setdefault(str(content.get("name")), item)
         return ()
+
+    def _apart(self, event: Json, piece: ours.Content) -> ours.Content:
+        """Returns a piece, with a blank line before it if it is the first text of a second message."""
+        if not isinstance(piece, ours.ContentText):
+            return piece
+        before, self._message = self._message, event.get("item_id")
+        another = before is not None and self._message not in {None, before}
+        return ours.ContentText(f"\n\n{piece.text}") if another else piece
 
     def call_arguments(self, tool: str) -> Sequence[str]:
         return self._calls[tool].arguments() if tool in self._calls else ()
@@ -104,7 +114,7 @@ class _Item:
         if done or not self._done:
             self._item, self._done = item, done
 
-    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[ours.Content]:
+    def delta(self, place: tuple[str, str, str], event: Json) -> Sequence[Piece]:
         fragment = event.get("delta")
         if not isinstance(fragment, str) or not fragment:
             return ()
@@ -113,7 +123,8 @@ class _Item:
         fragments.append(fragment)
         match place:
             case ("arguments", _, _):
-                return ()
+                id, name = self._item.get("call_id"), self._item.get("name")
+                return (CallPiece(event.get("output_index", 0), str(id or ""), str(name or ""), fragment),)
             case (_, "summary_text" | "reasoning_text", _):
                 paragraph = index and len(fragments) == 1
                 return (ours.ContentThinking(f"\n\n{fragment}" if paragraph else fragment),)

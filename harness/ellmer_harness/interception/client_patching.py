@@ -57,6 +57,7 @@ _SEAMS = {
     "pyreqwest.request": ".pyreqwest_clients",
     "grpc": ".grpc_clients",
     "websockets": ".websocket_clients",
+    "mcp.client.stdio": ".mcp_servers",
 }
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()

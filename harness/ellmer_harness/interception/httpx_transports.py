@@ -251,6 +251,10 @@ class _Playing:
 
                 await anyio.sleep(piece.wait)
             yield piece.data
+        if self._take.listens:
+            import anyio  # noqa: PLC0415  # httpx has it
+
+            await anyio.sleep_forever()  # the client closes the answer
 
     def close(self) -> None:
         self._take.closed()

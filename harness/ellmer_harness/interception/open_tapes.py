@@ -115,6 +115,8 @@ class RequestInFlight:
     miss: Callable[[str], Miss] = Miss
     place: int | None = None
     spends: bool = True
+    listens: bool = False
+    """Whether the client waits for what a server of MCP has to say until it closes the answer itself."""
     last_words: Callable[[], None] | None = None
     """Called before it is taken for closed: something may be on its way."""
     named: Headers = field(default_factory=list)
@@ -201,6 +203,8 @@ class RequestInFlight:
             yield piece
         if self.reply.failure:
             self._raise(self.reply.failure)
+        if self.listens:
+            return
         if self.reply.ended == "closed":
             raise self.miss(_STOPPED_HERE)
         self.eof()

@@ -96,6 +96,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="what a recording that is too old leads to (default: $CASSETTE_STALE, or warn)",
     )
     group.addoption(
+        "--cassette-replay",
+        metavar="PART",
+        help="the part of a cassette that is played; `model` plays the model and runs its tools (default: $CASSETTE_REPLAY, or all)",
+    )
+    group.addoption(
+        "--cassette-diverged",
+        choices=LEVELS,
+        help="what a tool's result leads to that differs from the recorded one (default: $CASSETTE_DIVERGED, or warn)",
+    )
+    group.addoption(
         "--cassette-report",
         metavar="FILE",
         help="write what this run did not use of the cassettes, for `ellmer-harness prune --report FILE`",
@@ -176,6 +186,7 @@ def cassette(
         check_options(options, "the marker `cassette`")
         check_options(cassette_options, "the fixture `cassette_options`")
         tape = Tape(path, **{**_cassette_policy, **cassette_options, **options})
+        tape.warns = False
         request.node.stash[_TAPE] = tape
         tape.__enter__()
     yield tape
@@ -226,6 +237,8 @@ def _cassette_policy(  # noqa: PLR0917  # asked for by name: an override may hav
         "max_age": None if level == "ignore" else cassette_max_age,
         "policies": () if level == "ignore" else (*cassette_policies, _hook(request)),
         "stale": "error" if level == "error" else "ignore",  # a warning is a line of the summary
+        "replay": request.config.getoption("--cassette-replay"),
+        "diverged": request.config.getoption("--cassette-diverged"),
     }
 
 

@@ -20,7 +20,7 @@ from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_p
 from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
-from .untrusted_files import Unreadable, explained, file_bytes, modest, unzipped
+from .untrusted_files import Unreadable, explained, file_bytes, in_utf8, modest, unzipped
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "opened", "read"]
 
@@ -38,6 +38,9 @@ _MARKS = [
         (b"RequestUri", b"Entries|StatusCode"),
     )
 ]
+_LARGE = (
+    256 * 1024
+)  # bytes of YAML, whose reader needs seconds for them; a larger file is read if it has such keys
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -115,24 +118,38 @@ def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
             found = exchanges(path)
             return None if found is None else Found("a log", [each for each in found if each])
         data = file_bytes(path)
-        data = unzipped(data) if data.startswith(b"\x1f\x8b") else data
+        data = in_utf8(unzipped(data) if data.startswith(b"\x1f\x8b") else data)
         if data.startswith(MAGIC):
             return Found("httprr", [*traced(data)])
         if _has_suffix(path, ".rec") and IS_REC.match(data):
             return Found("DataDog's .rec", [of_rec(data)])
         suffix = _suffix(path, data)
-        if suffix is None:
+        if suffix is None or (suffix in _YAML and len(data) > _LARGE and not is_marked(data)):
             return None
         try:
             text = data.decode("utf-8-sig")
             if suffix in _YAML:
                 return _documents(text, path)
-            value = content(text, suffix)
+            value = _json_or_lines(text)
         except (ValueError, RecursionError, yaml.YAMLError):
             if is_marked(data):
                 raise
             return None
         return _found(value, text, path)
+
+
+def _json_or_lines(text: str) -> Any:
+    """Returns a JSON value. Of a log with the wrong name, which has a value on each line, it returns the list."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = [line for line in text.split("\n") if line.strip()]
+        if error.msg != "Extra data" or len(lines) < 2:
+            raise
+        try:
+            return [json.loads(line) for line in lines]
+        except json.JSONDecodeError:
+            raise error from None
 
 
 def is_marked(data: bytes) -> bool:
@@ -189,7 +206,7 @@ def nearest(path: Path) -> str:
         return ""
     try:
         with path.open("rb") as file:
-            begins = file.read(65536)
+            begins = in_utf8(file.read(65536))
     except OSError:
         return ""
     return next((name for name, pattern in _OWN_KEYS.items() if re.search(pattern, begins)), "")
@@ -243,8 +260,10 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
 
 def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911 - one return per format
     match value:
-        case {"interactions": list(items)} if items and not any(map(_is_http, items)):
-            return None  # of another protocol: gRPC, WebSocket
+        case {"interactions": list(items)} if items and (
+            "consumer" in value or not any(map(_is_http, items))
+        ):
+            return None  # of another protocol (gRPC, WebSocket), or a contract of Pact, which nobody recorded
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
             metadata = value.get("metadata")
@@ -294,13 +313,18 @@ def _record(value: Any, place: str, folder: Path) -> Interaction | None:
 _ASKS = re.compile(r"(?<![a-z])(request|response)(?=\.json$)", re.IGNORECASE)
 
 
+def answer_name(name: str) -> str:
+    """Returns the name of the file with the answer, for the name of a file with a request (`x.request.json`), else `""`."""
+    asks = _ASKS.search(name)
+    if asks is None or asks[1].lower() != "request":
+        return ""
+    return _ASKS.sub("Response" if asks[1][0] == "R" else "response", name)
+
+
 def _answer_of(path: Path) -> Path | None:
     """Returns the file with the answer to a request, if there are two files: `x.request.json` and `x.response.json`."""
-    asks = _ASKS.search(path.name)
-    if asks is None or asks[1].lower() != "request":
-        return None
-    answer = path.with_name(_ASKS.sub("Response" if asks[1][0] == "R" else "response", path.name))
-    return answer if answer.is_file() else None
+    name = answer_name(path.name)
+    return path.with_name(name) if name and path.with_name(name).is_file() else None
 
 
 def _pair(value: dict[str, Any], answer: Path) -> Interaction:
@@ -310,9 +334,11 @@ def _pair(value: dict[str, Any], answer: Path) -> Interaction:
 
 
 def _is_http(item: Any) -> bool:
-    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, and WebSocket has none."""
+    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, WebSocket has none, and a contract of
+    Pact has a path and no address.
+    """
     request = item.get("request") if isinstance(item, dict) else None
-    method = request.get("method") if isinstance(request, dict) else None
+    method = request.get("method") if isinstance(request, dict) and "path" not in request else None
     return is_entry(item) or (isinstance(method, str) and "/" not in method)
 
 

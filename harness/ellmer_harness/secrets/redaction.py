@@ -112,12 +112,12 @@ FINGERPRINT = 3  # hex digits: they tell the values of one cassette apart, and t
 def credential_values(url: str, headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Returns the values that may be masked in a request, by their place: `?name` for a parameter, `name` for a header.
 
-    Signatures differ in each run, and a server changes cookies; they tell no requests apart.
+    A server changes cookies, and signatures of headers differ in each run; they tell no requests apart.
     """
     found: dict[str, list[str]] = {}
     for piece in urlsplit(url).query.split("&"):
         name, _, value = piece.partition("=")
-        if is_secret_name(plain := unquote(name)) and not is_signature(plain):
+        if is_secret_name(plain := unquote(name)):
             found.setdefault(f"?{plain}", []).append(unquote_plus(value))
     for name, value in headers:
         if (
@@ -153,6 +153,7 @@ RESPONSE_HEADERS = (
         "x-amzn-errortype",
     ),
 )
+_SESSION = "mcp-session-id"  # its client sends it back, and ends the session only if it got one
 _ENV_NAME = re.compile(r"(?i)(^|_)(API)?(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?(_|$)")
 _SIGNED = re.compile(r"(?i)(?:AWS4-|Digest |OAuth |Signature )")  # schemes whose values differ in each run
 _SHORTEST = 12  # shorter values are words, not secrets
@@ -291,12 +292,14 @@ class Scrub:
         return self._kept(headers, names(self.request_headers))
 
     def response(self, headers: Iterable[tuple[str, str]]) -> Headers:
-        """Returns the answer's headers that may be written.
+        """Returns the answer's headers that may be written. The id of a session of MCP is masked.
 
         Args:
             headers: (name, value) pairs, names in lower case.
         """
-        return self._kept(headers, names(self.response_headers))
+        pairs = [*headers]
+        sessions = [(name, MASK) for name, _ in pairs if name == _SESSION]
+        return [*self._kept(pairs, names(self.response_headers)), *sessions]
 
     def metadata(self, given: Iterable[tuple[str, str]]) -> Headers:
         """Returns the metadata of a gRPC server that may be written: all but credentials, with secret values replaced.

@@ -10,13 +10,14 @@ project's root. `Shared` gives a run its local copies of a store.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from ..errors import StoreError
 from .folder import Folder
 
-__all__ = ["Store", "copy", "open_store"]
+__all__ = ["Store", "copy", "listing", "open_store"]
 
 
 class Store(Protocol):
@@ -90,6 +91,28 @@ def open_store(url: str) -> Store:
         ) from error
     except ValueError as error:
         raise StoreError(f"{scheme}://… is not a store: {error}") from error
+
+
+def listing(store: Store) -> Iterator[tuple[str, str]]:
+    """Yields the keys of a store folder by folder, so that the memory does not grow with the number of objects.
+
+    Args:
+        store: The store.
+
+    Returns:
+        Each key with a text that changes with the object, `""` if the store has none. The key of a store that is a single
+        object is `""`.
+
+    Examples:
+        >>> from ellmer_harness.store import listing, open_store
+        >>> [key for key, version in listing(open_store("."))]
+        ['weather.json']
+    """
+    if isinstance(store, Folder) or hasattr(store, "listing"):
+        yield from store.listing()
+        return
+    for key in store.find():
+        yield key, ""
 
 
 def copy(source: Store, target: Store, prefix: str = "") -> list[str]:

@@ -44,9 +44,27 @@ class Folder:
         visible = (path.as_posix() for path in files if not path.name.startswith("."))
         return sorted(key for key in visible if key.startswith(prefix))
 
+    def listing(self) -> Iterator[tuple[str, str]]:
+        """Yields the keys with the size and the time of each file, folder by folder."""
+        if self.root.is_file():
+            yield "", _version(self.root)
+            return
+        self._check()
+        for place, folders, files in os.walk(self.root):
+            folders.sort()
+            for name in sorted(files):
+                path = Path(place, name)
+                if not name.startswith(".") and path.is_file():
+                    yield path.relative_to(self.root).as_posix(), _version(path)
+
     def _check(self) -> None:
         if not self.root.is_dir():
             raise NotADirectoryError(f"{self.root} is not a folder; create or mount it")
+
+
+def _version(path: Path) -> str:
+    about = path.stat()
+    return f"{about.st_size} {about.st_mtime_ns}"
 
 
 @contextmanager

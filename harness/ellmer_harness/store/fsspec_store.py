@@ -5,6 +5,7 @@ Credentials and endpoints come from the file system's package: environment, prof
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -60,6 +61,29 @@ class Remote:
         visible = (key for key in found if not key.rpartition("/")[2].startswith("."))
         return sorted(key for key in visible if key.startswith(prefix))
 
+    def listing(self) -> Iterator[tuple[str, str]]:
+        """Yields the keys with the tag or the time of each object, folder by folder."""
+        self._fs.invalidate_cache()
+        try:
+            yield from self._below(self._root)
+        except FileNotFoundError:
+            self._check_bucket()
+
+    def _below(self, folder: str) -> Iterator[tuple[str, str]]:
+        found = [
+            (each["name"].rstrip("/"), each["type"], _version(each))
+            for each in self._fs.ls(folder, detail=True, refresh=True)
+        ]
+        folders = []
+        for name, kind, version in sorted(found):
+            key = name.removeprefix(self._root).lstrip("/")
+            if kind == "directory" and name != folder:
+                folders.append(name)
+            elif kind == "file" and not key.rpartition("/")[2].startswith(".") and (key or len(found) == 1):
+                yield key, version  # without a key and among others, it is the folder itself
+        for name in folders:
+            yield from self._below(name)
+
     def _check_bucket(self) -> None:
         bucket = self._root.partition("/")[0]
         if not self._there and self._names & _BUCKETS and not self._fs.exists(bucket):
@@ -87,3 +111,10 @@ class Remote:
         self._fs.makedirs(folder, exist_ok=True)
         self._fs.pipe_file(staged, data)
         self._fs.mv(staged, path)
+
+
+def _version(about: Mapping[str, Any]) -> str:
+    """Returns a text that changes with an object: its tag (S3, Google, Azure), or else its size and time."""
+    tag = about.get("ETag") or about.get("etag")
+    when = about.get("LastModified") or about.get("mtime") or about.get("created") or ""
+    return str(tag or (f"{about.get('size')} {when}" if when else ""))

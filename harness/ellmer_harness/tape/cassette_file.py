@@ -347,7 +347,10 @@ def save(tape: TapeState, error: BaseException | None) -> None:
 
 def _is_local(tape: TapeState) -> bool:
     """Tells whether every request asked this machine. A server in `routes` stands for the host that was asked."""
-    return bool(tape.sent) and all(is_local(urlsplit(sent.url).hostname or "") for sent in tape.sent)
+    addresses = [urlsplit(sent.url) for sent in tape.sent]
+    return bool(addresses) and all(
+        each.scheme == "stdio" or is_local(each.hostname or "") for each in addresses
+    )
 
 
 def _written(

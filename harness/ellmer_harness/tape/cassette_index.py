@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from threading import RLock
 from typing import Any
@@ -94,6 +95,7 @@ def recorded_response(
 
 
 Response = dict[str, Any]
+Otherwise = Callable[[RequestKey, "CassetteIndex"], int | None]
 
 
 class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
@@ -169,12 +171,14 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
         group = sorted([*self._spent[ask.digest], *self._waiting[ask.digest]])
         return [place for place in group if self.play_counts[place] and self._fits(place, ask)]
 
-    def take(self, ask: RequestKey) -> int | None:
-        """Returns the place of the answer to play, and counts it as used. Returns `None` if there is no
-        unused one.
+    def take(self, ask: RequestKey, otherwise: Otherwise | None = None) -> int | None:
+        """Returns the place of the answer to play, and counts it as used. Returns `None` if there is no unused one, for an
+        equal request or by `otherwise`.
         """
         with self.lock:
             place = self.find(ask)
+            if place is None and otherwise:
+                place = otherwise(ask, self)
             if place is None and self.on_repeat != "error" and (spent := self.played(ask)):
                 place = (
                     spent[-1] if self.on_repeat == "last" else min(spent, key=self.play_counts.__getitem__)
@@ -205,7 +209,23 @@ class CassetteIndex(Cassette):  # type: ignore[misc]  # vcrpy publishes no types
 
     def unused_places(self) -> list[int]:
         """Returns the places of the recordings that this run did not use."""
-        return [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
+        left = [n for n in range(self.loaded) if not self.play_counts[n] and n not in self._touched]
+        return [n for n in left if not self.is_about_session(self.data[n][0])]
+
+    def is_about_session(self, request: Request) -> bool:
+        """Tells whether a request only listens to a server of JSON-RPC, or ends a session with it.
+
+        Whether a client gets to send it depends on time. A server may refuse both (405), and clients go on.
+        https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
+        """
+        return request.method in ("GET", "DELETE") and request.uri in self._of_json_rpc
+
+    @cached_property
+    def _of_json_rpc(self) -> set[str]:
+        from ..exchange.json_rpc import message_of  # noqa: PLC0415  # few cassettes need it
+
+        loaded = (request for request, _ in self.data[: self.loaded])
+        return {each.uri for each in loaded if each.method == "POST" and message_of(each.body or b"")}
 
     def _load(self) -> None:
         super()._load()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from .request_key import RequestKey
+from .request_key import RequestKey, without_number
 
 if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
@@ -186,7 +186,7 @@ def _parsed(ask: RequestKey) -> Any:
     if content_type.startswith("application/x-www-form-urlencoded"):
         return _fields(parse_qsl(text, keep_blank_values=True))
     try:
-        return json.loads(text)
+        return without_number(json.loads(text))
     except (ValueError, RecursionError):
         return ask.body if _CONTROL.search(text) else text
 

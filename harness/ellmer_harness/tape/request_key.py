@@ -1,8 +1,8 @@
 """The comparison of requests: method, URL, relevant headers, and the value of the body.
 
-JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ), forms by
-their fields, and multipart bodies by their parts without the boundary. Other bodies are compared byte for
-byte.
+JSON bodies are compared by value (key order and whitespace do not count, `1` and `1.0` differ; the number of a JSON-RPC
+request does not count), forms by their fields, and multipart bodies by their parts without the boundary. Other bodies are
+compared byte for byte.
 
 Credentials are masked before requests are compared. What is masked takes part by its fingerprint (`RequestKey.likeness`).
 """
@@ -99,7 +99,7 @@ class Match:
             return body
         for pointer in self.ignore:  # those of the URL have no slash, and drop nothing
             _drop(value, pointer.split("/")[1:])
-        return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+        return json.dumps(without_number(value), sort_keys=True, separators=(",", ":")).encode()
 
     def digest(self, head: Head, body: bytes, content_type: str) -> bytes:
         """Returns the key by which a request is found: a SHA-256 hash (32 bytes).
@@ -150,6 +150,10 @@ class RequestKey:
         """The key of the request."""
         return self._match.digest(self.head, self.body, self.content_type)
 
+    def digest_of(self, body: Any) -> bytes:
+        """Returns the key of this request with another body, which is a JSON value."""
+        return self._match.digest(self.head, json.dumps(body).encode(), "application/json")
+
     @property
     def body(self) -> bytes:
         """The bytes of the body."""
@@ -158,7 +162,7 @@ class RequestKey:
 
     @cached_property
     def parameters(self) -> dict[str, list[str]]:
-        """The written values of the parameters whose names suggest a credential, without signatures."""
+        """The written values of the parameters whose names suggest a credential. All signatures are alike."""
         return _parameters(self.request.uri, self._match.ignore) if self._match.url else {}
 
     @property
@@ -181,7 +185,10 @@ class RequestKey:
         A value that was written is compared. A masked value is compared by its fingerprint: if it differs, the
         program has other credentials than it had when it was recorded.
         """
-        for name in self.parameters.keys() | asked.parameters.keys():
+        names = self.parameters.keys(), asked.parameters.keys()
+        if names[0] - names[1] and names[1] - names[0]:
+            return Likeness.OTHER
+        for name in names[0] | names[1]:
             old, new = self.parameters.get(name, []), asked.parameters.get(name, [])
             if old != new and MASK not in old and (old or {*new} != {MASK}):
                 return Likeness.OTHER
@@ -200,8 +207,8 @@ class RequestKey:
 
 
 def is_exact(place: str) -> bool:
-    """Tells whether a place is a parameter, a body or a URL, and not a header."""
-    return place.startswith("?") or place in ("body", "url")
+    """Tells whether a place is a parameter, a body or a URL, and not a header or a signature, which differs in each run."""
+    return place in ("body", "url") or (place.startswith("?") and not is_signature(place[1:]))
 
 
 def _guessed(body: bytes) -> str:
@@ -236,8 +243,9 @@ def _parameters(url: str, ignore: tuple[str, ...]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for piece in urlsplit(url).query.split("&"):
         name = _name(piece)
-        if is_secret_name(name) and not is_signature(name) and f"?{name}" not in ignore:
-            found.setdefault(name, []).append(unquote_plus(piece.partition("=")[2]))
+        if is_secret_name(name) and f"?{name}" not in ignore:
+            value = MASK if is_signature(name) else unquote_plus(piece.partition("=")[2])
+            found.setdefault(name, []).append(value)
     return found
 
 
@@ -246,6 +254,20 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")
+    return found
+
+
+def without_number(value: Any) -> Any:
+    """Returns a JSON value to compare: a request of JSON-RPC without its number, anything else as it is."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or "method" not in value:
+        return value
+    found = {name: each for name, each in value.items() if name != "id"}
+    if isinstance(params := value.get("params"), dict):
+        found["params"] = params = {**params}
+        if value["method"] == "notifications/cancelled":  # MCP: of an earlier request
+            params.pop("requestId", None)
+        if isinstance(meta := params.get("_meta"), dict) and meta.get("progressToken") == value.get("id"):
+            params["_meta"] = {name: each for name, each in meta.items() if name != "progressToken"}
     return found
 
 

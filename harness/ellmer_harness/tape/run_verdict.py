@@ -34,7 +34,7 @@ class Verdict:
     """A verdict. `state` is the worst result; `stale` says why the recording is too old, or is `""`.
 
     `left` are the recorded requests that were not sent, allowed or not; `store` is where the cassette is
-    shared.
+    shared. `diverged` is where the results of tools left the recording, and whether its answers still fit.
     """
 
     path: str
@@ -48,6 +48,7 @@ class Verdict:
     stale: str = ""
     left: tuple[str, ...] = ()
     store: str = ""
+    diverged: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Returns plain values that can be sent between processes."""
@@ -70,12 +71,13 @@ def verdict(tape: TapeState) -> Verdict:
         stale="; ".join(reasons(tape)),
         left=_left(tape),
         store=tape.shared.store.url if tape.shared else "",
+        diverged=tape.partial.told() if tape.partial and tape.diverged != "ignore" else "",
     )
 
 
 def hold_to_account(tape: TapeState) -> None:
     """Raises `NotIntercepted` or `Unused` if a successful run did not use its cassette as recorded."""
-    if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.offline):
+    if _idle(tape) and not tape.allow_idle and not (tape.absent and tape.only_plays):
         raise NotIntercepted(
             f"the run ended without any request to cassette {tape.name}. {_advice()}\n"
             + command(tape.rerecord)
@@ -89,6 +91,8 @@ def hold_to_account(tape: TapeState) -> None:
             + command(tape.rerecord, "update")
         )
     hold_to_date(tape)
+    if tape.partial is not None:
+        tape.partial.hold(tape)
 
 
 def _advice() -> str:
@@ -108,7 +112,7 @@ def _left(tape: TapeState) -> tuple[str, ...]:
     """Returns `tape.unused()` with the numbers of the interactions."""
     if tape.index is None or not tape.replays:
         return ()
-    unplayed = {id(request) for request in tape.index.unused()}
+    unplayed = {id(request) for request in tape.unused_requests()}
     recorded = enumerate(tape.index.data, 1)
     return tuple(
         f"#{n} {request.method} {request.uri}" for n, (request, _) in recorded if id(request) in unplayed
@@ -146,6 +150,8 @@ def table(verdicts: Iterable[tuple[str, Verdict]]) -> Iterator[str]:
         for state in [verdict.state] * (verdict.state in _WORTH_A_LINE) + ["stale"] * bool(verdict.stale):
             why = f" ({verdict.stale})" if state == "stale" else ""
             yield f"{state.upper():9}{name}  {verdict.path}{why}"
+        if verdict.diverged:
+            yield f"{'DIVERGED':9}{name}  {verdict.path}\n{verdict.diverged}"
 
 
 def nobody_asked(verdicts: Iterable[Verdict]) -> Iterator[tuple[str, list[str]]]:

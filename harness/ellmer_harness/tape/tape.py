@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from .verify_mode import LiveCheck
 
 if TYPE_CHECKING:
     from .cassette_index import CassetteIndex
+    from .partial_replay import Part, PartialReplay
 
 # --- The tape -------------------------------------------------------------------------------------------
 
@@ -75,6 +77,13 @@ class Tape(TapeState):
             dictionary to write, or None to leave the interaction out.
         on_repeat: What a request gets once all its recordings were played: `error` (a `Miss`, the default), `last` (the last one
             again) or `cycle` (the first one again).
+        replay: Which part of the cassette is played in a replay; the other requests are sent. `model` plays the model and runs the tools:
+            MCP servers, and what tools ask. Where a tool's result differs, the run goes on with the recorded answer (`tape.divergences`);
+            any other difference is a `Miss`. A `Part` of your own says what else is played. Default: the option `--cassette-replay` of
+            pytest, else the environment variable CASSETTE_REPLAY, else `all`.
+        diverged: What a different result of a tool leads to, with `replay="model"`: `ignore`, `warn` (the first one is reported), or `error`
+            (`Diverged` is raised if the model's recorded answer no longer fits). Default: the environment variable CASSETTE_DIVERGED,
+            else `warn`.
         metadata: A dictionary that is written into the cassette's metadata.
         blobs: The folder of binary bodies. Default: `blobs` beside the cassette.
         faults: Faults of `ellmer_harness.faults`, one per request in order; a tuple of faults applies to one request together.
@@ -102,6 +111,7 @@ class Tape(TapeState):
         CassetteError: If the file cannot be read, or `mode` is unknown.
         Miss: If a request was not recorded; again at the end, if the code caught it.
         Unused: At the end, if a recorded interaction was not requested.
+        Diverged: At the end, if a tool's result differs, the recorded answer no longer fits, and `diverged` is `error`.
         NotIntercepted: At the end, if no request passed through the recorder.
         SecretFound: At the end of a recording, if there is a secret in it; nothing was written.
 
@@ -139,6 +149,7 @@ class Tape(TapeState):
         self.replays = adds or self.mode in ("replay", "verify") or (self.mode == "record" and exists)
         self.records = adds or self.mode == "rewrite" or (self.mode == "record" and not exists)
         self.live_check = LiveCheck(self.target) if self.mode == "verify" else None
+        self.partial = _partial(self.replay) if self.only_plays else None
         with ExitStack() as stack:
             if self.mode != "live":
                 self.index = stack.enter_context(self._recording.opened(self))
@@ -285,6 +296,16 @@ class Tape(TapeState):
         ask = self.index.ask(self._clean(request, body))
         return self.index.find(ask) is not None or bool(self.index.played(ask))
 
+    def plays(self, url: str) -> bool:
+        """Tells whether requests to an address may be answered from the cassette.
+
+        Args:
+            url: The address.
+        """
+        if self.partial is None:
+            return self.replays
+        return self.partial.part.plays(Sent("POST", url, {}, b""))
+
     def routed(self, http: Any, request: Any) -> Any:
         """Returns the request that is really sent while recording. `routes` may change its host.
 
@@ -311,13 +332,17 @@ class Tape(TapeState):
 
     def _place(self, take: RequestInFlight, clean: Any, index: CassetteIndex) -> None:
         """Finds the answer in the index, or adds a place for it there."""
-        if self.absent and self.offline:
+        if self.partial is not None and not self.partial.plays(clean):
+            return
+        if self.absent and self.only_plays:
             raise CassetteError(self.none)
         ask = index.ask(clean)
         if self.replays and self._play(take, ask, index):
             take.exchange.played = True
             if take.place is not None:
                 self.order.append(take.place)
+        elif self.only_plays and index.is_about_session(clean):
+            take.reply = Reply(405, "Method Not Allowed")
         elif self.records:
             self.workers.note()
             place = index.place(clean)
@@ -330,19 +355,24 @@ class Tape(TapeState):
         """Sets the reply of a request in flight. Returns False if there is none."""
         faults, reply = self._schedule.next(take.exchange.sent), Reply(200)
         if not any(fault.answers for fault in faults):
-            take.place = index.take(ask)
+            take.place = index.take(ask, self.partial.find if self.partial else None)
             if take.place is None and not any(fault.alone for fault in faults):
                 return False
         if take.place is not None:
             if not self.match.body:
                 self.loosely_matched.append((len(self.sent), ask.request, index.data[take.place][0]))
             reply = Reply.recorded(index.response(take.place), timed=self.delays is not None)
+            if b'"jsonrpc"' in take.exchange.sent.body:
+                reply = _renumbered(reply, index.data[take.place][0].body, take.exchange.sent.body)
+            if self.partial is not None:
+                self.partial.note(ask, index.keys[take.place], take.place, reply)
             reply = framed(reply, self.framing) if self.framing else reply
         if self.live_check is not None and take.place is not None:
             told = f"{take.exchange.sent.method} {take.exchange.sent.url}"
             self.live_check.ask(told, take.request, take.exchange.sent.body, reply)
         for fault in faults:
             reply = fault.change(reply)
+        take.listens = reply.ended == "closed" and index.is_about_session(ask.request)
         take.reply, take.spends = reply, all(fault.spends for fault in faults)
         return True
 
@@ -379,6 +409,22 @@ def _recording() -> ModuleType:
     except ModuleNotFoundError as error:
         raise HarnessError(f'{error}. Cassettes need vcrpy: pip install "ellmer-core[harness]"') from error
     return cassette_file
+
+
+def _partial(replay: str | Part | None) -> PartialReplay | None:
+    """Returns the part that is played, or None for the whole cassette."""
+    named = replay or os.environ.get("CASSETTE_REPLAY") or "all"
+    if named == "all":
+        return None
+    from .partial_replay import PartialReplay, part_of  # noqa: PLC0415  # few replays are partial
+
+    return PartialReplay(part_of(named))
+
+
+def _renumbered(reply: Reply, recorded: bytes, asked: bytes) -> Reply:
+    from ..exchange.json_rpc import renumbered  # noqa: PLC0415  # few clients speak JSON-RPC
+
+    return renumbered(reply, recorded or b"", asked)
 
 
 # --- Routes of requests while recording: the client and the cassette keep the original URL --------------

@@ -32,6 +32,7 @@ from .request_key import Match, Repeat, RequestKey
 if TYPE_CHECKING:
     from ..secrets.placeholders import Masking
     from .cassette_index import CassetteIndex
+    from .partial_replay import Divergence, Part, PartialReplay
     from .verify_mode import LiveCheck
 
 # --- Options ---------------------------------------------------------------------------------------------
@@ -89,6 +90,8 @@ class Options:
     normalize: Callable[[Sent], Sent] | None = None
     before_save: Callable[[dict[str, Any]], dict[str, Any] | None] | None = None
     on_repeat: Repeat = "error"
+    replay: str | Part | None = None
+    diverged: Literal["ignore", "warn", "error"] | None = None
     metadata: Mapping[str, Any] | None = None
     blobs: Path | str | None = None
     faults: Sequence[Fault | tuple[Fault, ...]] = ()
@@ -191,6 +194,9 @@ class TapeState(Options):
         self.loosely_matched: list[tuple[int, Any, Any]] = []
         self.masking: Masking | None = None
         self.live_check: LiveCheck | None = None
+        self.partial: PartialReplay | None = None
+        self.warns = True
+        """Whether a divergence is a warning; the pytest plugin has a line of its summary for it."""
 
     @property
     def file(self) -> Path:
@@ -209,15 +215,28 @@ class TapeState(Options):
         return self.shared.name(self.path) if self.shared else str(self.path)
 
     @property
+    def only_plays(self) -> bool:
+        """Whether a request that the cassette handles is played or a miss."""
+        return self.replays and not self.records and self.mode != "verify"
+
+    @property
     def offline(self) -> bool:
         """Whether sockets are blocked."""
-        return self.replays and not self.records and self.mode != "verify"
+        return self.only_plays and self.partial is None
+
+    @property
+    def divergences(self) -> list[Divergence]:
+        """What tools returned that they had not returned in the recording, with `replay="model"`, in order."""
+        return self.partial.divergences if self.partial else []
+
+    def unused_requests(self) -> list[Any]:
+        """Returns the recorded requests that this run had to send and has not sent."""
+        left = self.index.unused() if self.index is not None and self.replays else []
+        return [each for each in left if self.partial is None or self.partial.plays(each)]
 
     def unused(self) -> list[str]:
         """Returns the recorded requests that this run has not sent yet, as `POST https://…`."""
-        if self.index is None or not self.replays:
-            return []
-        return [f"{request.method} {request.uri}" for request in self.index.unused()]
+        return [f"{request.method} {request.uri}" for request in self.unused_requests()]
 
     @property
     def none(self) -> str:

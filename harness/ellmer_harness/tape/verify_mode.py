@@ -37,8 +37,10 @@ class LiveCheck:
         self._asked: list[tuple[str, Reply, Future[Reply]]] = []
 
     def ask(self, told: str, request: Any, body: bytes, recorded: Reply) -> None:
-        """Sends a copy of the request. Conversations of WebSockets and gRPC have no copy."""
-        if recorded.status == 101 or str(request.url).startswith("grpc://"):
+        """Sends a copy of the request. Conversations of WebSockets and gRPC have no copy, and servers that are
+        processes are not started twice.
+        """
+        if recorded.status == 101 or str(request.url).startswith(("grpc://", "stdio://")):
             return
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
         url = self._target(str(request.url))

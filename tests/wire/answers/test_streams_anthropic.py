@@ -3,6 +3,7 @@
 from folded_streams import ANTHROPIC, ANTHROPIC_TEXT, block, folded, requests
 
 from ellmer_core.contents.content import ContentText, ContentThinking
+from ellmer_core.wire.interfaces import CallPiece
 
 END = ANTHROPIC_TEXT[-2:]
 
@@ -53,7 +54,13 @@ def test_anthropic_blocks():
     ]
     turn, complete, shown = folded(ANTHROPIC, ANTHROPIC_TEXT[0], *events, *END)
     assert complete
-    assert shown == [ContentThinking("h"), ContentThinking("m"), ContentText("hi")]
+    assert shown == [
+        ContentThinking("h"),
+        ContentThinking("m"),
+        ContentText("hi"),
+        CallPiece(5, "t1", "f", '{"x"'),
+        CallPiece(5, "t1", "f", ": 1.50}"),
+    ]
     assert requests(turn) == [("t1", "f", {"x": 1.5}), ("t2", "g", {})]
     assert turn.finish_reason == "tool_use"
     assert ANTHROPIC.message(turn) == [

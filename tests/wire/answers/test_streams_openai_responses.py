@@ -2,6 +2,8 @@
 
 from folded_streams import RESPONSES, folded, requests
 
+from ellmer_core import TypeObject, type_integer
+from ellmer_core._chat.structured_output import Structured
 from ellmer_core.contents.content import ContentText
 
 ITEMS = [
@@ -86,3 +88,30 @@ def test_responses_partial_items_come_from_their_deltas():
     assert (turn.text, complete, turn.finish_reason) == ("hi", False, None)
     assert turn.tool_requests[0].problem
     assert turn.tool_requests[0].arguments == {}
+
+
+COMMENT, ANSWER = (
+    {"type": "message", "id": id, "role": "assistant", "status": "completed", "phase": phase,
+     "content": [{"type": "output_text", "text": text, "annotations": []}]}
+    for id, phase, text in (("msg_1", "commentary", "I look."), ("msg_2", "final_answer", '{"n": 1}'))
+)  # fmt: skip
+
+
+def test_two_messages_are_told_apart_and_go_back_as_two():
+    deltas = [
+        {"type": "response.output_text.delta", "output_index": n, "item_id": item["id"], "delta": piece}
+        for n, item in enumerate((COMMENT, ANSWER))
+        for piece in (item["content"][0]["text"][:4], item["content"][0]["text"][4:])
+    ]
+    done = {"status": "completed", "output": [COMMENT, ANSWER]}
+    turn, _, shown = folded(RESPONSES, *deltas, {"type": "response.completed", "response": done})
+
+    assert turn.text == 'I look.\n\n{"n": 1}' == "".join(content.text for content in shown)
+    assert [content.text for content in turn.contents] == ["I look.", '{"n": 1}']
+    assert RESPONSES.message(turn) == [COMMENT, ANSWER]
+
+
+def test_of_two_messages_with_data_the_last_one_is_the_answer():
+    first = {**COMMENT, "content": [{"type": "output_text", "text": '{"n": 1000}', "annotations": []}]}
+    turn = RESPONSES.turn({"status": "completed", "output": [first, ANSWER]})
+    assert Structured(TypeObject(properties={"n": type_integer()})).value(turn) == {"n": 1}

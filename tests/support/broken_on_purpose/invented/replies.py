@@ -39,6 +39,16 @@ class TakesTheFirstBlock(BrokenAdapter):
         return replace(reply, text=reply.text.removesuffix("Then that."))
 
 
+class GluesMessages(BrokenAdapter):
+    """Joins the messages of an answer without a break."""
+
+    case, caught_by, on = "texts_in_blocks", ("TXT-006",), ("openai-responses",)
+    gently = True
+
+    def reply(self, reply: Reply) -> Reply:
+        return replace(reply, text=reply.text.replace("\n\n", ""))
+
+
 class TellsItAllAgain(BrokenAdapter):
     """Returns the text of earlier answers before that of the last one."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .....scenarios.messages import Reply, ToolCall
-from .....scenarios.script import Answer, Sees, answers_of
+from .....scenarios.script import Answer, Say, Sees, answers_of
 from ....observed_run import Run
 from ....rule import Finding, broken, met
 from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, crashes, found, stopped_by
@@ -82,7 +82,7 @@ def answers_are_handed_over_whole(run: Run) -> Iterator[Finding]:
             continue
         if reply.error is not None:
             yield broken(place, f"{type(reply.error).__name__}: {reply.error}")
-        elif not is_whole(reply.text, wanted.text, answers):
+        elif not is_whole(run, reply.text, wanted.text, answers):
             yield broken(place, f"the text is {reply.text!r}, the model said {wanted.text!r}")
         else:
             yield met(place)
@@ -96,8 +96,32 @@ def pieces_add_up(run: Run) -> Iterator[Finding]:
     """
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         if wanted.outcome == "answered" and reply.error is None and reply.pieces and not run.refused:
-            pieces = "".join(reply.pieces)
+            pieces = _without_breaks(run, "".join(reply.pieces), answers_to(run, wanted.text))
             yield found(pieces.endswith(wanted.text), f"/replies/{index}", f"the pieces add up to {pieces!r}")
+
+
+@book.rule(
+    "TXT-006",
+    SHOULD,
+    LOSS,
+    source=[
+        "https://github.com/microsoft/vscode/pull/312173",
+        "https://github.com/langchain4j/langchain4j/issues/6399",
+    ],
+)
+def messages_are_told_apart(run: Run) -> Iterator[Finding]:
+    """The texts of two messages of one answer are not glued together.
+
+    Why: OpenAI's Responses has a comment and the final answer as two messages. Without a break, the last word of one runs
+    into the first word of the other.
+    """
+    for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
+        messages = _messages(run, answers_to(run, wanted.text)[-1:])
+        if len(messages) > 1 and wanted.outcome == "answered" and reply.error is None and not run.refused:
+            glued = "".join(messages) in reply.text
+            yield found(
+                not glued, f"/replies/{index}", f"the text {reply.text!r} has {len(messages)} messages"
+            )
 
 
 @book.rule(
@@ -137,10 +161,25 @@ def answers_to(run: Run, text: str) -> list[Answer]:
     return []
 
 
-def is_whole(text: str, wanted: str, answers: Sequence[Answer]) -> bool:
+def is_whole(run: Run, text: str, wanted: str, answers: Sequence[Answer]) -> bool:
     """Tells whether a text is the answer: alone, or after the model's earlier texts with calls."""
+    text = _without_breaks(run, text, answers)
     before = "".join(answer.text for answer in answers[:-1])
     return text.endswith(wanted) and text.removesuffix(wanted).strip() in {"", before.strip()}
+
+
+def _messages(run: Run, answers: Sequence[Answer]) -> list[str]:
+    """Returns the texts of the messages of answers. Only the answers of Responses have several."""
+    if run.wire != "openai-responses":
+        return ["".join(answer.text for answer in answers)]
+    return [part.text for answer in answers for part in answer.parts if isinstance(part, Say) and part.text]
+
+
+def _without_breaks(run: Run, text: str, answers: Sequence[Answer]) -> str:
+    """Returns a text without the blank lines that a client puts between the messages of an answer."""
+    for answer in answers:
+        text = text.replace("\n\n".join(_messages(run, [answer])), answer.text)
+    return text
 
 
 def _saw_another_order(run: Run, reply: Reply) -> bool:

@@ -25,7 +25,7 @@ def usage_is_the_providers(run: Run) -> Iterator[Finding]:
     for index, (wanted, reply) in enumerate(zip(run.case.steps, run.replies, strict=False)):
         answers = answers_to(run, wanted.text) if wanted.outcome == "answered" else []
         usages = [answer.usage for answer in answers]
-        if usages and reply.usage and is_whole(reply.text, wanted.text, answers):
+        if usages and reply.usage and is_whole(run, reply.text, wanted.text, answers):
             want = _counts(usages[-1:])
             got = {key: reply.usage.get(key) for key in want}
             problem = f"the provider counted {want}, the caller got {got}"
