@@ -229,7 +229,10 @@ def _client(stack: ExitStack, distributed: Any, jobs: int) -> Any:
 
     where = config.get("scheduler-address", None)
     if not where:
-        cluster = distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+        # Without an address, the dashboard takes port 8787 on all interfaces.
+        cluster = distributed.LocalCluster(
+            n_workers=jobs, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        )
         where = stack.enter_context(cluster)
     try:
         return stack.enter_context(distributed.Client(where))
