@@ -5,6 +5,7 @@
 
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -96,10 +97,12 @@ def browser(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def services(session: nox.Session) -> None:
-    """Test shared stores with real Redis and S3 servers (apt-get install redis-server)."""
+    """Test shared stores with real Redis and S3 servers (apt-get install redis-server), and the linter on a Dask cluster."""
     session.install("-e", f".[{EXTRAS}]", *group("services"))
     session.run(
-        "pytest", *(session.posargs or ["harness/tests/services"]), env={**OFFLINE, "SERVICES_REQUIRED": "1"}
+        "pytest",
+        *(session.posargs or ["harness/tests/services", "conformance/tests/services"]),
+        env={**OFFLINE, "SERVICES_REQUIRED": "1"},
     )
 
 
@@ -110,6 +113,7 @@ def node(session: nox.Session) -> None:
     """
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
     session.run("npm", "ci", "--silent", "--prefix", "examples/driver-node", external=True)
+    session.run("npm", "ci", "--silent", "--prefix", "examples/web-chat", external=True)
     session.run("pytest", "-n", "2", "conformance/tests/languages", *session.posargs, env=OFFLINE)
     session.run("npm", "ci", "--silent", "--prefix", "examples/cassette-reader", external=True)
     session.run("npm", "test", "--prefix", "examples/cassette-reader", external=True)
@@ -189,9 +193,9 @@ def drivers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def nightly(session: nox.Session) -> None:
-    """Run the tests and the conformance suite with stale recordings as errors. Nothing is recorded again."""
+    """Run the tests and the conformance suite with stale recordings, and default models that retire soon, as errors."""
     session.install("-e", f".[{EXTRAS}]", *group("tests"))
-    strict = {**OFFLINE, "CASSETTE_STALE": "error"}
+    strict = {**OFFLINE, "CASSETTE_STALE": "error", "MODELS_AS_OF": datetime.now(UTC).date().isoformat()}
     session.run(
         "pytest",
         "-p",
@@ -339,7 +343,7 @@ def oracles(session: nox.Session) -> None:
     """Compare every recorded request and answer with the official types, and test the strict server with the official
     SDKs.
     """
-    session.install("-e", f".[{EXTRAS}]", *group("tests"), *group("sdks"), *MORE_SOURCES)
+    session.install("-e", f".[{EXTRAS}]", *group("tests"), *group("sdks"), *MORE_SOURCES, "uv")
     session.run("python", "conformance/shapes/oracles.py", *(session.posargs or ["cassettes"]), env=OFFLINE)
     session.run("pytest", *WORKERS, "conformance/tests/oracles", "harness/tests/sdks", env=OFFLINE)
 

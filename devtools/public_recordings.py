@@ -1,9 +1,11 @@
 """Lints the recordings of public repositories: what was judged in which format, crashes, false exits, false alarms.
 
-    python -m devtools.public_recordings FOLDER [--mirrors DIR] [--only NAME] [--table FILE]
+    python -m devtools.public_recordings FOLDER [--mirrors DIR] [--only NAME …] [--table FILE]
 
 `public_recordings.json` pins each repository to a commit. Its content stays in FOLDER and is never committed. A
-violation in a request that the recorded API accepted is a false alarm, and so the table counts and names each.
+violation in a request that the recorded API accepted is a false alarm, and so the table counts and names each. A run that
+ends with 2 is a false exit if its report has neither a damaged recording nor more missed than judged requests, and yet has
+a recording. Each reader that the linter names must judge a request in its home repository.
 """
 
 # ruff: noqa: S603, S607, T201 - it runs git and the linter, and prints
@@ -23,6 +25,25 @@ Json = dict[str, Any]
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
 PINS = Path(__file__).with_suffix(".json")
 MAX_BYTES = 50 * 1024**2  # of a file
+#: A repository whose recorder, or whose recordings, a reader was made for.
+HOMES = {
+    "vcrpy": "langchain-ai/langchain-azure",
+    "pydantic-ai": "pydantic/pydantic-ai",
+    "langchain": "langchain-ai/langchain-aws",
+    "VCR": "crmne/ruby_llm",
+    "braintrust": "braintrustdata/braintrust-sdk-javascript",
+    "httprr": "tmc/langchaingo",
+    "httpmock": "0xPlaygrounds/rig",
+    "WireMock": "braintrustdata/braintrust-sdk-java",
+    "Azure's test proxy": "openai/openai-dotnet",
+    "llama-stack": "llamastack/llama-stack",
+    "DataDog's .rec": "DataDog/dd-trace-java",
+    "HAR": "lmnr-ai/lmnr-python",
+    "a record": "DataDog/dd-trace-js",
+    "records": "open-telemetry/opentelemetry-js-contrib",
+    "a log": "0xPlaygrounds/rig",
+    "a pair of files": "0xPlaygrounds/rig",
+}
 BESIDE = ("blobs", "__files", "__cassettes__", "files", "data", "fixtures", "cassettes")  # bodies in files
 
 # --- Files of a commit -----------------------------------------------------------------------------------
@@ -145,7 +166,31 @@ def linted(folder: Path) -> Json:
     if not done.stdout.startswith("{"):
         raise RuntimeError(f"the linter crashed on {folder}: {done.stderr[-2000:]}")
     report: Json = json.loads(done.stdout)
+    if report["exit_code"] != done.returncode:
+        raise RuntimeError(
+            f"the linter ended with {done.returncode} on {folder}, and its report says otherwise"
+        )
     return report
+
+
+def reason(report: Json) -> str:
+    """Returns why a run ended as it did, and `FALSE` if its own report does not show the reason."""
+    judged = sum(wire["judged"] for wire in report["wires"].values())
+    damaged = sum(bool(file["problem"]) for file in report["files"])
+    broken = sum(wire["violations"] for wire in report["wires"].values())
+    recordings = any(file["format"] for file in report["files"])
+    match report["exit_code"]:
+        case 0:
+            return "every rule is kept" if judged else "no request to a chat endpoint"
+        case 1:
+            return f"{broken} violations" if broken else "FALSE"
+        case 2 if damaged:
+            return f"{damaged} damaged files"
+        case 2 if report["missed"] > judged:
+            return f"{report['missed']} missed, {judged} judged"
+        case 2 if not recordings:
+            return "no recording"
+    return "FALSE"
 
 
 def alarms(file: Json) -> list[str]:
@@ -158,15 +203,17 @@ def alarms(file: Json) -> list[str]:
     ]
 
 
-def table(title: str, rows: dict[str, Tally]) -> str:
+def table(title: str, rows: dict[str, Tally], exits: dict[str, str] | None = None) -> str:
     """Returns a Markdown table."""
+    more = " exit |" if exits else ""
     lines = [
-        f"| {title} | files | judged | other requests | not judged | share judged | crashes | damaged | false alarms |",
-        "| --- " + "| ---: " * 8 + "|",
+        f"| {title} | files | judged | other requests | not judged | share judged | crashes | damaged | false alarms |{more}",
+        "| --- " + "| ---: " * 8 + "|" + " --- |" * bool(exits),
     ]
     for name, t in rows.items():
         cells = (t.files, t.judged, t.others, t.missed, t.share, t.crashes, t.unreadable, t.alarms)
-        lines.append(f"| {name} | " + " | ".join(map(str, cells)) + " |")
+        ended = [exits[name]] if exits else []
+        lines.append(f"| {name} | " + " | ".join(map(str, [*cells, *ended])) + " |")
     return "\n".join(lines)
 
 
@@ -175,13 +222,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--mirrors", type=Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="*", default=[""])
     parser.add_argument("--table", type=Path)
     options = parser.parse_args(arguments)
     repos: dict[str, Tally] = {}
     forms: dict[str, Tally] = {}
+    homes: dict[str, set[str]] = {}
+    exits: dict[str, str] = {}
     for repo, commit in json.loads(PINS.read_text()).items():
-        if options.only not in repo:
+        if not any(name in repo for name in options.only):
             continue
         top = fetched(repo, commit, options.folder, options.mirrors)
         result = linted(top)
@@ -189,15 +238,26 @@ def main(arguments: list[str] | None = None) -> int:
             repos.setdefault(repo, Tally()).add(file)
             if file["format"] or file["problem"]:
                 forms.setdefault(file["format"] or "damaged", Tally()).add(file)
+            if any(wire["judged"] for wire in file["wires"].values()):
+                homes.setdefault(file["format"], set()).add(repo)
             told = [*alarms(file), *([f"{file['path']}: {file['problem']}"] if file["problem"] else [])]
             print(*told, sep="\n", end="\n" * bool(told), flush=True)
-        print(f"{repo}: {result['exit_code']}", file=sys.stderr, flush=True)
+        exits[repo] = f"{result['exit_code']}: {reason(result)}"
+        print(f"{repo}: {exits[repo]}", file=sys.stderr, flush=True)
         ordered = dict(sorted(forms.items(), key=lambda item: -item[1].judged))
         if options.table:
-            options.table.write_text(f"{table('format', ordered)}\n\n{table('repository', repos)}\n")
+            text = f"{table('format', ordered)}\n\n{table('repository', repos, exits)}\n"
+            options.table.write_text(text)
     missed = sum((t.reasons for t in repos.values()), Counter())
-    print(*(f"{count:6}  {reason}" for reason, count in missed.most_common(60)), sep="\n")
-    return int(any(t.crashes or t.alarms for t in repos.values()))
+    print(*(f"{count:6}  {why}" for why, count in missed.most_common(60)), sep="\n")
+    away = [
+        f"{form}: judged nothing in {home}"
+        for form, home in HOMES.items()
+        if home in repos and home not in homes.get(form, set())
+    ]
+    print(*away, sep="\n", end="\n" * bool(away))
+    failed = away or any("FALSE" in text for text in exits.values())
+    return int(bool(failed) or any(t.crashes or t.alarms for t in repos.values()))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield from peer_pages()
     yield from _rules.pages()
     yield from _facts.pages()
-    yield "api/ellmer_core.md", api_page("ellmer_core", by_module(import_module("ellmer_core")))
+    core = by_module(import_module("ellmer_core")) | {"ellmer_core.testing": exported("ellmer_core.testing")}
+    yield "api/ellmer_core.md", api_page("ellmer_core", core)
     yield "api/ellmer_harness.md", api_page("ellmer_harness", by_module(import_module("ellmer_harness")))
     offered = {f"ellmer_conformance.{name}": exported(f"ellmer_conformance.{name}") for name in CONFORMANCE}
     yield "api/ellmer_conformance.md", api_page("ellmer_conformance", offered)

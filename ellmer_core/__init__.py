@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .errors import *
     from .jobs.batch import *
     from .jobs.parallel import *
+    from .jobs.prompts_and_results import *
     from .live import *
     from .models.prices.price_lookup import *
     from .providers import *
@@ -51,11 +52,12 @@ __all__ = [
     "AuthenticationError", "AwsKeys", "BadRequestError", "Chat", "ConnectError", "Content",
     "ContentCitation", "ContentError", "ContentFieldError", "ContentFile", "ContentImage",
     "ContentImageInline", "ContentImageRemote", "ContentJson", "ContentPDF", "ContentProviderCall",
-    "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolRequest", "ContentToolResult",
+    "ContentProviderResult", "ContentText", "ContentThinking", "ContentToolQuestion", "ContentToolRequest", "ContentToolResult",
     "ContentUnknown", "ContentUploaded", "ContextWindowError", "ConversionError", "Decision", "EllmerError",
-    "EllmerWarning", "IncompleteResponseError", "Limits", "Options", "Profile", "ProviderError", "RateLimitError",
-    "ResponseError", "ServerError", "StreamController", "SystemTurn", "TimeoutError", "Timeouts", "Tokens",
-    "ToolBuiltIn", "ToolCallDelta", "ToolContext", "ToolDef", "ToolReject", "ToolResultDisplay", "ToolResultError",
+    "EllmerWarning", "IncompleteResponseError", "Limits", "NotSentError", "Options", "Profile", "PromptProgress",
+    "PromptResults", "ProviderError", "RateLimitError", "ResponseError", "ServerError", "StreamController",
+    "SystemTurn", "TimeoutError", "Timeouts", "Tokens", "ToolBuiltIn", "ToolCallDelta", "ToolContext", "ToolDef",
+    "ToolReject", "ToolResultDisplay", "ToolResultError",
     "ToolRoundsError", "Turn", "Type", "TypeArray", "TypeBasic", "TypeEnum", "TypeJsonSchema", "TypeObject",
     "UsageError", "UsageLimitError", "UsageLimits", "UserTurn", "batch_chat", "batch_chat_completed",
     "batch_chat_structured", "batch_chat_text", "chat", "chat_app", "chat_fallback", "check_tool_result",
@@ -63,7 +65,8 @@ __all__ = [
     "content_pdf_url", "contents_html", "contents_markdown", "contents_record", "contents_replay",
     "contents_shinychat", "contents_text", "create_tool_def", "df_schema", "export", "interpolate",
     "interpolate_file", "live_browser", "live_console", "local_shinychat", "parallel_chat",
-    "parallel_chat_async", "parallel_chat_structured", "parallel_chat_structured_async",
+    "parallel_chat_as_completed", "parallel_chat_as_completed_async", "parallel_chat_async",
+    "parallel_chat_structured", "parallel_chat_structured_async",
     "parallel_chat_text", "parallel_chat_text_async", "params", "refresh_prices", "shinychat_stream",
     "token_usage", "tool", "tool_annotations", "tool_context", "tool_reject", "tool_web_fetch", "tool_web_search",
     "type_array", "type_boolean", "type_enum", "type_from_schema", "type_integer", "type_number",
@@ -102,6 +105,7 @@ _MODULES = (
     "wire.interfaces",
     "_chat.tool_writer",
     "jobs.parallel",
+    "jobs.prompts_and_results",
     "jobs.batch",
     "live",
     "render.shinychat",

@@ -17,6 +17,7 @@ EllmerError
 │   └── TimeoutError               no answer in time (also a builtin TimeoutError)
 ├── ToolRoundsError            the model asked for tools more often than `max_tool_rounds` allows
 ├── UsageLimitError            the conversation would use more than its `UsageLimits` allow
+├── NotSentError               one of many prompts was not sent, or not answered, because the job ended before
 ├── ApprovalRequiredError      tool calls wait for decisions that come later
 └── ResponseError              the answer does not follow the wire format
     ├── IncompleteResponseError    the answer ended before its terminal marker
@@ -39,7 +40,7 @@ from unicodedata import category
 __all__ = [
     "ApprovalRequiredError", "AsyncToolError", "AuthenticationError", "BadRequestError", "ConnectError",
     "ContentError", "ContentFieldError", "ContextWindowError", "ConversionError", "EllmerError",
-    "EllmerWarning", "IncompleteResponseError", "ProviderError", "RateLimitError", "ResponseError",
+    "EllmerWarning", "IncompleteResponseError", "NotSentError", "ProviderError", "RateLimitError", "ResponseError",
     "ServerError", "TimeoutError", "ToolReject", "ToolResultError", "ToolRoundsError", "UsageError",
     "UsageLimitError",
 ]  # fmt: skip
@@ -54,6 +55,7 @@ ELSEWHERE = {
     **dict.fromkeys(("system", "instructions"), "system_prompt"),
     **dict.fromkeys(("func", "fn"), "function"),
     "echo_mode": "echo",
+    "yield_all": "content",  # of the proposal for ellmer's stream(), which is `content="all"` here
 }
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '(\w+)'")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -342,6 +344,10 @@ class ToolRoundsError(EllmerError):
 
 class UsageLimitError(EllmerError):
     """The conversation stopped at one of its `UsageLimits`; the answers so far are in the history."""
+
+
+class NotSentError(EllmerError):
+    """One of many prompts was not sent, or not answered: the job ended before. The text says why."""
 
 
 class ApprovalRequiredError(EllmerError):

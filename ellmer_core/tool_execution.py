@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, copy_context
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from inspect import Parameter, isasyncgenfunction, iscoroutine, iscoroutinefunction, isroutine
 from logging import DEBUG, WARNING
@@ -25,7 +26,7 @@ from .errors import AsyncToolError, ConversionError, ToolReject, UsageError
 from .log import log_raised, logger
 from .schemas.python_types import convert
 from .telemetry.spans import traced_call
-from .tools.definition import CallScope, ToolContext, is_field, parameters
+from .tools.definition import AskLater, CallScope, ToolContext, is_field, parameters
 from .tools.results import check_tool_result
 
 __all__ = ["Progress", "local_shinychat", "showing"]
@@ -172,12 +173,21 @@ async def _ainvoked(call: ToolContext[Any]) -> ContentToolResult:
                 if tool is None or _is_async(tool.function):
                     outcome = _attempted(call)
                 else:
+                    wait = partial(_wait_in, asyncio.get_running_loop())
+                    call = replace(call, scope=replace(call.scope, wait=wait))
                     outcome = await asyncio.wrap_future(_threaded(call))
                 if isinstance(outcome, ContentToolResult):
                     return outcome
                 return await _awaited(request, outcome, call.show)
     except TimeoutError:  # ours: the tool's own is an error result by now
         return _late(request)
+
+
+def _wait_in(loop: Any, answer: Any) -> Any:
+    """Waits in a thread for an answer that comes in an event loop."""
+    import asyncio  # noqa: PLC0415 - imported when first needed
+
+    return asyncio.run_coroutine_threadsafe(answer, loop).result()
 
 
 def _logged(result: ContentToolResult) -> ContentToolResult:
@@ -201,6 +211,8 @@ def _attempted(call: ToolContext[Any]) -> ContentToolResult | Later:
         return _result(request, _last(value, call.show) if isinstance(value, Generator) else value)
     except _Refused as refused:
         return ContentToolResult(error=str(refused), request=request)
+    except AskLater as later:
+        return _asks(request, later)
     except (Exception, GeneratorExit) as error:  # noqa: BLE001 - every error is reported to the model
         return ContentToolResult(error=error, request=request)
 
@@ -209,8 +221,17 @@ async def _awaited(request: ContentToolRequest, later: Later, on_progress: OnPro
     try:
         value = await later if isinstance(later, Awaitable) else await _alast(later, on_progress)
         return _result(request, value)
+    except AskLater as asked:
+        return _asks(request, asked)
     except Exception as error:  # noqa: BLE001 - as above
         return ContentToolResult(error=error, request=request)
+
+
+def _asks(request: ContentToolRequest, later: AskLater) -> ContentToolResult:
+    """Returns what stands for the result of a call whose tool asked something that is answered later."""
+    asked = later.question
+    question = {"message": asked.message, "schema": dict(asked.schema), "url": asked.url}
+    return ContentToolResult(extra={"question": question}, request=request)
 
 
 def _threaded(call: ToolContext[Any]) -> Future[ContentToolResult | Later]:

@@ -48,8 +48,10 @@ CORE = {
     "providers": {*BELOW_CHAT, "_chat"},
     "jobs": {*BELOW_CHAT, "_chat"},
     "live": {*BELOW_CHAT, "_chat"},
+    "web": {*BELOW_CHAT, "_chat"},
     "mcp": {*BELOW_CHAT, "_chat"},
     "inspect_ai": {*BELOW_CHAT, "_chat", "providers"},
+    "testing": {*BELOW_CHAT, "_chat", "providers"},
 }
 
 #: The harness. It knows HTTP, and neither the library nor the suite.
@@ -114,10 +116,13 @@ DOES_IO = {
     "ellmer_core.tool_execution",  # runs async tools
     "ellmer_core.contents.downloads",
     "ellmer_core.contents.files",  # names the client of a download
+    "ellmer_core.jobs.pacing",  # waits until a request may go out
     "ellmer_core.jobs.parallel",
     "ellmer_core.live",  # serves the app
     "ellmer_core.models.prices.price_lookup",  # downloads a table of prices
+    "ellmer_core.testing",  # httpx, with a handler in the process instead of a network
     "ellmer_core.transport",
+    "ellmer_core.web.asgi",  # notices that a client goes away
 }
 
 

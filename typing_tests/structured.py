@@ -8,8 +8,13 @@ from typing import Any, TypedDict, assert_type
 from pydantic import BaseModel
 
 from ellmer_core import (
+    Chat,
+    PromptResults,
     chat_openai,
+    parallel_chat_as_completed,
+    parallel_chat_as_completed_async,
     parallel_chat_structured,
+    parallel_chat_structured_async,
     type_array,
     type_integer,
     type_object,
@@ -47,7 +52,16 @@ people = type_array(items=type_object(name=type_string("The name."), age=type_in
 assert_type(chat.chat_structured("Who?", type=people), Any)
 assert_type(chat.chat_structured("Who?", type=Person, convert=False), Any)
 assert_type(chat.chat_structured("Who?", type=list[Person], frame="pandas"), Any)
+assert_type(chat.chat_structured("Who, if anybody?", type=Person | None), Person | None)
 assert_type(parallel_chat_structured(chat, ["Who?"], type=Person, frame="polars"), Any)
+assert_type(parallel_chat_structured(chat, ["Who?"], type=Person), PromptResults[Person | None])
+assert_type(parallel_chat_structured(chat, ["Who?"], type=Person | None), PromptResults[Person | None])
+assert_type(parallel_chat_structured(chat, ["All?"], type=list[Person]), PromptResults[list[Person] | None])
+assert_type(parallel_chat_structured(chat, ["Who?"], type=people), Any)
+for index, found in parallel_chat_as_completed(chat, ["Who?"], type=Person, max_active=3):
+    assert_type((index, found), tuple[int, Person | Exception])
+for index, fork in parallel_chat_as_completed(chat, ["Who?"]):
+    assert_type((index, fork), tuple[int, Chat | Exception])
 assert_type(chat.chat_structured("Who?", type=Person, mode="tool", max_retries=3), Person)
 assert_type(chat.stream_structured("Who?", type=Person), Generator[Person, None, None])
 assert_type(chat.stream_structured("Who?", type=people), Generator[Any, None, None])
@@ -63,3 +77,7 @@ async def ask() -> None:
     assert_type(await chat.chat_structured_async("Who?", type=people), Any)
     async for place in chat.stream_structured_async("Where?", type=Place):
         assert_type(place, Place)
+    many = await parallel_chat_structured_async(chat, ["Who?"], type=Person | None)
+    assert_type(many, PromptResults[Person | None])
+    async for index, found in parallel_chat_as_completed_async(chat, ["Who?"], type=Person | None):
+        assert_type((index, found), tuple[int, Person | Exception | None])

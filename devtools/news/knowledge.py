@@ -84,7 +84,7 @@ def _spellings(name: Name) -> Iterable[str]:
 
 #: Models that answer no chat request. A human declines them.
 _NO_CHAT = re.compile(
-    r"embed|whisper|tts|ocr|moderation|imagen|veo-|lyria|orpheus|grok-(voice|imagine)|nano-banana|robotics|gemini-(omni|live)"
+    r"embed|whisper|tts|ocr|moderation|imagen|veo-|lyria|orpheus|grok-(voice|imagine)|nano-banana|robotics|gemini-(omni|live)|^gpt-(live|realtime)|gemini-[\d.]+-live"
     r"|transcribe|gpt-image|sora|rosalind-research|speech"
 )
 
@@ -98,10 +98,20 @@ def _profile(name: Name) -> str:
         for row in rows(provider)
         if re.search(row["model"], name.name, re.IGNORECASE)
     ]
-    special = [pattern for pattern in found if pattern]
-    if special:
-        return f"profile {special[-1]}"
-    return "profile, its row for all models" if found else ""
+    special = [pattern for pattern in found if pattern and _names_its_generation(pattern, name.name)]
+    return f"profile {special[-1]}" if special else ""
+
+
+def _names_its_generation(pattern: str, model: str) -> bool:
+    """Tells whether a pattern was written for a model's generation: what it matches has the number of the generation.
+    Otherwise a new model would silently be taken for an older one. A model without a number is named by its family.
+    """
+    undated = re.sub(r"-\d{4}-\d{2}-\d{2}|-\d{4,}", "", model)
+    number = re.search(r"(?<![a-z\d])\d{1,2}(?![\da-z])([.-]\d{1,2}(?![\da-z]))?", undated)
+    named = re.search(pattern, model, re.IGNORECASE)
+    return bool(
+        named and (number is None or (named.start() <= number.start() and number.end() <= named.end()))
+    )
 
 
 def _priced(name: Name) -> str:

@@ -57,10 +57,13 @@ from ..conversation.settings import (
     Decide,
     DecisionLike,
     Fallback,
+    OneAtATime,
     Settings,
     StreamController,
     UsageLimits,
+    WhenBusy,
     decision_of,
+    when_busy,
 )
 from ..errors import UsageError, spelt
 from ..log import warn
@@ -73,10 +76,11 @@ from ..transport.single_requests import arun, counted, deleted, run, uploaded
 from ..wire.base import StructuredMode, Wire
 from ..wire.interfaces import Profile
 from .answers import Answer, AsyncStream, EchoMode, Input, Shown, echo_mode, picker
-from .one_at_a_time import OneAtATime, WhenBusy, when_busy
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from typing_extensions import TypeForm
 
     from ..schemas.data_frames import Library
     from ..tools.definition import FunctionTool
@@ -190,6 +194,7 @@ class Chat(Displayed):
         self.ask_before: AskBefore = ()
         self.approve: Decide | Literal["console", "defer"] | None = None
         self.deps: Any = None
+        self._count: Callable[[Wire, AssistantTurn], object] = log_usage
         self.when_busy: WhenBusy = "raise"
         self.set_system_prompt(system_prompt)
 
@@ -352,7 +357,7 @@ class Chat(Displayed):
     def chat_structured(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -422,7 +427,7 @@ class Chat(Displayed):
     async def chat_structured_async(
         self,
         *inputs: Input,
-        type: type[T],
+        type: TypeForm[T],
         convert: Literal[True] = True,
         frame: None = None,
         **options: Unpack[DataOptions],
@@ -476,7 +481,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> Generator[T, None, None]: ...
     @overload
     def stream_structured(
@@ -530,7 +535,7 @@ class Chat(Displayed):
 
     @overload
     def stream_structured_async(
-        self, *inputs: Input, type: type[T], **options: Unpack[DataStreamOptions]
+        self, *inputs: Input, type: TypeForm[T], **options: Unpack[DataStreamOptions]
     ) -> AsyncStream[T]: ...
     @overload
     def stream_structured_async(
@@ -844,8 +849,10 @@ class Chat(Displayed):
         return _registered(self._on_history, callback)
 
     def waiting_requests(self) -> list[ContentToolRequest]:
-        """Returns the tool calls of the last answer that have not been run, because they wait for a decision."""
-        return list(self._history.waiting)
+        """Returns the tool calls of the last answer that have not been run, because they wait for a decision. For a tool that
+        asked the user something, it is a `ContentToolQuestion`.
+        """
+        return list(self._history.questions)
 
     def decide(self, decisions: Mapping[str, DecisionLike]) -> None:
         """Stores decisions about waiting tool calls. The next `chat()`, which needs no input, continues with them.
@@ -1160,7 +1167,7 @@ class Chat(Displayed):
             on_result=self._on_result,
             controller=controller or StreamController(),
             price=cost,
-            count=log_usage,
+            count=self._count,
             written=self._written,
             fallbacks=[replace(each, provider=place) for place, (each, _) in enumerate(self.fallbacks, 1)],
             deps=self.deps,
@@ -1212,6 +1219,24 @@ class Chat(Displayed):
     ) -> AsyncStream[Any]:
         loop = self._converse(inputs, settings)
         return AsyncStream(self._talk_async(loop, mode, settings), pick, lambda: self._abandon(loop))
+
+    def _stream_when_free(
+        self, begin: Callable[[History], Sequence[Content]], controller: StreamController
+    ) -> AsyncStream[Content | ToolCallDelta]:
+        """Streams an answer for a web client. What to send is asked for when the chat is free: `begin` may change the history
+        and decide about calls. A call that needs a decision waits for a later request, unless the chat has `approve`.
+        """
+        settings = self._plan(stream=True, deltas=True, tool_mode="concurrent", controller=controller)
+        settings = replace(settings, approve=settings.approve or _approver("defer"))
+        loop = self._begun(begin, settings)
+        return AsyncStream(
+            self._talk_async(loop, "none", settings), picker("deltas"), lambda: self._abandon(loop)
+        )
+
+    def _begun(
+        self, begin: Callable[[History], Sequence[Content]], settings: Settings
+    ) -> Loop[AssistantTurn | None]:
+        return (yield from self._converse(begin(self._history), settings))
 
     def _talk(self, loop: Loop[Any], mode: EchoMode, settings: Settings) -> Generator[Shown, None, None]:
         echo = None if mode == "none" else _echo(mode, self.wire)

@@ -18,6 +18,7 @@ from ..contents.content import (
     ContentProviderCall,
     ContentText,
     ContentThinking,
+    ContentToolQuestion,
     ContentToolRequest,
     ContentToolResult,
 )
@@ -218,6 +219,8 @@ def approver(approve: Any) -> Decide | None:
 
 def ask_at_console(request: ContentToolRequest) -> Decision:
     """Asks the person at the console. If there is none, the answer is no."""
+    if isinstance(request, ContentToolQuestion):
+        return _ask_fields(request)
     title = request.tool.title(request.arguments) if request.tool else request.name
     arguments = json.dumps(dict(request.arguments), ensure_ascii=False)
     try:
@@ -232,6 +235,36 @@ def ask_at_console(request: ContentToolRequest) -> Decision:
                 return Decision(approved=False)
     except EOFError:
         return Decision(approved=False, reason="Nobody was there to approve the tool call.")
+
+
+def _ask_fields(question: ContentToolQuestion) -> Decision:
+    """Asks the question of a tool, and then for each field of the answer. An empty line takes the default."""
+    print(revealed(f"{question.name} asks: {question.title}", line=True))  # noqa: T201 - the console
+    try:
+        fields = question.schema.get("properties") or {}
+        if input("[y]es or [n]o? ").strip().lower()[:1] != "y":
+            return Decision(approved=False)
+        answers = {name: _field(name, each, question.arguments.get(name)) for name, each in fields.items()}
+    except EOFError:
+        return Decision(approved=False, reason="Nobody was there to answer.")
+    return Decision(
+        approved=True, arguments={name: each for name, each in answers.items() if each is not None}
+    )
+
+
+def _field(name: str, schema: Any, default: Any) -> Any:
+    """Asks for one field until its text is a value of the type. An empty line stands for the default."""
+    told = schema if isinstance(schema, dict) else {}
+    options = f" ({', '.join(map(str, told['enum']))})" if isinstance(told.get("enum"), list) else ""
+    label = revealed(f"{told.get('title') or name}{options}", line=True)
+    while text := input(f"{label}{'' if default is None else f' [{default}]'}: ").strip():
+        if told.get("type") == "string":
+            return text
+        try:
+            return json.loads(text)
+        except ValueError:
+            print(f"Write a JSON value, such as {json.dumps(told.get('examples', [5])[0])} or true.")  # noqa: T201
+    return default
 
 
 def _edited(text: str) -> Decision:

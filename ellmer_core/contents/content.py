@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Content", "ContentCitation", "ContentFile", "ContentImage", "ContentImageInline", "ContentImageRemote",
     "ContentJson", "ContentPDF", "ContentProviderCall", "ContentProviderResult", "ContentText",
-    "ContentThinking", "ContentToolRequest", "ContentToolResult", "ContentUnknown", "ContentUploaded",
+    "ContentThinking", "ContentToolQuestion", "ContentToolRequest", "ContentToolResult", "ContentUnknown",
+    "ContentUploaded",
     "ToolCallDelta", "ToolDef",
 ]  # fmt: skip
 
@@ -252,6 +253,12 @@ class ContentImageRemote(ContentImage):
 
     url: str
     detail: str = ""
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with the address, as a clause; `""` if a provider may fetch it."""
+        fetched = re.match(r"(?i)(https?|gs|s3)://[^\s/]|data:image/", self.url)
+        return "" if fetched else f"{self.url!r:.80} is not the address of an image on the web"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -489,6 +496,37 @@ class ContentToolRequest(Content):
     raw: str | None = field(default=None, repr=False)
     problem: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ContentToolQuestion(ContentToolRequest):
+    """A question that a running tool, or the MCP server behind it, asks the user. It is asked and answered as the approval of a
+    call is: approved with `arguments` that fit the schema, or denied.
+
+    Args:
+        id: Id of the call that asks.
+        name: Name of its tool.
+        arguments: The answers, as far as they have defaults.
+        message: The question. Whoever wrote the tool wrote it; it is not to be trusted if that is somebody else.
+        schema: JSON Schema of the answers, an object; `{}` (default) for yes or no.
+        url: An address that the user is asked to open; `""` (default) if there is none. Show it, and do not open it.
+
+    Raises:
+        ContentFieldError: A field has another type.
+
+    Examples:
+        >>> ContentToolQuestion("call_1", "book", message="Which seat?").title
+        'Which seat?'
+    """
+
+    message: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    url: str = ""
+
+    @property
+    def title(self) -> str:
+        """The question, with its address."""
+        return f"{self.message} {self.url}".strip()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

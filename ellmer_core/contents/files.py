@@ -386,18 +386,26 @@ def content_file(
         >>> content_file("sales.csv").type
         'text/csv'
     """
-    if not (data := read_file(path)):
-        raise UsageError(f"{path} is empty.")
+    return content_of_bytes(read_file(path), content_type, str(path))
+
+
+def content_of_bytes(
+    data: bytes, content_type: str | None, source: str
+) -> ContentFile | ContentImageInline | ContentPDF:
+    """Returns the content of a file's bytes, as `content_file()`; `source` is its path or its name."""
+    if not data:
+        raise UsageError(f"{source} is empty.")
+    name = Path(source).name
     match sniffed(data) if content_type is None else content_type:
         case "application/pdf":
-            return content_pdf_file(path)
+            return _pdf(data, source, name)
         case str(type) if type.startswith("image/"):
-            return content_image_file(path, resize="none")
-    type = content_type or _type_of(Path(path), data)
-    text = _text_of(type, data, str(path))
+            return ContentImageInline(_image_type(data, None, source), _base64(data))
+    type = content_type or _type_of(Path(source), data)
+    text = _text_of(type, data, source)
     if type.startswith("text/") and not is_utf8(data):
         data = text.encode()
-    return ContentFile(type, b64encode(data).decode("ascii"), Path(path).name, text)
+    return ContentFile(type, _base64(data), name, text)
 
 
 def _type_of(path: Path, data: bytes) -> str:

@@ -26,7 +26,7 @@ from ..contents.content import (
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, SystemTurn, Turn, UserTurn, not_plain
 from ..errors import UsageError
 from ..tools.results import split
-from .settings import Decision
+from .settings import Decision, asked_later
 
 NEVER_CALLED = "Chat ended before the tool could be invoked."
 INTERRUPTED = "The call was interrupted; whether it had an effect is not known."
@@ -72,6 +72,19 @@ class History:
     def waiting(self) -> tuple[ContentToolRequest, ...]:
         """The open requests without a result."""
         return tuple(r for place, r in enumerate(self.open_requests) if place not in self.results)
+
+    @property
+    def questions(self) -> tuple[ContentToolRequest, ...]:
+        """The requests without a result, as somebody is asked about them: a call, or the question of its tool."""
+        return tuple(map(_asked, self.waiting))
+
+    def ask_later(self, place: int, ran: ContentToolRequest, question: Mapping[str, Any]) -> None:
+        """Stores the question that a tool asked, in its request. The call has no result."""
+        with self._lock:
+            turn, request = self.turns[-1], self.open_requests[place]
+            contents = list(turn.contents)
+            contents[_place_of(contents, request)] = asked_later(request, ran, question)
+            self.turns[-1] = turn.but_with(contents=tuple(contents))
 
     def decide(self, decisions: Mapping[str, Decision | None]) -> None:
         """Stores decisions about waiting requests, by id."""
@@ -138,6 +151,18 @@ class History:
             options = ", ".join(f"`{r.id}` ({r.name})" for r in free.values()) or "none"
             raise UsageError(f"A tool result answers {whom}, which is not an open tool request: {options}.")
         return next((i for i in matching if free[i] == wanted), matching[0])
+
+
+def _asked(request: ContentToolRequest) -> ContentToolRequest:
+    if "question" not in request.extra:
+        return request
+    from ..tools.definition import question_of  # noqa: PLC0415 - few tools ask
+
+    return question_of(request.id, request.name, request.extra["question"])
+
+
+def _place_of(contents: Sequence[Content], request: ContentToolRequest) -> int:
+    return next(place for place, content in enumerate(contents) if content is request)
 
 
 def merged(pieces: Iterable[Content]) -> tuple[Content, ...]:

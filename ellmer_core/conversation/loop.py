@@ -23,11 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
 from .. import errors
 from ..contents.content import (
     Content,
+    ContentFile,
+    ContentImage,
+    ContentPDF,
     ContentProviderCall,
     ContentText,
     ContentThinking,
@@ -45,7 +49,17 @@ from .history import INTERRUPTED, History
 from .io_operations import Answer, CallTools, Clock, Decide, Emit, Loop, Notify, Send, Wait
 from .request import accepts, request_turns, warn_replaced
 from .response import cut_short, read
-from .settings import Cancelled, Settings, agreed, decision_of, denial, needs_decision, recorded
+from .settings import (
+    Cancelled,
+    Settings,
+    agreed,
+    decided,
+    decision_of,
+    denial,
+    needs_decision,
+    recorded,
+)
+from .settings import answered as with_answer
 
 
 def converse(history: History, settings: Settings, inputs: Sequence[Content]) -> Loop[AssistantTurn | None]:
@@ -160,7 +174,7 @@ def request_answer(history: History, settings: Settings, user: UserTurn | None) 
     streamed = bool(history.received)
     history.commit(*filter(None, [user]), turn)
     yield from _show(turn, streamed=streamed)
-    settings.count(settings.wire, turn.tokens, turn.cost)
+    settings.count(settings.wire, turn)
     yield Emit(turn)
     return turn
 
@@ -173,7 +187,7 @@ def _show(turn: AssistantTurn, *, streamed: bool) -> Loop[None]:
         elif streamed and isinstance(content, ContentText):
             for citation in content.citations:
                 yield Emit(citation)
-        elif isinstance(content, ContentProviderCall):
+        elif isinstance(content, ContentProviderCall | ContentImage | ContentPDF | ContentFile):
             yield Emit(content)
 
 
@@ -255,7 +269,7 @@ def call_tools(history: History, settings: Settings, requests: Sequence[ContentT
             if place in history.results:
                 yield Notify(tuple(settings.on_result), history.results[place])
                 yield Emit(history.results[place])
-    if waiting := history.waiting:
+    if waiting := history.questions:
         names = ", ".join(f"`{request.name}` ({request.id})" for request in waiting)
         raise errors.ApprovalRequiredError(
             f"Tool calls wait for a decision: {names}. Pass the decisions to chat.decide(), then call chat.chat().",
@@ -283,9 +297,11 @@ def _permitted(
     history: History, settings: Settings, request: ContentToolRequest
 ) -> Loop[ContentToolRequest | ContentToolResult | None]:
     """Returns the permitted request, the result of a denied one, or `None` if the decision comes later."""
+    decision = history.decisions.get(request.id)
+    if "question" in request.extra:  # it was permitted, and its tool asked something
+        return None if decision is None else with_answer(request, decision)
     if refusal := (yield from _refused(settings, request)):
         return refusal
-    decision = history.decisions.get(request.id)
     if decision is None:
         if not needs_decision(request, settings.ask_before, settings.approve):
             return request
@@ -302,9 +318,17 @@ def _run(history: History, settings: Settings, ready: Mapping[int, ContentToolRe
 
     asked = history.turns[-1]
     turn = asked if isinstance(asked, AssistantTurn) else None
-    scope = CallScope(turn, settings.deps, lambda: settings.controller.reason)
+    ask = partial(decided, approve=settings.approve)
+    scope = CallScope(turn, settings.deps, lambda: settings.controller.reason, ask, decision_of)
+
+    def keep(place: int, result: ContentToolResult) -> None:
+        if result.request is not None and "question" in result.extra:
+            history.ask_later(place, result.request, result.extra["question"])
+        else:
+            history.results[place] = recorded(result)
+
     try:
-        yield CallTools(ready, lambda place, result: history.results.update({place: recorded(result)}), scope)
+        yield CallTools(ready, keep, scope)
     except Exception:
         raise
     except BaseException:

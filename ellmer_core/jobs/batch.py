@@ -33,7 +33,19 @@ from ..transport.single_requests import asked, asked_json, run, stepped
 from ..wire.base import StructuredMode, Wire, answer_of
 from ..wire.batches_and_files import Batches, Steps
 from ..wire.interfaces import Json
-from .prompts_and_results import Prompt, Rows, all_inputs, fingerprints, warn_of_failures
+from .prompts_and_results import (
+    Outcome,
+    Prompt,
+    PromptResults,
+    Rows,
+    all_inputs,
+    chats,
+    cost_of,
+    errors_of,
+    fingerprints,
+    texts,
+    warn_of_failures,
+)
 
 __all__ = ["batch_chat", "batch_chat_completed", "batch_chat_structured", "batch_chat_text"]
 
@@ -49,7 +61,7 @@ def batch_chat(
     wait: bool = True,
     ignore_hash: bool = False,
     sleep: Sleep = time.sleep,
-) -> list[Chat | Exception] | None:
+) -> PromptResults[Chat | Exception] | None:
     """Sends each prompt to its own fork of the chat, all in one batch. A batch is cheaper, but may take a day.
 
     OpenAI, Anthropic, Google Gemini and Groq have batches. Tools are not sent. The state is kept in a file: when
@@ -78,13 +90,13 @@ def batch_chat(
     if not job.finish(wait=wait, sleep=sleep):
         return None
     outcomes = job.outcomes()
-    warn_of_failures(outcomes)
-    return outcomes
+    warn_of_failures(errors_of(outcomes), len(outcomes))
+    return chats(outcomes, cost_of(outcomes))
 
 
 def batch_chat_text(
     chat: Chat, prompts: Iterable[Prompt], path: str | Path, **options: Any
-) -> list[str | None] | None:
+) -> PromptResults[str | None] | None:
     """Returns the texts of the answers of `batch_chat()`.
 
     Args:
@@ -103,10 +115,12 @@ def batch_chat_text(
         >>> batch_chat_text(chat, ["Hello?", "Goodbye?"], "greetings.json")  # doctest: +SKIP
         ['Hello!', 'Goodbye!']
     """
-    outcomes = batch_chat(chat, prompts, path, **options)
-    if outcomes is None:
-        return None
-    return [_text(outcome) if isinstance(outcome, Chat) else None for outcome in outcomes]
+    forks = batch_chat(chat, prompts, path, **options)
+    return (
+        None
+        if forks is None
+        else texts([(each, each) if isinstance(each, Chat) else each for each in forks], forks.cost)
+    )
 
 
 def batch_chat_structured(
@@ -153,8 +167,8 @@ def batch_chat_structured(
     if not job.finish(wait=wait, sleep=sleep):
         return None
     outcomes = [_data(outcome, wanted) for outcome in job.outcomes()]
-    warn_of_failures(outcomes)
-    return rows.collected(outcomes)
+    warn_of_failures(errors_of(outcomes), len(outcomes))
+    return rows.collected(outcomes, cost_of(outcomes))
 
 
 def batch_chat_completed(
@@ -184,19 +198,15 @@ def batch_chat_completed(
     return job.stage != "new" and job.finish(wait=False, sleep=time.sleep)
 
 
-def _text(chat: Chat) -> str:
-    turn = chat.last_turn("assistant")
-    return turn.text if turn else ""
-
-
-def _data(outcome: Chat | Exception, wanted: Structured) -> tuple[Any, Chat] | Exception:
-    if not isinstance(outcome, Chat):
+def _data(outcome: Outcome, wanted: Structured) -> Outcome:
+    if isinstance(outcome, Exception):
         return outcome
-    turn = outcome.last_turn("assistant") or AssistantTurn()
+    _, fork = outcome
+    turn = fork.last_turn("assistant") or AssistantTurn()
     try:
         if cut := cut_short(turn):
             raise errors.IncompleteResponseError(f"No structured data: {cut}")
-        return wanted.value(turn), outcome
+        return wanted.value(turn), fork
     except errors.ResponseError as error:
         return error
 
@@ -335,14 +345,14 @@ class Job:
     def run(self, loop: Loop[Any]) -> Any:
         return run(loop, self.chat._connection)  # noqa: SLF001 - of this package
 
-    def outcomes(self) -> list[Chat | Exception]:
+    def outcomes(self) -> list[Outcome]:
         """Returns each fork with its answer, or an error."""
-        outcomes: list[Chat | Exception] = []
+        outcomes: list[Outcome] = []
         new = not self.state.get("counted", False)  # token_usage() counts a batch once
         for place, (fork, user) in enumerate(zip(self.forks, self.users, strict=True)):
             try:
                 self.answer(fork, user, self.state["results"].get(f"chat-{place}"), new=new)
-                outcomes.append(fork)
+                outcomes.append((fork, fork))
             except errors.EllmerError as error:
                 outcomes.append(error)
         if new:
@@ -361,7 +371,7 @@ class Job:
         turn = replace(turn, cost=None if full is None else full * DISCOUNT)
         fork._history.commit(*filter(None, [user]), turn)  # noqa: SLF001 - of this package
         if new:
-            log_usage(fork.wire, turn.tokens, turn.cost)
+            log_usage(fork.wire, turn)
 
     def save(self, **changes: Any) -> None:
         """Writes the file atomically."""

@@ -1,42 +1,61 @@
 """Many prompts at once. Each goes to a fork of one chat, with its system prompt, history, tools and callbacks.
 
-Every request counts towards `rpm`, also those with tool results and retries. The chat itself does not change.
+Every request counts towards `rpm`, also those with tool results and retries; `pacing.py` decides when it goes out. The
+chat itself does not change.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from contextvars import ContextVar, copy_context
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, Unpack
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import AssistantTurn, Turn
-from ..errors import ConversionError, UsageError, wrong_keyword
+from ..errors import ConversionError, NotSentError, UsageError, wrong_keyword
+from ..log import warn
 from ..schemas.data_frames import Library
-from ..transport.http_clients import Connection
 from ..wire.base import StructuredMode
+from .pacing import Budget, Pace, paced
 from .prompts_and_results import (
+    Outcome,
     Prompt,
+    PromptProgress,
+    PromptResults,
     Rows,
     all_inputs,
+    chats,
+    errors_of,
     fingerprints,
     prompts_record,
+    texts,
     warn_of_failures,
-    warn_of_interruption,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
 __all__ = [
-    "parallel_chat", "parallel_chat_async", "parallel_chat_structured", "parallel_chat_structured_async",
-    "parallel_chat_text", "parallel_chat_text_async",
+    "parallel_chat", "parallel_chat_as_completed", "parallel_chat_as_completed_async", "parallel_chat_async",
+    "parallel_chat_structured", "parallel_chat_structured_async", "parallel_chat_text", "parallel_chat_text_async",
 ]  # fmt: skip
 
 
@@ -45,7 +64,7 @@ __all__ = [
 
 def parallel_chat(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
-) -> list[Chat | Exception | None]:
+) -> PromptResults[Chat | Exception]:
     """Sends each prompt to its own fork of the chat, many at once.
 
     After Ctrl-C it returns the forks that have answered.
@@ -56,8 +75,8 @@ def parallel_chat(
         **options: How many at once, how fast, and what happens on an error; see `Many`.
 
     Returns:
-        The forks in the order of the prompts; the error in place of a fork that failed, and `None` in place of one
-        that was not started.
+        The forks in the order of the prompts, in a list that also has the `cost` of all. The error is in place of a fork that
+        failed, and a `NotSentError`, which says why, in place of one that was not started.
 
     Raises:
         UsageError: The value of an option is wrong, or the chat has a blocking client.
@@ -73,7 +92,7 @@ def parallel_chat(
 
 async def parallel_chat_async(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
-) -> list[Chat | Exception | None]:
+) -> PromptResults[Chat | Exception]:
     """Works as `parallel_chat()`, for async code.
 
     Args:
@@ -93,14 +112,13 @@ async def parallel_chat_async(
         2
     """
 
-    async def say(fork: Chat, prompt: tuple[Input, ...]) -> Chat:
-        await fork.chat_async(*prompt, echo="none")
-        return fork
-
-    return await Parallel(chat, say, options, lambda fork: fork).run(prompts)
+    job = Parallel(chat, _chatted, options)
+    return chats(await job.run(all_inputs(prompts)), job.budget.cost)
 
 
-def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]) -> list[str | None]:
+def parallel_chat_text(
+    chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
+) -> PromptResults[str | None]:
     """Returns the texts of the answers of `parallel_chat()`.
 
     Args:
@@ -109,7 +127,8 @@ def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[
         **options: As in `parallel_chat()`.
 
     Returns:
-        A text for each prompt, `None` for one that failed.
+        A text for each prompt, `None` for one that failed or was not sent. The list's `errors` say why, by index, and
+        its `cost` is that of all.
 
     Raises:
         UsageError: As in `parallel_chat()`.
@@ -123,7 +142,7 @@ def parallel_chat_text(chat: Chat, prompts: Iterable[Prompt], **options: Unpack[
 
 async def parallel_chat_text_async(
     chat: Chat, prompts: Iterable[Prompt], **options: Unpack[Many]
-) -> list[str | None]:
+) -> PromptResults[str | None]:
     """Works as `parallel_chat_text()`, for async code.
 
     Args:
@@ -143,13 +162,34 @@ async def parallel_chat_text_async(
         ['Hello!']
     """
 
-    async def say(fork: Chat, prompt: tuple[Input, ...]) -> str:
-        return await fork.chat_async(*prompt, echo="none")
-
-    outcomes = await Parallel(chat, say, options, _text).run(prompts)
-    return [outcome if isinstance(outcome, str) else None for outcome in outcomes]
+    job = Parallel(chat, _chatted, options)
+    return texts(await job.run(all_inputs(prompts)), job.budget.cost)
 
 
+@overload
+def parallel_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: TypeForm[T],
+    convert: Literal[True] = True,
+    frame: None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
+    **options: Unpack[Many],
+) -> PromptResults[T | None]: ...
+@overload
+def parallel_chat_structured(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: Any,
+    convert: bool = True,
+    frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
+    **options: Unpack[Many],
+) -> Any: ...
 def parallel_chat_structured(
     chat: Chat,
     prompts: Iterable[Prompt],
@@ -176,7 +216,8 @@ def parallel_chat_structured(
         **options: As in `parallel_chat()`.
 
     Returns:
-        The data of each prompt in a list, `None` where there are none; or the data frame.
+        The data of each prompt in a list, `None` where there are none, or the data frame. The list's `errors` say why there are
+        none, by index, and its `cost` is that of all.
 
     Raises:
         UsageError: The schema cannot be requested, or an option is wrong.
@@ -200,6 +241,30 @@ def parallel_chat_structured(
     )
 
 
+@overload
+async def parallel_chat_structured_async(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: TypeForm[T],
+    convert: Literal[True] = True,
+    frame: None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
+    **options: Unpack[Many],
+) -> PromptResults[T | None]: ...
+@overload
+async def parallel_chat_structured_async(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: Any,
+    convert: bool = True,
+    frame: Library | None = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
+    **options: Unpack[Many],
+) -> Any: ...
 async def parallel_chat_structured_async(
     chat: Chat,
     prompts: Iterable[Prompt],
@@ -237,23 +302,132 @@ async def parallel_chat_structured_async(
     """
     rows = Rows(type, frame, convert=convert)
 
-    async def say(fork: Chat, prompt: tuple[Input, ...]) -> tuple[Any, Chat]:
-        data = await fork.chat_structured_async(
+    job = Parallel(
+        chat, _structured(rows, mode, max_retries), options, Structured(rows.type, convert=rows.convert)
+    )
+    return rows.collected(await job.run(all_inputs(prompts)), job.budget.cost)
+
+
+@overload
+def parallel_chat_as_completed(
+    chat: Chat, prompts: Iterable[Prompt], *, type: None = None, **options: Unpack[ManyData]
+) -> Generator[tuple[int, Chat | Exception], None, None]: ...
+@overload
+def parallel_chat_as_completed(
+    chat: Chat, prompts: Iterable[Prompt], *, type: TypeForm[T], **options: Unpack[ManyData]
+) -> Generator[tuple[int, T | Exception], None, None]: ...
+@overload
+def parallel_chat_as_completed(
+    chat: Chat, prompts: Iterable[Prompt], *, type: Any, **options: Unpack[ManyData]
+) -> Generator[tuple[int, Any], None, None]: ...
+def parallel_chat_as_completed(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: Any = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
+    **options: Unpack[Many],
+) -> Generator[tuple[int, Any], None, None]:
+    """Works as `parallel_chat()` or `parallel_chat_structured()`, but yields each result as it arrives.
+
+    The other prompts go on while the caller handles a result. Ending the loop early cancels what is in work.
+
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        type: The type of the data, as in `Chat.chat_structured()`. `None` (default) yields forks of the chat.
+        mode: As in `Chat.chat_structured()`.
+        max_retries: As in `Chat.chat_structured()`. Default: 1.
+        **options: As in `parallel_chat()`, but without a bar by default.
+
+    Returns:
+        A generator of the index of each prompt and its result: the fork, or the data, or the error. A prompt that was not sent
+        has a `NotSentError`, which says why.
+
+    Raises:
+        UsageError: As in `parallel_chat()`.
+
+    Examples:
+        >>> for index, answer in parallel_chat_as_completed(chat_openai(), ["Hi"]):
+        ...     print(index, answer.last_turn().text)
+        0 Hello!
+    """
+    job, asked = _as_completed(chat, type, mode, max_retries, options), all_inputs(prompts)
+    return arriving(lambda: job.results(asked))
+
+
+@overload
+def parallel_chat_as_completed_async(
+    chat: Chat, prompts: Iterable[Prompt], *, type: None = None, **options: Unpack[ManyData]
+) -> AsyncGenerator[tuple[int, Chat | Exception], None]: ...
+@overload
+def parallel_chat_as_completed_async(
+    chat: Chat, prompts: Iterable[Prompt], *, type: TypeForm[T], **options: Unpack[ManyData]
+) -> AsyncGenerator[tuple[int, T | Exception], None]: ...
+@overload
+def parallel_chat_as_completed_async(
+    chat: Chat, prompts: Iterable[Prompt], *, type: Any, **options: Unpack[ManyData]
+) -> AsyncGenerator[tuple[int, Any], None]: ...
+def parallel_chat_as_completed_async(
+    chat: Chat,
+    prompts: Iterable[Prompt],
+    *,
+    type: Any = None,
+    mode: StructuredMode | None = None,
+    max_retries: int = 1,
+    **options: Unpack[Many],
+) -> AsyncGenerator[tuple[int, Any], None]:
+    """Works as `parallel_chat_as_completed()`, for async code: iterate with `async for`.
+
+    Args:
+        chat: As in `parallel_chat()`.
+        prompts: As in `parallel_chat()`.
+        type: As in `parallel_chat_as_completed()`.
+        mode: As in `Chat.chat_structured()`.
+        max_retries: As in `Chat.chat_structured()`. Default: 1.
+        **options: As in `parallel_chat_as_completed()`.
+
+    Returns:
+        An asynchronous generator of what `parallel_chat_as_completed()` yields. A loop that ends it early closes it with
+        `contextlib.aclosing()`.
+
+    Raises:
+        UsageError: As in `parallel_chat()`.
+
+    Examples:
+        >>> import asyncio
+        >>> async def ask():
+        ...     async for index, answer in parallel_chat_as_completed_async(chat_openai(), ["Hi"]):
+        ...         print(index, answer.last_turn().text)
+        >>> asyncio.run(ask())
+        0 Hello!
+    """
+    return _as_completed(chat, type, mode, max_retries, options).results(all_inputs(prompts))
+
+
+def _as_completed(
+    chat: Chat, type: Any, mode: StructuredMode | None, max_retries: int, options: Many
+) -> Parallel:
+    options = {"progress": False, **options}
+    if type is None:
+        return Parallel(chat, _chatted, options)
+    say = _structured(Rows(type, None, convert=True), mode, max_retries)
+    return Parallel(chat, say, options, Structured(type))
+
+
+async def _chatted(fork: Chat, prompt: tuple[Input, ...]) -> Chat:
+    await fork.chat_async(*prompt, echo="none")
+    return fork
+
+
+def _structured(rows: Rows, mode: StructuredMode | None, max_retries: int) -> Say:
+    async def say(fork: Chat, prompt: tuple[Input, ...]) -> Any:
+        return await fork.chat_structured_async(
             *prompt, type=rows.type, convert=rows.convert, mode=mode, max_retries=max_retries
         )
-        return data, fork
 
-    wanted = Structured(rows.type, convert=rows.convert)
-
-    def outcome(fork: Chat) -> tuple[Any, Chat]:
-        return wanted.value(fork.last_turn("assistant") or AssistantTurn()), fork
-
-    return rows.collected(await Parallel(chat, say, options, outcome, wanted).run(prompts))
-
-
-def _text(fork: Chat) -> str:
-    turn = fork.last_turn("assistant")
-    return turn.text if turn else ""
+    return say
 
 
 # --- Up to a number at once ------------------------------------------------------------------------------
@@ -268,11 +442,13 @@ _INTERRUPTIBLE: ContextVar[bool] = ContextVar("interruptible", default=False)
 class Many(TypedDict, total=False):
     """The options of parallel prompts.
 
-    - `max_active`: how many are in work at once. Default: 10.
+    - `max_active`: how many are in work at once. Default: 10. There are fewer while the provider's headers say so: its rate
+      limits, and how long to wait after an answer 429.
     - `rpm`: how many requests may go out per minute. Default: 500.
     - `on_error`: `"return"` (default) starts no further prompt after one that failed, and waits for those in work;
       `"continue"` goes on with all; `"stop"` raises the error.
-    - `progress`: whether to show a bar, in a terminal, where rich is installed. Default: yes.
+    - `progress`: whether to show a bar with the cost, in a terminal, where rich is installed; or a function that is called with a
+      `PromptProgress` after each prompt. Default: a bar.
     - `path`: file that keeps the answers as they arrive. The same call with the same file asks only what is missing.
       Default: none.
     """
@@ -280,93 +456,156 @@ class Many(TypedDict, total=False):
     max_active: int
     rpm: float
     on_error: Literal["return", "continue", "stop"]
-    progress: bool
+    progress: bool | Callable[[PromptProgress], object]
     path: str | Path
 
 
+class ManyData(Many, total=False):
+    """The options of results that are yielded as they arrive."""
+
+    mode: StructuredMode | None
+    max_retries: int
+
+
 class Parallel:
-    """Sends all prompts, up to a number at once. `say` holds the conversation of a fork and returns its outcome.
-    `restored` returns the outcome of a fork whose answer was in the journal; `wanted` is the type of its data.
+    """Sends all prompts, up to a number at once. `say` holds the conversation of a fork and returns its value. `wanted` is
+    the type of the data, if they are data.
     """
 
-    def __init__(
-        self,
-        chat: Chat,
-        say: Say,
-        options: Many,
-        restored: Callable[[Chat], Any],
-        wanted: Structured | None = None,
-    ) -> None:
+    def __init__(self, chat: Chat, say: Say, options: Many, wanted: Structured | None = None) -> None:
         if unknown := options.keys() - Many.__annotations__.keys():
             raise wrong_keyword(min(unknown), "parallel_chat", Many.__annotations__)
-        self.chat, self.say, self.restored, self.wanted = chat, say, restored, wanted
+        self.chat, self.say, self.wanted = chat, say, wanted
         self.path = options.get("path")
         self.journal: Journal | None = None
-        self.max_active, rpm = options.get("max_active", 10), options.get("rpm", 500)
+        self.max_active, self.rpm = options.get("max_active", 10), options.get("rpm", 500)
         self.on_error, self.progress = options.get("on_error", "return"), options.get("progress", True)
         if self.on_error not in {"return", "continue", "stop"}:
             raise UsageError(f'on_error must be "return", "continue" or "stop", not {self.on_error!r}.')
-        if self.max_active < 1 or rpm <= 0:
+        if self.max_active < 1 or self.rpm <= 0:
             raise UsageError(
-                f"max_active must be at least 1, and rpm must be more than 0, not {self.max_active} and {rpm}."
+                f"max_active must be at least 1, and rpm must be more than 0, not {self.max_active} and {self.rpm}."
             )
-        self.connection = Paced(chat._connection, rpm, self.max_active)  # noqa: SLF001 - of this package
-        self.failed = False
+        self.budget = Budget(chat.usage_limits)
+        if chat.usage_limits.per == "chat":
+            self.budget.add(chat.get_turns())
+        self.paces = [Pace(self.rpm, self.max_active) for _ in (chat, *chat.fallbacks)]
+        self.failure: Exception | None = None  # after which no other prompt is started
 
-    async def run(self, prompts: Iterable[Prompt]) -> list[Any]:
-        """Returns the outcomes, in the order of the prompts."""
-        asked = all_inputs(prompts)
-        outcomes: list[Any] = [None] * len(asked)
+    async def run(self, asked: list[tuple[Input, ...]]) -> list[Outcome]:
+        """Returns the outcomes, in the order of the prompts. After Ctrl-C, those that are there."""
+        outcomes: list[Outcome] = [
+            NotSentError("The job was interrupted before this prompt was answered.") for _ in asked
+        ]
+        try:
+            async with aclosing(self.outcomes(asked)) as arriving:
+                async for place, outcome in arriving:
+                    outcomes[place] = outcome
+        except asyncio.CancelledError:
+            if not _INTERRUPTIBLE.get():
+                raise
+            answered = len(asked) - len(errors_of(outcomes))
+            warn(
+                f"Interrupted: {answered} of {len(asked)} prompts were answered; the errors of the others say why."
+            )
+        else:
+            warn_of_failures(errors_of(outcomes), len(outcomes))
+        return outcomes
+
+    async def results(self, asked: list[tuple[Input, ...]]) -> AsyncGenerator[tuple[int, Any], None]:
+        """Yields the value or the error of each prompt as it arrives."""
+        async with aclosing(self.outcomes(asked)) as outcomes:
+            async for place, outcome in outcomes:
+                yield place, outcome[0] if isinstance(outcome, tuple) else outcome
+
+    async def outcomes(self, asked: list[tuple[Input, ...]]) -> AsyncGenerator[tuple[int, Outcome], None]:
+        """Yields each outcome once, as it arrives. Those in the journal come first, those that were not sent last."""
         if self.path is not None:
             self.journal = Journal(self.path, fingerprints(self.chat, prompts_record(asked), self.wanted))
-        waiting = iter(enumerate(asked))
-        with progress_bar(len(asked), shown=self.progress) as advance:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(self.max_active, len(asked))):
-                        group.create_task(self.work(waiting, outcomes, advance))
-            except ExceptionGroup as errors:
-                raise errors.exceptions[0] from None
-            except asyncio.CancelledError:
-                if not _INTERRUPTIBLE.get():
-                    raise
-                warn_of_interruption(outcomes)
-                return outcomes
-        warn_of_failures(outcomes)
-        return outcomes
+        kept = self.journal.records if self.journal else {}
+        waiting = iter(sorted(enumerate(asked), key=lambda prompt: prompt[0] not in kept))
+        with reporting(len(asked), self.progress) as report:
+            done = failed = 0
+            async with aclosing(self.arriving(waiting, min(self.max_active, len(asked)))) as arriving:
+                async for place, outcome in arriving:
+                    done, failed = done + 1, failed + isinstance(outcome, Exception)
+                    report(PromptProgress(done, len(asked), failed, self.budget.cost))
+                    yield place, outcome
+        for place, _ in waiting:
+            yield place, self.unsent()
+
+    async def arriving(
+        self, waiting: Iterator[tuple[int, tuple[Input, ...]]], workers: int
+    ) -> AsyncGenerator[tuple[int, Outcome], None]:
+        """Yields the outcomes while workers take the waiting prompts. Raises the first error that a worker raises.
+
+        It is no task group, which would cancel the caller's code between two outcomes.
+        """
+        arrived: asyncio.Queue[tuple[int, Outcome] | None] = asyncio.Queue()
+        tasks = [asyncio.ensure_future(self.work(waiting, arrived)) for _ in range(workers)]
+        whole = asyncio.gather(*tasks)
+
+        def end(ended: asyncio.Future[Any]) -> None:
+            ended.cancelled() or ended.exception()  # it may be that nobody asks for it
+            arrived.put_nowait(None)
+
+        whole.add_done_callback(end)
+        try:
+            while (outcome := await arrived.get()) is not None:
+                yield outcome
+            await whole
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def work(
         self,
         waiting: Iterator[tuple[int, tuple[Input, ...]]],
-        outcomes: list[Any],
-        advance: Callable[[], object],
+        arrived: asyncio.Queue[tuple[int, Outcome] | None],
     ) -> None:
         """Handles one prompt after the other until none is left."""
         for place, prompt in waiting:
-            outcomes[place] = await self.outcome(place, prompt)
-            advance()
-            if self.failed and self.on_error == "return":
+            arrived.put_nowait((place, await self.outcome(place, prompt)))
+            if self.failure and self.on_error == "return":
                 break
 
-    async def outcome(self, place: int, prompt: tuple[Input, ...]) -> Any:
-        """Returns the result of one prompt. An error is returned, too, unless errors are raised."""
+    async def outcome(self, place: int, prompt: tuple[Input, ...]) -> Outcome:
+        """Returns the value of one prompt and its fork. An error is returned, too, unless errors are raised."""
         fork = self.chat.fork()
-        if self.journal is not None and place in self.journal.records:
-            return self.restored(self.journal.restored(place, fork))
         begun = len(fork._history.turns)  # noqa: SLF001 - of this package
-        fork._connection = self.connection  # noqa: SLF001 - of this package
+        if self.journal is not None and place in self.journal.records:
+            return self.restored(place, fork, begun)
         try:
-            outcome = await self.say(fork, prompt)
+            with paced(fork, self.paces, self.budget):
+                value = await self.say(fork, prompt)
         except Exception as error:
             if self.on_error == "stop":
                 raise
-            self.failed = self.failed or not isinstance(error, ConversionError)
+            if not isinstance(error, ConversionError):
+                self.failure = self.failure or error
             return error
-        finally:
-            fork._connection = self.chat._connection  # noqa: SLF001
         if self.journal is not None:
             self.journal.add(place, fork, begun)
-        return outcome
+        return value, fork
+
+    def restored(self, place: int, fork: Chat, begun: int) -> Outcome:
+        """Returns the outcome whose answer is in the journal. It was paid from the same budget."""
+        assert self.journal
+        self.journal.restored(place, fork)
+        self.budget.add(fork._history.turns[begun:])  # noqa: SLF001 - of this package
+        if self.wanted is None:
+            return fork, fork
+        return self.wanted.value(fork.last_turn("assistant") or AssistantTurn()), fork
+
+    def unsent(self) -> NotSentError:
+        """Returns the error of a prompt that was not sent."""
+        error = NotSentError(
+            f"Not sent, because another prompt failed ({type(self.failure).__name__}: {self.failure}). "
+            'on_error="continue" goes on with the others.'
+        )
+        error.__cause__ = self.failure
+        return error
 
 
 def blocking(work: Coroutine[Any, Any, T]) -> T:
@@ -388,6 +627,31 @@ def blocking(work: Coroutine[Any, Any, T]) -> T:
             for loop, task in running:
                 loop.call_soon_threadsafe(task.cancel)
             return outcome.result()
+
+
+def arriving(results: Callable[[], AsyncGenerator[T, None]]) -> Generator[T, None, None]:
+    """Yields what an async generator yields, which runs in an event loop of another thread. It is cancelled if the caller
+    ends early.
+    """
+    arrived: SimpleQueue[tuple[T] | None] = SimpleQueue()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
+
+    async def work() -> None:
+        async with aclosing(results()) as each:
+            async for result in each:
+                arrived.put((result,))
+
+    with ThreadPoolExecutor(1, "ellmer_core parallel") as pool:
+        ended = pool.submit(copy_context().run, asyncio.run, _noted(work(), running))
+        ended.add_done_callback(lambda _: arrived.put(None))
+        try:
+            while (item := arrived.get()) is not None:
+                yield item[0]
+            ended.result()
+        finally:
+            for loop, task in running:
+                if not ended.done():
+                    loop.call_soon_threadsafe(task.cancel)
 
 
 async def _noted(work: Coroutine[Any, Any, T], running: list[Any]) -> T:
@@ -426,13 +690,12 @@ class Journal:
         with self.path.open("ab") as file:
             file.write(_line({"place": place, "turns": record}))
 
-    def restored(self, place: int, fork: Chat) -> Chat:
-        """Returns the fork with its answer."""
+    def restored(self, place: int, fork: Chat) -> None:
+        """Adds an answer to its fork."""
         tools = list(fork.get_tools().values())
         turns = [turn for turn in contents_replay(self.records[place], tools=tools) if isinstance(turn, Turn)]
         history = fork._history  # noqa: SLF001 - of this package
         history.replace([*history.turns, *turns])
-        return fork
 
     def _read(self, asked: Mapping[str, str]) -> bytes:
         """Reads the answers. Returns the lines that are whole."""
@@ -466,53 +729,30 @@ def _line(value: Any) -> bytes:
     )
 
 
-# --- The rate limit --------------------------------------------------------------------------------------
+# --- The progress ----------------------------------------------------------------------------------------
 
 
-class Paced(Connection):
-    """A chat's connections with a limit of `rpm` requests per minute; the first `burst` requests do not wait."""
-
-    def __init__(
-        self,
-        inner: Connection,
-        rpm: float,
-        burst: int = 1,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        super().__init__(inner.client, inner.timeouts, inner.limits)
-        self.inner, self.clock, self.sleep = inner, clock, sleep
-        self.interval = 60 / rpm
-        self.ahead = self.interval * (burst - 1)
-        self.next = -float("inf")
-
-    async def concurrent(self) -> Any:
-        """Returns the client when a request is allowed (generic cell rate algorithm, ITU-T I.371)."""
-        now = self.clock()
-        wait = max(self.next - self.ahead - now, 0.0)
-        self.next = max(self.next, now) + self.interval
-        if wait:
-            await self.sleep(wait)
-        return await self.inner.concurrent()
-
-
-# --- The progress bar ------------------------------------------------------------------------------------
+Report = Callable[[PromptProgress], object]
 
 
 @contextmanager
-def progress_bar(total: int, *, shown: bool) -> Iterator[Callable[[], object]]:
-    """Yields a progress bar on standard error, in a terminal with rich."""
+def reporting(total: int, progress: bool | Report) -> Iterator[Report]:
+    """Yields the caller's function, or one that shows a bar on standard error, in a terminal with rich."""
+    if callable(progress):
+        yield progress
+        return
     try:
         from rich.console import Console  # noqa: PLC0415 - an extra, imported when first needed
-        from rich.progress import MofNCompleteColumn, Progress  # noqa: PLC0415
+        from rich.progress import MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
     except ImportError:
-        yield lambda: None
+        yield lambda _progress: None
         return
     console = Console(stderr=True)
-    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TextColumn("{task.fields[cost]}"))
     with Progress(
-        *columns, console=console, transient=True, disable=not (shown and console.is_terminal)
+        *columns, console=console, transient=True, disable=not (progress and console.is_terminal)
     ) as bar:
-        task = bar.add_task("Chatting", total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task("Chatting", total=total, cost="")
+        yield lambda now: bar.update(
+            task, completed=now.done, cost="" if now.cost is None else f"${now.cost:.2f}"
+        )

@@ -1,33 +1,79 @@
-"""The code that parallel and batch chats share: prompts, structured answers in a list or a frame, a warning about
-failures."""
+"""The code that parallel and batch chats share: prompts, results in a list or a frame, a warning about failures."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from .._chat.answers import Input
 from .._chat.chat import Chat
 from .._chat.structured_output import Structured
 from ..contents.content import Content
 from ..contents.json_serialization import contents_record
-from ..errors import UsageError
+from ..errors import NotSentError, UsageError
 from ..log import warn
 from ..schemas.data_frames import Library, columns_of, data_frame
 from ..schemas.type_functions import type_of
 
+__all__ = ["PromptProgress", "PromptResults"]
+
 Prompt = Input | Sequence[Input]
+T = TypeVar("T")
+#: The value for one prompt and the fork that gave it, or the error.
+Outcome = tuple[Any, Chat] | Exception
+
+
+class PromptProgress(NamedTuple):
+    """How far many prompts are, for a function that is passed as `progress=`.
+
+    Args:
+        done: Number of prompts that were answered or failed.
+        total: Number of all prompts.
+        failed: Number of prompts that failed.
+        cost: US dollars of all answers so far; `None` where the price of one is not known.
+
+    Examples:
+        >>> PromptProgress(done=3, total=10, failed=1, cost=0.02).failed
+        1
+    """
+
+    done: int
+    total: int
+    failed: int
+    cost: float | None
+
+
+class PromptResults(list[T]):
+    """The results of many prompts: a list in the order of the prompts, which also says what failed and what it cost.
+
+    Args:
+        values: The results.
+        errors: Why a prompt has no result, by index: the error of a prompt that failed, a `NotSentError` for one that was
+            not sent. Default: none failed.
+        cost: US dollars of all answers; `None` (default) where the price of one is not known.
+
+    Examples:
+        >>> texts = PromptResults(["Hello!", None], {1: NotSentError("The job was interrupted.")}, 0.01)
+        >>> texts[0], str(texts.errors[1]), texts.cost
+        ('Hello!', 'The job was interrupted.', 0.01)
+    """
+
+    def __init__(
+        self, values: Iterable[T], errors: Mapping[int, Exception] | None = None, cost: float | None = None
+    ) -> None:
+        super().__init__(values)
+        self.errors = dict(errors or {})
+        self.cost = cost
+
 
 #: Columns of a data frame about each answer, beside its data.
 ABOUT = (".error", ".input_tokens", ".output_tokens", ".cost")
 
 
 class Rows:
-    """The form of structured answers: `type` and `convert` are for `Structured`. An outcome is `(data, chat)`, an
-    error, or `None` if nothing was sent.
-    """
+    """The form of structured answers: `type` and `convert` are for `Structured`."""
 
     def __init__(self, type: Any, frame: Library | None, *, convert: bool) -> None:
         self.columns = columns_of(type, array=False) if frame else []
@@ -35,10 +81,10 @@ class Rows:
         self.convert = convert or frame is not None
         self.frame = frame
 
-    def collected(self, outcomes: Sequence[Any]) -> Any:
+    def collected(self, outcomes: Sequence[Outcome], cost: float | None) -> Any:
         """Returns the data in a list, or in a data frame with a row for each outcome."""
         if self.frame is None:
-            return [outcome[0] if isinstance(outcome, tuple) else None for outcome in outcomes]
+            return results(outcomes, cost)
         return data_frame([_row(outcome) for outcome in outcomes], [*self.columns, *ABOUT], self.frame)
 
 
@@ -53,28 +99,51 @@ def _inputs(prompt: Prompt) -> tuple[Input, ...]:
     return tuple(prompt) if isinstance(prompt, (list, tuple)) else (prompt,)  # type: ignore[return-value]  # checked by the chat
 
 
-def warn_of_failures(outcomes: Sequence[Any]) -> None:
-    """Warns how many prompts failed, with the first error."""
-    errors = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
-    unsent = sum(outcome is None for outcome in outcomes)
-    if errors:
-        failed = f"{len(errors)} of {len(outcomes)} prompts failed ({type(errors[0]).__name__}: {errors[0]})"
-        more = f", and {unsent} were not sent" if unsent else ""
-        warn(failed + more)
+def results(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[Any]:
+    """Returns the values of the outcomes, `None` where there is none."""
+    values = [outcome[0] if isinstance(outcome, tuple) else None for outcome in outcomes]
+    return PromptResults(values, errors_of(outcomes), cost)
 
 
-def warn_of_interruption(outcomes: Sequence[Any]) -> None:
-    """Warns how many prompts were answered before Ctrl-C."""
-    answered = sum(outcome is not None and not isinstance(outcome, Exception) for outcome in outcomes)
-    message = (
-        f"Interrupted: {answered} of {len(outcomes)} prompts were answered; the others are None or an error."
-    )
-    warn(message)
+def chats(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[Chat | Exception]:
+    """Returns the forks of the outcomes, the error in place of one that failed."""
+    forks = [outcome[1] if isinstance(outcome, tuple) else outcome for outcome in outcomes]
+    return PromptResults(forks, errors_of(outcomes), cost)
 
 
-def _row(outcome: tuple[Any, Chat] | Exception | None) -> dict[str, Any]:
+def texts(outcomes: Sequence[Outcome], cost: float | None) -> PromptResults[str | None]:
+    """Returns the texts of the last answers, `None` where there is none."""
+    return results([(_text(o[1]), o[1]) if isinstance(o, tuple) else o for o in outcomes], cost)
+
+
+def _text(chat: Chat) -> str:
+    turn = chat.last_turn("assistant")
+    return turn.text if turn else ""
+
+
+def cost_of(outcomes: Sequence[Outcome]) -> float | None:
+    """Returns the cost of the last answers, or `None` where that of one is not known."""
+    costs = [outcome[1].get_cost("last") for outcome in outcomes if isinstance(outcome, tuple)]
+    return None if None in costs else sum(filter(None, costs))
+
+
+def errors_of(outcomes: Sequence[Outcome]) -> dict[int, Exception]:
+    """Returns the errors by index."""
+    return {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Exception)}
+
+
+def warn_of_failures(errors: Mapping[int, Exception], total: int) -> None:
+    """Warns how many of the prompts failed, with the first error."""
+    failed = [error for error in errors.values() if not isinstance(error, NotSentError)]
+    if failed:
+        unsent = len(errors) - len(failed)
+        first = f"{len(failed)} of {total} prompts failed ({type(failed[0]).__name__}: {failed[0]})"
+        warn(first + (f", and {unsent} were not sent" if unsent else ""))
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
     if not isinstance(outcome, tuple):
-        return {".error": str(outcome or "not sent")}
+        return {".error": str(outcome)}
     data, chat = outcome
     used = chat.get_tokens()[-1]
     about = (None, used["input"], used["output"], used["cost"])

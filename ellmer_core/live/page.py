@@ -15,6 +15,7 @@ from shiny import Inputs, Session, reactive
 from shinychat.types import ChatMessage
 
 from .._chat.chat import Chat
+from .._chat.errors_in_words import Explanation
 from ..contents.content import Content, ContentImageInline, ContentPDF, ContentText, ContentToolRequest
 from ..contents.turns import UserTurn
 from ..conversation.settings import Decision
@@ -22,7 +23,7 @@ from ..errors import UsageError
 from ..render.html import whole_page
 from ..render.shinychat import contents_shinychat
 from ..render.tool_card import card
-from .shared_conversation import Answer, Explanation, Question, Rated, Room, Trouble
+from .shared_conversation import Answer, Question, Rated, Room, Trouble
 from .stream_to_shinychat import Decided, ToolProgress
 
 

@@ -13,68 +13,19 @@ from uuid import uuid4
 
 from shinychat.types import ChatMessage
 
-from .. import errors
 from .._chat.chat import Chat
+from .._chat.errors_in_words import Explanation, in_plain_words
 from ..contents.content import Content, ContentText, ContentThinking, ContentToolRequest
 from ..contents.json_serialization import contents_record, contents_replay
 from ..contents.turns import AssistantPartialTurn, AssistantTurn, Turn, UserTurn
 from ..conversation.history import last_message, merged
 from ..conversation.settings import Decision, StreamController, deciding
+from ..errors import UsageError, error_message
 from ..render.shinychat import contents_shinychat
 from .conversation_store import Listed, Store
 from .stream_to_shinychat import Decided, ToolProgress, pieces
 
 T = TypeVar("T")
-
-# --- errors in plain words -------------------------------------------------------------------------------
-
-
-#: The first that fits. Each says what happened and what a person can do.
-WORDS: tuple[tuple[type[BaseException], str], ...] = (
-    (errors.RateLimitError, "The provider asks for a pause. Nothing is lost: wait a little, then retry."),
-    (
-        errors.AuthenticationError,
-        "The provider does not accept the API key of this app. Whoever runs the app can change it.",
-    ),
-    (errors.BadRequestError, "The provider refused the request. You can edit your message and try again."),
-    (errors.ServerError, "The provider is overloaded or has a problem. Nothing is lost: retry in a moment."),
-    (errors.TimeoutError, "The provider did not answer in time. Nothing is lost: retry."),
-    (errors.ConnectError, "The provider cannot be reached. Check the network, then retry."),
-    (errors.IncompleteResponseError, "The answer was cut off. The received part is kept."),
-    (
-        errors.ToolRoundsError,
-        "The model called tools too often and was stopped. You can tell it how to go on.",
-    ),
-    (
-        errors.ContentError,
-        "The model does not accept what was sent. You can edit your message and try again.",
-    ),
-    (errors.UsageError, "This could not be sent. You can edit your message and try again."),
-)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """An error for the page.
-
-    Args:
-        words: Two sentences for a person.
-        quoted: The provider's own message; empty if the provider said nothing.
-        detail: The whole error, for whoever wrote the app; empty if there is no more to say.
-    """
-
-    words: str
-    quoted: str = ""
-    detail: str = ""
-
-
-def in_plain_words(error: BaseException) -> Explanation:
-    """Returns an error in plain sentences, with the provider's message and the text for developers."""
-    words = next((words for kind, words in WORDS if isinstance(error, kind)), "Something went wrong here.")
-    quoted = errors.printable(error.message) if isinstance(error, errors.ProviderError) else ""
-    detail = str(error) or type(error).__name__
-    return Explanation(words, quoted, "" if detail == quoted else detail)
-
 
 # --- the conversation ------------------------------------------------------------------------------------
 
@@ -410,8 +361,8 @@ class Room:
             return None
         try:
             done = do(self.store)
-        except (errors.UsageError, KeyError, TypeError) as error:
-            self.notice = f"This conversation is not being saved. {errors.error_message(error)}"
+        except (UsageError, KeyError, TypeError) as error:
+            self.notice = f"This conversation is not being saved. {error_message(error)}"
             return None
         self.notice = ""
         return done

@@ -18,7 +18,7 @@ class OpenAICompletions(OpenAIChat):
     """
 
     provider: ClassVar[str] = "OpenAI"
-    default_model: ClassVar[str] = "gpt-4.1"
+    default_model: ClassVar[str] = "gpt-5.6-terra"
     batches: ClassVar[Batches | None] = OpenAIBatches("/v1/chat/completions")
     uploads: ClassVar[Uploads | None] = OpenAIUploads()
     key_vars: ClassVar[tuple[str, ...]] = ("OPENAI_API_KEY",)
@@ -29,7 +29,7 @@ class OpenAICompletions(OpenAIChat):
 def chat_openai_completions(system_prompt: str | None = None, **options: Unpack[Options]) -> Chat:
     """Makes a chat with OpenAI, over Chat Completions.
 
-    Key: `OPENAI_API_KEY`. Default model: `gpt-4.1`. This API refuses images in tool results, so they follow in a user
+    Key: `OPENAI_API_KEY`. Default model: `gpt-5.6-terra`. This API refuses images in tool results, so they follow in a user
     message. API: https://developers.openai.com/api/reference/resources/chat.
 
     Args:

@@ -16,17 +16,18 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial, wraps
-from inspect import Parameter
+from inspect import Parameter, isawaitable, iscoroutine
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     Generic,
+    NamedTuple,
     NoReturn,
     Optional,
     ParamSpec,
@@ -36,11 +37,11 @@ from typing import (
     overload,
 )
 
-from ..contents.content import ContentToolRequest, ToolDef, in_words
+from ..contents.content import ContentToolQuestion, ContentToolRequest, ToolDef, in_words
 from ..contents.turns import AssistantTurn
-from ..errors import ToolReject, UsageError, caller
+from ..errors import AsyncToolError, ToolReject, UsageError, caller
 from ..schemas.type_classes import Type, TypeJsonSchema, TypeObject
-from ..schemas.type_functions import inner_type
+from ..schemas.type_functions import arguments_of, inner_type, to_json_schema
 
 __all__ = [
     "CallScope",
@@ -63,6 +64,10 @@ def _never() -> str | None:
     return None
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 @dataclass(frozen=True)
 class CallScope:
     """The facts that a conversation knows about its calls. `cancelled()` returns the reason of a cancellation, if
@@ -72,6 +77,9 @@ class CallScope:
     turn: AssistantTurn | None = None
     deps: Any = None
     cancelled: Callable[[], str | None] = _never
+    ask: Callable[[ContentToolQuestion], Any] | None = None  # returns an answer, or one to await
+    read: Callable[[Any], Any] = _same  # makes a decision of it; `None` if it comes later
+    wait: Callable[[Awaitable[Any]], Any] | None = None  # for a tool in a thread of an async chat
 
 
 @dataclass(frozen=True)
@@ -124,6 +132,118 @@ class ToolContext(Generic[D]):
             text: What to show.
         """
         self.show(text)
+
+    def ask(
+        self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""
+    ) -> dict[str, Any] | None:
+        """Asks the user something, through the same door as the approval of a call: `chat.approve`, the console, the app, or
+        a later decision. With a later decision, the tool is called again from its beginning, and gets the answer then.
+
+        Args:
+            message: The question.
+            fields: The fields of the answer, as a `type_object()` or its JSON Schema; `None` (default) asks yes or no.
+            url: An address that the user should open; `""` (default) for none.
+
+        Returns:
+            The answers by field; `None` if the user said no, or nobody can be asked.
+
+        Raises:
+            AsyncToolError: The tool is async, and has to await `ask_async()`.
+
+        Examples:
+            >>> def book(context: ToolContext) -> str:
+            ...     "Books a seat."
+            ...     answer = context.ask("Which seat?", type_object(seat=type_string()))
+            ...     return f"Seat {answer['seat']}" if answer else "No seat"
+            >>> book(tool_context(None))
+            'No seat'
+        """
+        question = self._question(message, fields, url)
+        answer = self._asked(question)
+        if isawaitable(answer):
+            if self.scope.wait is None:
+                if iscoroutine(answer):
+                    answer.close()
+                raise AsyncToolError(
+                    "Who is asked is async. Use chat_async() or stream_async(), and in an async tool ask_async()."
+                )
+            answer = self.scope.wait(answer)
+        return self._answers(question, answer)
+
+    async def ask_async(
+        self, message: str, fields: TypeObject | Mapping[str, Any] | None = None, *, url: str = ""
+    ) -> dict[str, Any] | None:
+        """Works as `ask()`, for async tools.
+
+        Args:
+            message: As in `ask()`.
+            fields: As in `ask()`.
+            url: As in `ask()`.
+
+        Returns:
+            As `ask()`.
+        """
+        question = self._question(message, fields, url)
+        answer = self._asked(question)
+        return self._answers(question, await answer if isawaitable(answer) else answer)
+
+    def _question(
+        self, message: str, fields: TypeObject | Mapping[str, Any] | None, url: str
+    ) -> ContentToolQuestion:
+        schema = to_json_schema(fields) if isinstance(fields, TypeObject) else dict(fields or {})
+        call = self.request
+        return question_of(call.id, call.name, {"message": message, "schema": schema, "url": url})
+
+    def _asked(self, question: ContentToolQuestion) -> Any:
+        """Returns the answer that was given before, or that somebody gives now."""
+        for earlier in self.request.extra.get("answers", ()):
+            if (earlier["message"], earlier["schema"]) == (question.message, question.schema):
+                return _Given(earlier["approved"], earlier["arguments"])
+        return _Given() if self.scope.ask is None else self.scope.ask(question)
+
+    def _answers(self, question: ContentToolQuestion, answer: Any) -> dict[str, Any] | None:
+        decision = answer if isinstance(answer, _Given) else self.scope.read(answer)
+        if decision is None:
+            raise AskLater(question)
+        if not decision.approved:
+            return None
+        fields, required = question.schema.get("properties") or {}, question.schema.get("required") or ()
+        given = {**question.arguments, **(decision.arguments or {})}
+        answers = {name: value for name, value in given.items() if name in fields and value is not None}
+        return answers if all(name in answers for name in required) else None
+
+
+class _Given(NamedTuple):
+    """An answer that was given before; without one, no."""
+
+    approved: bool = False
+    arguments: Mapping[str, Any] | None = None
+
+
+class AskLater(Exception):  # not an EllmerError: it never leaves the chat
+    """A question that is answered later. The call has no result until then."""
+
+    def __init__(self, question: ContentToolQuestion) -> None:
+        super().__init__(question.message)
+        self.question = question
+
+
+def question_of(id: str, name: str, asked: Mapping[str, Any]) -> ContentToolQuestion:
+    """Returns a question from its `message`, `schema` and `url`, with the defaults of the schema as answers."""
+    schema = asked["schema"]
+    fields = schema.get("properties") or {}
+    defaults = {
+        n: each["default"] for n, each in fields.items() if isinstance(each, dict) and "default" in each
+    }
+    words = f"{asked['message']} {asked.get('url', '')}".strip()
+    tool = ToolDef(_unasked, name, words, arguments_of(schema), annotations={"title": words})
+    return ContentToolQuestion(
+        id, name, defaults, tool, message=asked["message"], schema=schema, url=asked.get("url", "")
+    )
+
+
+def _unasked(**_answers: Any) -> None:
+    raise UsageError("A question is answered and not called.")
 
 
 def tool_context(

@@ -269,7 +269,7 @@ class _Check:
             case ContentJson():
                 value = self.json(content.value, f"{path}.value", depth)
                 return value if next(contents_in(value), None) else replaced(content, value=value)
-            case ContentImageInline() | ContentPDF() | ContentFile() if content.fault:
+            case ContentImageInline() | ContentImageRemote() | ContentPDF() | ContentFile() if content.fault:
                 raise self.error(path, content, f"A model cannot read it, because {content.fault}.")
             case _ if is_media(content) or isinstance(content, ContentFile):
                 return content

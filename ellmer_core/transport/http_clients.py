@@ -8,7 +8,7 @@ event loop has its own client, which is closed when the loop ends at the latest.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, MutableMapping
+from collections.abc import AsyncGenerator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -127,6 +127,9 @@ class Connection:
             self._async[loop] = tracked = _Tracked(_client(self.proxy, concurrent=True))
             await tracked.start()
         return self._async[loop].client
+
+    def answered(self, status: int, headers: Mapping[str, str]) -> None:
+        """Hears the head of each answer, with the names of the headers in lower case."""
 
     def close(self) -> None:
         """Closes the blocking client's connections. The chat stays usable."""

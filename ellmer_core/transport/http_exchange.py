@@ -103,6 +103,7 @@ class HttpExchange:
             from email.utils import formatdate  # noqa: PLC0415 - few answers have neither
 
             headers["date"] = formatdate(time.time(), usegmt=True)
+        self.connection.answered(response.status_code, headers)
         return Answer(response.status_code, headers)
 
     def fed(self, chunk: bytes) -> list[Any]:

@@ -302,7 +302,9 @@ class Wire(Value, ABC):
         """Returns the reason why the provider or the model does not accept this medium, or `""`."""
         who, profile = f"{self.provider}'s {self.model}", self.profile
         match value:
-            case ours.ContentImageInline() | ours.ContentPDF() | ours.ContentFile() if value.fault:
+            case (
+                ours.ContentImageInline() | ours.ContentImageRemote() | ours.ContentPDF() | ours.ContentFile()
+            ) if value.fault:
                 return value.fault
             case ours.ContentPDF() if not self.supports.pdfs or profile.pdfs is False:
                 return f"{who} does not accept PDFs"

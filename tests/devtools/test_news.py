@@ -95,6 +95,18 @@ def test_a_known_name_is_known_where_the_list_says():
             assert words & set(spelled) or kind == "version", f"{by} does not have {name}"
 
 
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "google", "groq", "xai", "bedrock", "mistral"])
+def test_the_profile_of_every_listed_model_is_of_its_generation(provider):
+    """A model that no row names would silently be taken for an older one."""
+    models = {
+        name: by for (at, kind, name), by in knowledge.known()[1].items() if (at, kind) == (provider, "model")
+    }
+    assert models
+    for name, by in models.items():
+        assert knowledge._profile(Name(provider, "model", name)) or by == "prices.json", name
+    assert not knowledge._profile(Name("openai", "model", "gpt-5.25-quartz"))
+
+
 def test_what_is_declined_has_a_reason_and_is_not_everything():
     for entry in knowledge.declined():
         assert entry.because.endswith(".")

@@ -195,7 +195,7 @@ def test_the_examples_run(monkeypatch, tmp_path, capsys):
     refresh_prices(None)
     assert repr(names["person"]) == repr(names["Person"]("Ann", 33))  # the class of another page
     assert names["people"] == [names["Person"]("Ann", 33)] * 2
-    assert names["finished"] == ["Hello.", "Hello."]
+    assert names["texts"] == ["Hello.", "Hello."]
     assert (tmp_path / "drawn.png").read_bytes() == png()
     printed = capsys.readouterr().out
     assert "Greetings https://example.com/ Hello" in printed

@@ -99,7 +99,8 @@ def fields(cls):
     return getattr(cls, "__dataclass_fields__", {})
 
 
-OF_CORE = dict(documented())
+TESTING = import_module("ellmer_core.testing")
+OF_CORE = {**dict(documented()), **{f"testing.{name}": value for name, value in documented(TESTING)}}
 OF_HARNESS = {
     f"{name.removeprefix('ellmer_')}.{key}": value
     for name in HARNESS
@@ -193,6 +194,7 @@ def test_an_example_prints_what_it_shows(name, server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("red.png").write_bytes(RED.data)
     names = {each: getattr(ellmer_core, each) for each in dir(ellmer_core) if not each.startswith("_")}
+    names |= {each: getattr(TESTING, each) for each in TESTING.__all__}
 
     assert_prints_what_it_shows(name, names)
 

@@ -11,10 +11,10 @@ import pytest
 from many_chats import chat_with, provider
 
 from ellmer_core.contents.content import ContentText
-from ellmer_core.errors import BadRequestError, ConversionError, EllmerWarning, UsageError
+from ellmer_core.errors import BadRequestError, ConversionError, EllmerWarning, NotSentError, UsageError
 from ellmer_core.jobs import parallel
+from ellmer_core.jobs.pacing import Pace
 from ellmer_core.jobs.parallel import (
-    Paced,
     parallel_chat,
     parallel_chat_async,
     parallel_chat_structured,
@@ -25,7 +25,6 @@ from ellmer_core.jobs.parallel import (
 from ellmer_core.providers.openai_compatible import chat_openai_compatible
 from ellmer_core.schemas.type_functions import type_integer, type_object, type_string
 from ellmer_core.tools.definition import tool
-from ellmer_core.transport.http_clients import Connection
 
 
 def upper(messages):
@@ -103,7 +102,8 @@ def test_after_an_error_no_further_prompt_is_started():
         first, error, *rest = parallel_chat(chat_with(url), ["a", "bad", "b", "c"], max_active=1)
     assert first.last_turn().text == "A"
     assert isinstance(error, BadRequestError)
-    assert rest == [None, None]
+    assert [type(each) for each in rest] == [NotSentError] * 2
+    assert "because another prompt failed (BadRequestError: OpenAI-compatible's m" in str(rest[0])
 
 
 def test_or_all_others_go_on():
@@ -161,10 +161,10 @@ def test_so_many_requests_a_minute():
         now += seconds
 
     async def main():
-        paced = Paced(Connection(), 120, burst=3, clock=lambda: now, sleep=sleep)
+        pace = Pace(120, burst=3, clock=lambda: now, sleep=sleep)
         for _ in range(6):
-            await paced.concurrent()
-        await paced.inner.aclose()
+            await pace.admit()
+            pace.answered()
 
     asyncio.run(main())
     assert slept == [0.5, 0.5, 0.5]
@@ -182,7 +182,7 @@ def test_every_request_counts(monkeypatch):
         call = {"id": "c", "type": "function", "function": {"name": "nothing", "arguments": "{}"}}
         return {"role": "assistant", "tool_calls": [call]}
 
-    monkeypatch.setattr(parallel, "Paced", lambda *args: Paced(*args, clock=lambda: 0.0, sleep=sleep))
+    monkeypatch.setattr(parallel, "Pace", lambda *args: Pace(*args, clock=lambda: 0.0, sleep=sleep))
     with provider(answer) as url:
         assert parallel_chat_text(chat_with(url), ["a", "b"], max_active=1) == ["done", "done"]
     assert counted["slept"] == 3
@@ -238,7 +238,7 @@ def test_a_data_frame_with_a_row_per_prompt(library, type):
     assert frame["age"].to_list()[0] == 3
     refused, unsent = frame[".error"].to_list()[1:]
     assert refused.startswith("OpenAI-compatible's m (status 400): no\n")
-    assert unsent == "not sent"
+    assert unsent.startswith("Not sent, because another prompt failed (BadRequestError")
     assert frame[".input_tokens"].to_list()[0] == 3
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import date
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,11 +16,13 @@ from ellmer_core.providers.aws_bedrock import AWSBedrock, chat_aws_bedrock
 from ellmer_core.providers.cerebras import Cerebras
 from ellmer_core.providers.google_gemini import chat_google_gemini
 from ellmer_core.providers.groq import chat_groq
+from ellmer_core.providers.mistral import chat_mistral
 from ellmer_core.providers.moonshot import chat_moonshot
 from ellmer_core.providers.openai import OpenAI, chat_openai
 from ellmer_core.providers.openai_completions import OpenAICompletions, chat_openai_completions
 from ellmer_core.providers.qwen import Qwen
 from ellmer_core.providers.together import Together
+from ellmer_core.providers.xai import chat_xai
 from ellmer_core.wire.interfaces import Profile, params
 
 ASK = [UserTurn("hi")]
@@ -40,6 +43,46 @@ def test_every_row_of_the_tables_names_its_source_and_compiles():
         assert urlsplit(row["source"]).scheme == "https"
         assert row["provider"]
         re.compile(row["model"])
+        assert row.get("since", date.min) < row.get("until", date.max)
+
+
+def test_a_row_holds_between_its_days():
+    terra = OpenAI(model="gpt-6.1-terra")
+    assert "none" not in (profile_of(terra, date(2026, 10, 25)).efforts or ())
+    assert "none" in (profile_of(terra, date(2026, 10, 26)).efforts or ())
+    assert profile_of(terra) == profile_of(terra, date(2026, 11, 25))
+    assert not profile_of(Anthropic(model="claude-opus-4-5"), date(2026, 10, 20)).gone
+
+
+def test_thinking_is_turned_off_as_each_model_of_this_autumn_takes_it():
+    assert sent(claude(model="claude-sonnet-5-5", thinking="off"))["thinking"] == {"type": "between_tools"}
+    assert sent(claude(model="claude-haiku-5-5", thinking="off"))["thinking"] == {"type": "disabled"}
+    assert (
+        sent(chat_openai(api_key="k", model="gpt-6.1-terra", thinking="off"))["reasoning"]["effort"] == "none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("chat", "model", "efforts"),
+    [
+        (chat_google_gemini, "gemini-3.6-flash", "minimal low medium high"),
+        (chat_google_gemini, "gemini-3.8-flash", "low medium high"),
+        (chat_google_gemini, "gemini-4-argon", "low medium high"),
+        (chat_google_gemini, "gemini-4-neon", "low medium high xhigh"),
+        (chat_mistral, "mistral-large-4", "low medium high"),
+        (chat_mistral, "zai-glm-5-3", "low high max"),
+        (chat_xai, "grok-4.3", "none low medium high"),
+        (chat_xai, "grok-4.6", "low medium high xhigh"),
+        (chat_xai, "grok-4.7", "low medium high"),
+    ],
+)
+def test_efforts_of_this_autumns_models(chat, model, efforts):
+    assert chat(api_key="k", model=model).profile.efforts == tuple(efforts.split())
+
+
+def test_haiku_5_5_can_be_forced_and_its_siblings_cannot():
+    forced = {name: claude(model=f"claude-{name}-5-5").profile.forced for name in ("haiku", "sonnet", "opus")}
+    assert forced == {"haiku": True, "sonnet": False, "opus": False}
 
 
 def test_an_unknown_model_inherits_what_is_new():

@@ -12,7 +12,7 @@ from ellmer_core.transport.http_clients import Timeouts
 
 PROVIDERS = {
     "openai": ("OpenAI", "gpt-5.6-terra", "OPENAI_API_KEY", "api.openai.com/v1/responses"),
-    "openai_completions": ("OpenAI", "gpt-4.1", "OPENAI_API_KEY", "api.openai.com/v1/chat/completions"),
+    "openai_completions": ("OpenAI", "gpt-5.6-terra", "OPENAI_API_KEY", "api.openai.com/v1/chat/completions"),
     "anthropic": ("Anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY", "api.anthropic.com/v1/messages"),
     "google_gemini": (
         "Google/Gemini",

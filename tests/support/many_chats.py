@@ -11,7 +11,7 @@ from ellmer_core.providers.openai_compatible import chat_openai_compatible
 @contextmanager
 def provider(answer):
     """Returns a server that answers each Chat Completions request with the message of `answer(messages)`, or with a
-    status if that is a number.
+    status if that is a number, or with either of them and headers if that is a pair.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -20,6 +20,7 @@ def provider(answer):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             said = answer(body["messages"])
+            said, headers = said if isinstance(said, tuple) else (said, {})
             status = said if isinstance(said, int) else 200
             usage = {"prompt_tokens": 3, "completion_tokens": 2}
             whole = {"choices": [{"message": said, "finish_reason": "stop"}], "usage": usage}
@@ -27,6 +28,8 @@ def provider(answer):
             self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(reply)))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(reply)
 
@@ -46,7 +49,6 @@ def provider(answer):
         server.server_close()
 
 
-def chat_with(url, system_prompt=None):
-    return chat_openai_compatible(
-        system_prompt, base_url=url, model="m", api_key="k", max_tries=1, echo="none"
-    )
+def chat_with(url, system_prompt=None, *, make=chat_openai_compatible, model="m", **options):
+    options = {"max_tries": 1, "echo": "none", **options}
+    return make(system_prompt, base_url=url, model=model, api_key="k", **options)

@@ -5,18 +5,18 @@ The first violation is therefore the one that the API would have refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from inspect import cleandoc
-from typing import Any
+from typing import Any, NamedTuple
 
 from .exchange import Json, Request
 from .readers.json_access import reading_once
-from .rule import Check, Kind, Level, Refusal, Rule, Verdict, Violation, verdict
+from .rule import Check, Finding, Kind, Level, Refusal, Rule, Verdict, Violation, broken, met, verdict
 from .scope import api_version, named_betas
 
-__all__ = ["Envelope", "RuleBook"]
+__all__ = ["Envelope", "Lack", "RuleBook", "enter"]
 
 Envelope = Callable[[Refusal], tuple[Mapping[str, str], bytes]]
 
@@ -219,3 +219,69 @@ class RuleBook:
             )
         headers, body = self.envelope(refusal)
         return refusal.status, headers, body
+
+
+# --- Features that some models refuse: one line of data for each recorded refusal ------------------------
+
+
+class Lack(NamedTuple):
+    """A feature that some models refuse.
+
+    `found` returns the pointer of the feature in a request, or `None`. `facts` are `model`, the model's name, and
+    `value`, the value at the pointer.
+    """
+
+    id: str
+    sentence: str
+    models: tuple[str, ...]
+    refusal: Refusal
+    source: str | tuple[str, ...]
+    found: Callable[[Request], str | None]
+    taken: Json
+    refused: Json
+    formerly: tuple[Refusal, ...] = ()
+    preview: bool = False
+    since: date | None = None
+    until: date | None = None
+    versions: tuple[str, ...] = ()
+
+
+def enter(book: RuleBook, lacks: Iterable[Lack]) -> None:
+    """Adds a rule for each feature."""
+    for lack in lacks:
+        book.rule(
+            lack.id,
+            Level.MUST,
+            Kind.REJECT,
+            source=lack.source,
+            refusal=lack.refusal,
+            formerly=lack.formerly,
+            models=lack.models,
+            preview=lack.preview,
+            since=lack.since,
+            until=lack.until,
+            versions=lack.versions,
+            examples=[lack.taken],
+            counterexamples=[lack.refused],
+        )(_check(lack))
+
+
+def _check(lack: Lack) -> Check:
+    def check(request: Request) -> Iterator[Finding]:
+        place = lack.found(request)
+        if place is None:
+            yield met("/model")
+        else:
+            yield broken(
+                place, "this model does not accept it", model=request.model, value=_at(request.body, place)
+            )
+
+    check.__doc__ = lack.sentence
+    return check
+
+
+def _at(value: Any, pointer: str) -> Any:
+    """Returns the value at a JSON pointer."""
+    for name in pointer.split("/")[1:]:
+        value = value[int(name)] if isinstance(value, list) else value.get(name)
+    return value

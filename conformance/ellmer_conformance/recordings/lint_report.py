@@ -1,22 +1,314 @@
-"""The report of the linter in its forms. Each is written while the files are judged, so that its size is no matter."""
+"""The report of the linter: what is expected, the causes of what was found with the tests behind them, and the forms.
+
+Each form is written while the files are judged, so that their number is no matter.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from ..baseline import Baseline, Entry, updated
+from ..report import Report, Row
 from ..report.formats.sarif import sarif_document
-from .lint import Complaint, FileReport, Totals, as_json
-from .lint_findings import Findings, Group, Place
-from .recorded_by import Tests
+from ..report.rows import fingerprint
+from .lint import Complaint, FileReport, Outcome, Totals, as_json, shape
 from .recorded_requests import is_missed
+from .recording_files import is_url, sources
+
+# --- The baseline -----------------------------------------------------------------------------------------
+
+
+class Expectations:
+    """A baseline while files are judged. Of each file, only the violations are remembered."""
+
+    def __init__(self, baseline: Baseline = Baseline()) -> None:  # noqa: B008 - it is frozen
+        self.baseline = baseline
+        self._rows: list[Row] = []
+        self._about: set[tuple[int, bool]] = set()
+
+    def apply(self, file: FileReport) -> None:
+        """Marks the expected violations of a file."""
+        self._about.update(_key(entry) for entry in self.baseline.entries if _is_about(entry, file))
+        for i, complaint in enumerate(file.complaints):
+            if complaint.outcome == "violation":
+                row = self.baseline.expected(_row(file, complaint))
+                self._rows.append(row)
+                if row.verdict == "expected-fail":
+                    file.complaints[i] = replace(complaint, outcome="expected", issue=row.issue)
+                    file.wires[complaint.wire].violations -= 1
+                    file.wires[complaint.wire].expected += 1
+
+    def problems(self) -> list[str]:
+        """Returns the errors in the entries. An entry for files or wire formats that were not read is ignored."""
+        meant = [entry for entry in self.baseline.entries if _key(entry) in self._about]
+        return replace(self.baseline, entries=meant).settled(self._rows, whole=True)[1]
+
+    def written(self, reason: str, issue: str) -> str:
+        """Returns a new baseline of all violations, as a file."""
+        literal = (replace(row, case=re.sub(r"([*?\[])", r"[\1]", row.case)) for row in self._rows)
+        rows = list(dict.fromkeys(literal))
+        reason = reason or f"It was there on {date.today()}, when this list was made."  # noqa: DTZ011 - a day of the reader's
+        return updated("", Baseline(), Report(rows=rows), reason=reason, issue=issue or "none yet").text
+
+
+def _key(entry: Entry) -> tuple[int, bool]:
+    return entry.number, entry.flaky
+
+
+def _row(file: FileReport, c: Complaint) -> Row:
+    found = fingerprint(c.rule, c.pointer, c.message)
+    row = Row("lint", c.wire, c.provider, file.path, "sync", c.rule, c.level, c.kind, "fail", 1)
+    return replace(row, pointer=c.pointer, message=c.message, fingerprint=found)
+
+
+def _is_about(entry: Entry, file: FileReport) -> bool:
+    return _fits(entry, "case", file.path) and any(_fits(entry, "wire", wire) for wire in file.wires)
+
+
+def _fits(entry: Entry, name: str, value: str) -> bool:
+    return any(fnmatchcase(value, pattern) for pattern in entry.patterns[name])
+
+
+# --- The test that made a recording -----------------------------------------------------------------------
+
+
+_NAMES = re.compile(
+    r"(test_.*|.*_test|.*_spec|.*\.(test|spec)|.*[Tt]ests?|test-.*|conftest)"
+    r"\.(py|rb|go|rs|[cm]?[jt]sx?|java|kt|cs|R|r|php|exs?|swift|scala)"
+)
+_FOLDERS = {"tests", "test", "spec", "specs", "__tests__", "testing", "integration", "it"}
+_CODE = re.compile(r".*\.(py|rb|go|rs|[cm]?[jt]sx?|java|kt|cs|R|r|php|exs?|swift|scala)")
+_MOST_BYTES = 64 * 1024**2  # of all tests together
+_LARGEST = 2 * 1024**2  # of one
+#: How languages begin a test with a name.
+_BEGINS = r"(?:def|func|fn|fun|void|class)\s+"
+_PLAIN = re.compile(
+    r"(\[.*\]|(\.(stream|async|sync|live|yaml|yml|json|har|jsonl|ndjson|httprr|rec|gz|request|response))+)$"
+)
+
+
+@dataclass
+class IndexOfTests:
+    """The tests of the repository that a recording is in. They are read when the first test is looked for."""
+
+    _read: dict[Path, list[tuple[Path, str]]] = field(default_factory=dict)
+
+    def of(self, recording: str) -> str:
+        """Returns the test of a recording, as `tests/test_chat.py::test_weather` or `spec/chat_spec.rb:12`, `""` if none is
+        found.
+        """
+        if is_url(recording):
+            return ""
+        path = Path(os.path.abspath(recording))  # noqa: PTH100 - links stay as they are
+        top = _top(path.parent)
+        if top is None:
+            return ""
+        if top not in self._read:
+            self._read[top] = list(_tests(top))
+        names = list(_names(path.relative_to(top)))
+        near = sorted(self._read[top], key=lambda test: -_nearness(test[0], path))
+        found = _defined(near, names) or _mentioned(near, path.relative_to(top))
+        return _shown(found) if found else ""
+
+
+Code = tuple[Path, str, int]
+
+
+def _shown(found: Code) -> str:
+    path, name, line = found
+    where = Path(os.path.relpath(path)).as_posix()
+    return f"{where}::{name}" if name and path.suffix == ".py" else f"{where}:{line}"
+
+
+def _defined(tests: list[tuple[Path, str]], names: list[str]) -> Code | None:
+    """Returns the test whose name is a part of the recording's path, the last part first. The test's file may be named, too."""
+    for name in names:
+        begins = re.compile(rf"^[ \t]*(?:async )?(?:pub )?{_BEGINS}{re.escape(name)}\b", re.MULTILINE)
+        places = [
+            (path, name, text.count("\n", 0, match.start()) + 1)
+            for path, text in tests
+            if name in text and (match := begins.search(text))
+        ]
+        ours = [place for place in places if place[0].stem in names]
+        if ours or len(places) == 1 or (places and name.lower().startswith("test")):
+            return (ours or places)[0]
+    return None
+
+
+def _mentioned(tests: list[tuple[Path, str]], recording: Path) -> Code | None:
+    """Returns the place that has the recording's name in quotes, with as many folders as there are."""
+    stem = recording.with_name(_PLAIN.sub("", recording.name))
+    for parts in range(len(recording.parts), 0, -1):
+        for name in (recording, stem):
+            tail = "/".join(name.parts[-parts:])
+            if parts == 1 and len(tail) < 5:
+                continue
+            quoted = re.compile(rf"[\"'`/]{re.escape(tail)}[\"'`]")
+            for path, text in tests:
+                if tail in text and (match := quoted.search(text)):
+                    return path, "", text.count("\n", 0, match.start()) + 1
+    return None
+
+
+def _names(recording: Path) -> Iterator[str]:
+    """Yields the names in a path that may be those of a test: `TestChat.test_weather[openai].yaml` has two."""
+    for part in (_PLAIN.sub("", _PLAIN.sub("", recording.name)), *reversed(recording.parts[:-1])):
+        for name in (part, *reversed(re.split(r"[.\[\-]", part))):
+            if re.fullmatch(r"\w{4,}", name):
+                yield name
+
+
+def _nearness(test: Path, recording: Path) -> int:
+    return len(os.path.commonpath([test, recording]))
+
+
+@lru_cache(1024)
+def _top(folder: Path) -> Path | None:
+    """Returns the folder of the repository."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+
+
+def _tests(top: Path) -> Iterator[tuple[Path, str]]:
+    left = _MOST_BYTES
+    for path in sources([top]):
+        if isinstance(path, Path) and _is_test(path.relative_to(top)):
+            try:
+                size = path.stat().st_size
+                if size > _LARGEST or size > left:
+                    continue
+                text = path.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            left -= size
+            yield path, text
+
+
+def _is_test(path: Path) -> bool:
+    name = path.name
+    return bool(_NAMES.fullmatch(name) or (_CODE.fullmatch(name) and _FOLDERS & {*path.parts[:-1]}))
+
+
+# --- Causes -----------------------------------------------------------------------------------------------
+
+
+_MOST_GROUPS = 500  # groups, so that the memory has a limit
+_PLACES = 3  # of a group, which are named
+_WORST: tuple[Outcome, ...] = ("violation", "warning", "expected", "agreed")
+
+
+@dataclass
+class Place:
+    """A place of a group. `test` is the test that made the recording, if it was looked for and found."""
+
+    path: str
+    where: str
+    test: str = ""
+
+
+@dataclass
+class Group:
+    """Violations with one cause: one rule, broken at one kind of place for one reason.
+
+    `also` are rules that are broken at the same places, and would be kept if this one were.
+    """
+
+    first: Complaint
+    also: dict[str, None] = field(default_factory=dict)
+    requests: int = 0
+    recordings: int = 0
+    places: list[Place] = field(default_factory=list)
+    last: tuple[str, str] = ("", "")
+
+    def add(self, path: str, complaint: Complaint) -> None:
+        """Adds a violation."""
+        seen = (path, complaint.place)
+        if path != self.last[0]:
+            self.recordings += 1
+            if len(self.places) < _PLACES:
+                self.places.append(Place(path, complaint.place))
+        self.requests += seen != self.last
+        self.last = seen
+        if complaint.fix and not self.first.fix:
+            self.first = complaint
+
+    @property
+    def advice(self) -> str:
+        """What repairs it: a change that the rules were asked about, and what the rule says."""
+        found = ", then ".join(map(_as_words, self.first.fix))
+        tried = f"{found}; the rules are kept then." if found else ""
+        return " ".join(text[:1].upper() + text[1:] for text in (tried, self.first.advice) if text)
+
+
+@dataclass
+class Findings:
+    """The groups of all files. `others` counts the violations of further causes after the first 500."""
+
+    others: int = 0
+    _groups: dict[tuple[str, ...], Group] = field(default_factory=dict)
+
+    def add(self, file: FileReport) -> None:
+        """Adds the violations of a file. A second rule that is broken at a place has the cause of the first one."""
+        at: dict[tuple[str, str], Group] = {}
+        for each in file.complaints:
+            place = (each.place, each.pointer)
+            cause = at.get(place)
+            if cause and cause.first.rule != each.rule and _rank_of(cause.first) <= _rank_of(each):
+                cause.also[each.full_id] = None
+            elif group := self._group(each):
+                group.add(file.path, each)
+                at[place] = group
+
+    def _group(self, each: Complaint) -> Group | None:
+        key = (each.outcome, each.full_id, shape(each.pointer), _gist(each.message))
+        if key not in self._groups and len(self._groups) >= _MOST_GROUPS:
+            self.others += 1
+            return None
+        return self._groups.setdefault(key, Group(each))
+
+    def of(self, *outcomes: Outcome) -> list[Group]:
+        """Returns the groups with these outcomes: violations first, and of those the most frequent."""
+        found = (group for group in self._groups.values() if group.first.outcome in outcomes)
+        return sorted(found, key=_rank)
+
+
+def _rank(group: Group) -> tuple[int, int, str, str, str]:
+    c = group.first
+    return _rank_of(c), -group.requests, c.full_id, c.pointer, c.message
+
+
+def _rank_of(complaint: Complaint) -> int:
+    return _WORST.index(complaint.outcome)
+
+
+def _gist(message: str) -> str:
+    """Returns a message without numbers and ids, which differ from request to request."""
+    return re.sub(r"\d+|[\w-]*\d[\w-]{5,}", "#", message)
+
+
+def _as_words(change: dict[str, str]) -> str:
+    if change["op"] == "remove":
+        return f"leave out {change['path']}"
+    source, target = change["from"], change["path"]
+    same = source.rpartition("/")[0] == target.rpartition("/")[0]
+    if same and not target.rpartition("/")[2].isdigit():
+        return f"rename {source} to {target.rpartition('/')[2]}"
+    return f"move {source} to {target}"
+
+
+# --- Forms ------------------------------------------------------------------------------------------------
+
 
 WIDTH = 80
 _LABELS = {
@@ -50,7 +342,7 @@ class Text:
 
     def __init__(self, *, verbose: bool = False, warnings: bool = True) -> None:
         self.verbose, self.warnings = verbose, warnings
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[FileReport] = []
 
     def file(self, file: FileReport) -> str:
@@ -83,7 +375,7 @@ class Text:
         return "\n".join(lines).strip("\n") + "\n"
 
 
-def _group(group: Group, tests: Tests) -> str:
+def _group(group: Group, tests: IndexOfTests) -> str:
     c = group.first
     count = f"{_many(group.requests, 'request')} in {_many(group.recordings, 'recording')}"
     lines = [
@@ -93,11 +385,11 @@ def _group(group: Group, tests: Tests) -> str:
         *([_wrapped("API  ", _short(c.says))] if c.says else []),
         *([_wrapped("fix  ", group.advice)] if group.advice else []),
         *([_wrapped("told ", c.issue)] if c.issue else []),
+        *([_wrapped("also ", ", ".join(group.also))] if group.also else []),
     ]
     for number, place in enumerate(group.places):
-        pointer = c.pointer if not number else ""
         lines.append(f"  at   {place.path}")
-        lines.append(f"       {place.where}/request{pointer}")
+        lines += [] if number else [f"       {place.where}/request{c.pointer}"]
         lines += [f"       made by {test}"] if (test := tests.of(place.path)) else []
     rest = group.recordings - len(group.places)
     return "\n".join([*lines, *([f"       … and {_many(rest, 'other recording')}"] if rest else [])])
@@ -123,9 +415,9 @@ def _of_file(file: FileReport) -> Iterator[str]:
         yield from [f"    told {c.issue}"] if c.issue else []
 
 
-def _wrapped(label: str, text: str) -> str:
+def _wrapped(label: str, text: str, indent: str = "  ") -> str:
     """Returns a text in lines of the page's width, behind a label. Long words, like paths, stay whole."""
-    start = f"  {label}"
+    start = indent + label
     lines = textwrap.wrap(
         " ".join(text.split()),
         WIDTH,
@@ -189,7 +481,7 @@ def _summary(totals: Totals) -> list[str]:
         "Causes": totals.rules.most_common(3),
     }
     told = {name: ", ".join(f"{key} ({n:,})" for key, n in found) for name, found in counts.items() if found}
-    return ["", *(_wrapped(f"{name + ':':10} ", text).removeprefix("  ") for name, text in told.items())]
+    return ["", *(_wrapped(f"{name + ':':10} ", text, indent="") for name, text in told.items())]
 
 
 def _result(totals: Totals) -> list[str]:
@@ -203,6 +495,8 @@ def _reason(totals: Totals) -> list[str]:
     if not totals.forms and not totals.damaged:
         why = "there are no files" if not totals.count else "none of the files is a recording of HTTP"
         return [f"Nothing was judged, which counts as a failure: {why}."]
+    if totals.damaged:
+        return ["A file could not be read, which is a failure."]
     if totals.missed > totals.judged:
         return [f"More was missed than judged ({totals.missed:,}), which is a failure."]
     if not totals.judged and not totals.damaged:
@@ -248,7 +542,7 @@ class GitHub:
     """Annotations for a pull request, one for each cause: errors, warnings, and notices if the API agreed."""
 
     def __init__(self) -> None:
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
 
     def file(self, file: FileReport) -> str:
         """Returns an annotation for a file that could not be read."""
@@ -265,7 +559,11 @@ class GitHub:
         ]
         lines += [f"::error title=baseline::{_escaped(problem)}" for problem in totals.problems]
         lines += [
-            f"::error title=conformance lint::{reason}" for reason in _reason(totals) if totals.exit_code
+            f"::error title=conformance lint::{reason}"
+            for reason in _reason(totals)
+            if totals.exit_code and not totals.damaged
+            for reason in _reason(totals)
+            if totals.exit_code and not totals.damaged
         ]
         return "".join(f"{line}\n" for line in lines)
 
@@ -281,6 +579,7 @@ class GitHub:
             ),
             *([f"API: {_short(c.says)}"] if c.says else []),
             *([f"Fix: {group.advice}"] if group.advice else []),
+            *([f"Also broken there: {', '.join(group.also)}"] if group.also else []),
             *([f"Made by {test}"] if test else []),
         ]
         where = f"file={_property(place.path)},line={_line(place)},title={c.full_id}"
@@ -294,7 +593,7 @@ class Comment:
     """One comment's text, as Markdown: a section for each cause, and the counts."""
 
     def __init__(self) -> None:
-        self.findings, self.tests = Findings(), Tests()
+        self.findings, self.tests = Findings(), IndexOfTests()
         self.damaged: list[str] = []
 
     def file(self, file: FileReport) -> str:
@@ -333,11 +632,13 @@ class Comment:
             f"> {_flat(_short(c.says or c.message))}",
             "",
             *([f"Fix: {_flat(group.advice)}", ""] if group.advice else []),
+            *([f"Also broken there: {', '.join(group.also)}.", ""] if group.also else []),
         ]
         for place in group.places:
             test = self.tests.of(place.path)
             made = f", made by {_code(test)}" if test else ""
-            lines.append(f"- {_code(f'{place.path} {place.where}{c.pointer}'.strip())}{made}")
+            where = f"{place.where}/request{c.pointer}" if place is group.places[0] else ""
+            lines.append(f"- {_code(f'{place.path} {where}'.strip())}{made}")
         rest = group.recordings - len(group.places)
         return "\n".join([*lines, *([f"- … and {_many(rest, 'other recording')}"] if rest else [])])
 

@@ -64,7 +64,7 @@ def request_of(recording: Recording, assumed: Assumed = UNASSUMED) -> Request | 
     if not recording.url and not recording.body:
         return Skip("a line without an exchange")
     try:
-        recording = _addressed(_with_sibling(recording), assumed)
+        recording = addressed(_with_sibling(recording), assumed)
         wire = _wire_of(recording)
     except ValueError:  # urlsplit's, for a host that is none: https://[x]/
         return Skip("the URL is malformed")
@@ -73,10 +73,35 @@ def request_of(recording: Recording, assumed: Assumed = UNASSUMED) -> Request | 
     if not recording.body:
         return Skip("the body was not recorded")
     try:
-        found = _hosted(wire, recording) if wire in HOSTED else _truly(_plain(recording, assumed))
+        found = _hosted(wire, recording) if wire in HOSTED else _chat(recording, assumed)
     except ValueError:
         return Skip("the body is not a JSON object")
     return found if isinstance(found, Skip) or found.when else replace(found, when=_last_day(found))
+
+
+def _chat(recording: Recording, assumed: Assumed) -> Request | Skip:
+    if _is_placeholder(recording):
+        return Skip("not a recording of HTTP: the body is a placeholder")
+    return _truly(_plain(recording, assumed))
+
+
+#: Fields of which every chat request has one, whatever its format.
+_SAID = {
+    "messages",
+    "contents",
+    "input",
+    "prompt",
+    "message",
+    "conversation",
+    "previous_response_id",
+    "model",
+}
+
+
+def _is_placeholder(recording: Recording) -> bool:
+    """Tells whether a body was written by hand in place of one: the answer is a success, and the body asks nothing."""
+    answered = recording.status is not None and 200 <= recording.status < 300
+    return answered and bool(body := _object(recording.body)) and not _SAID & body.keys()
 
 
 def _last_day(request: Request) -> date | None:
@@ -125,9 +150,22 @@ def _plain(recording: Recording, assumed: Assumed) -> Request:
 _SIGNATURES = {"openai-version": "openai", "anthropic-organization-id": "anthropic", "x-groq-region": "groq"}
 
 
+#: The errors of local servers: vLLM's have a Python class as their type, and llama.cpp's have a number and no parameter.
+_ERRORS = {
+    "vllm": re.compile(rb'.*"type": ?"BadRequestError"', re.DOTALL),
+    "llamacpp": re.compile(
+        rb'(?=.*"code": ?400)(?=.*"type": ?"invalid_request_error")(?!.*"(param|object|details)")', re.DOTALL
+    ),
+}
+
+
 def _signed(recording: Recording) -> str:
-    """Returns the provider that an answer's headers name, for an address without a known host."""
-    return next((name for header, name in _SIGNATURES.items() if header in recording.answered), "")
+    """Returns the provider that an answer's headers or its error name, for an address without a known host."""
+    if found := next((name for header, name in _SIGNATURES.items() if header in recording.answered), ""):
+        return found
+    if (recording.status or 0) < 400:
+        return ""
+    return next((name for name, error in _ERRORS.items() if error.match(recording.response[:4000])), "")
 
 
 # --- Other endpoints with the same bodies ----------------------------------------------------------------
@@ -177,6 +215,9 @@ def _as_chat(body: dict[str, Any], address: str) -> bytes:
     if address.endswith("cachedContents"):
         body.setdefault("contents", [{"role": "user", "parts": [{"text": "…"}]}])
         body["model"] = model
+        if not body.get("tools"):
+            # A cache takes a choice without functions: github.com/0xPlaygrounds/rig/tree/80cdde1366ec2bb2a4e2d813fd1d0983382da278/tests/cassettes/gemini/cached_content_matrix
+            body.pop("toolConfig", None)
     return json.dumps(body).encode()
 
 
@@ -197,7 +238,7 @@ _OPENAI = re.compile(r"(gpt-|chatgpt|codex|o\d\b|computer-use)")
 _OF_RESPONSES = {"instructions", "include", "store", "previous_response_id", "text", "reasoning", "tools"}
 
 
-def _addressed(recording: Recording, assumed: Assumed) -> Recording:
+def addressed(recording: Recording, assumed: Assumed = UNASSUMED) -> Recording:
     """Returns a recording with an address. A recorder may have removed it, or stored only a part of it."""
     has_address = _is_address(recording.url)
     if has_address and not (assumed.wire and readers.detect(recording.url, None, recording.headers) is None):
@@ -260,15 +301,35 @@ def _hosted(wire: str, recording: Recording) -> Request | Skip:
 
 
 def _truly(request: Request) -> Request:
-    """Returns the request with the actual provider, because a recorder may have written the name of another server.
+    """Returns the request with the actual provider, because a recorder may have written the name of another server,
+    and with the actual item types, because a recorder that masks ids may have masked a part of them.
 
     OpenAI has no model named `owner/model`. A server that answers for one under OpenAI's host is another server. So is one
     whose host the recorder left out.
     """
+    if request.wire == "openai-responses":
+        request = replace(request, body=_unmasked(request.body))
     foreign = not request.provider or (
         request.provider == "openai" and re.fullmatch(r"[\w.-]+/[\w.-]+", request.model)
     )
     return replace(request, provider="compatible") if foreign else request
+
+
+def _unmasked(body: dict[str, Any]) -> dict[str, Any]:
+    """Returns the body with the type of outputs. A mask of ids that writes `call_x` also for `call_output` changes it:
+    https://github.com/CultivateLabs/raif/blob/fb25951f688c20ed6ee4deb00e9e700444785ecb/vcr_cassettes/native_tool_calling_agent/open_ai_responses.yml
+    """
+    items = body.get("input")
+    if not isinstance(items, list) or not any(map(_is_masked, items)):
+        return body
+    shown = [{**item, "type": "function_call_output"} if _is_masked(item) else item for item in items]
+    return {**body, "input": shown}
+
+
+def _is_masked(item: Any) -> bool:
+    return (
+        isinstance(item, dict) and "output" in item and item.get("type") == f"function_{item.get('call_id')}"
+    )
 
 
 # --- Refusals behind a 200 -------------------------------------------------------------------------------

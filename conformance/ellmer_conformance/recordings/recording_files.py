@@ -268,7 +268,10 @@ _TOOLS = {
 
 def _in_folder(top: Path, exclude: Sequence[str]) -> Iterator[Path]:
     ignored = _ignored(top)
-    for place, folders, files in os.walk(top):
+    closed: list[Path] = []  # folders that cannot be opened: their report says so
+    for place, folders, files in os.walk(top, onerror=lambda error: closed.append(Path(error.filename))):
+        yield from closed
+        closed.clear()
         folder = Path(place)
         below = folder.relative_to(top)
         folders[:] = sorted(
@@ -282,6 +285,7 @@ def _in_folder(top: Path, exclude: Sequence[str]) -> Iterator[Path]:
             key = (below / name).as_posix()
             if key not in ignored and not _fits(key, exclude) and (folder / name).is_file():
                 yield folder / name
+    yield from closed
 
 
 def _fits(key: str, patterns: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Bugs of clients from trackers: each is active, ends, and fails as MUST by the right rule, over five wire formats.
+"""Bugs of clients from trackers, and bugs that somebody planted who had not read the rules: each is active, ends, and fails as MUST by the right rule, over five wire formats.
 
 By default each bug is played once, with the wire format and the mode taking turns. `ALL_MINED_BUGS=1` plays each of them with
 every wire format and mode.
@@ -8,6 +8,7 @@ import os
 import re
 
 import pytest
+from broken_on_purpose import strangers
 from broken_on_purpose.mined import CHANGES, MINED, REPLIES, MinedAdapter
 
 from ellmer_conformance.contract.readers import MODULES
@@ -39,7 +40,7 @@ def plays_of(bug):
 
 def chosen():
     """Returns all plays, or one for each bug."""
-    plays = [plays_of(bug) for bug in MINED.values()]
+    plays = [plays_of(bug) for bug in [*MINED.values(), *strangers.STRANGERS.values()]]
     if os.environ.get("ALL_MINED_BUGS"):
         return [play for each in plays for play in each]
     return [each[number % len(each)] for number, each in enumerate(plays)]
@@ -69,6 +70,7 @@ def test_a_bug_fails_by_the_right_rule(bug, wire, mode, server):
 def test_every_listed_bug_is_there_and_has_a_form_of_its_own():
     assert len(MINED) >= 120
     assert {*MINED} == {*CHANGES} | {*REPLIES}
+    assert {*strangers.STRANGERS} == {*strangers.CHANGES} | {*strangers.REPLIES} | {*strangers.ANSWERS}
     assert not {*CHANGES} & {*REPLIES}
 
 

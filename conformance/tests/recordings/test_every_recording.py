@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 from conformance_command import run
@@ -41,6 +42,11 @@ def asked(url, body, answer=b"{}", **more):
             {**GEMINI, "ttl": "9s"},
             "gemini",
         ),
+        (
+            "https://generativelanguage.googleapis.com/v1beta/cachedContents",
+            {**GEMINI, "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}},
+            "gemini",
+        ),
         ("https://api.mistral.ai/v1/agents/completions", {"agent_id": "a", "messages": [USER]}, "mistral"),
         ("https://text.pollinations.ai/openai", {"model": "openai", "messages": [USER]}, "openai-chat"),
     ],
@@ -51,6 +57,7 @@ def asked(url, body, answer=b"{}", **more):
         "countTokens",
         "inner",
         "cached",
+        "cached with a choice",
         "agents",
         "pollinations",
     ],
@@ -61,6 +68,7 @@ def test_other_endpoints_with_the_same_body_are_judged(url, body, wire):
     assert found.wire == wire
     assert "ttl" not in found.body
     assert "agent_id" not in found.body
+    assert "toolConfig" not in found.body
 
 
 @pytest.mark.parametrize(
@@ -77,6 +85,39 @@ def test_other_endpoints_with_the_same_body_are_judged(url, body, wire):
 def test_a_removed_address_is_told_by_the_body(body, answer, wire, provider):
     found = asked("**REDACTED**", body, answer)
     assert (found.wire, found.provider) == (wire, provider)
+
+
+ERRORS = {
+    "vllm": '{"object": "error", "message": "...", "type": "BadRequestError", "param": null, "code": 400}',
+    "llamacpp": '{"error":{"code":400,"message":"...","type":"invalid_request_error"}}',
+    "127.0.0.1": '{"error": {"message": "...", "type": "invalid_request_error", "param": null, "code": null}}',
+}
+
+
+@pytest.mark.parametrize("provider", ERRORS)
+def test_a_local_server_is_told_by_its_errors(provider):
+    sent = {"model": "Qwen/Qwen3-0.6B", "messages": [USER]}
+    recording = Recording("/0", "POST", "http://127.0.0.1:8000/v1/chat/completions")
+    recording = replace(
+        recording, body=json.dumps(sent).encode(), status=400, response=ERRORS[provider].encode()
+    )
+    assert request_of(recording).provider == provider
+    assert request_of(replace(recording, status=200, response=b"{}")).provider == "127.0.0.1"
+
+
+def test_an_item_type_that_a_mask_of_ids_changed_is_read_as_it_was():
+    call = {"type": "function_call", "call_id": "call_abc123", "name": "add", "arguments": "{}"}
+    result = {"type": "function_call_abc123", "call_id": "call_abc123", "output": "5"}
+    found = asked("https://api.openai.com/v1/responses", {**GPT, "input": [call, result]})
+    assert found.body["input"] == [call, {**result, "type": "function_call_output"}]
+
+
+@pytest.mark.parametrize(("status", "judged"), [(200, False), (400, True)])
+def test_a_body_that_asks_nothing_was_not_accepted_but_written_by_hand(status, judged):
+    recording = Recording("/0", "POST", "https://api.anthropic.com/v1/messages", body=b'{"mock": "first"}')
+    found = request_of(replace(recording, status=status))
+    assert isinstance(found, Skip) is not judged
+    assert judged or not is_missed(found.reason)
 
 
 def test_an_address_that_nothing_tells_is_missed_and_named():

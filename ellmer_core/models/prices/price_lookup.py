@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from ...contents.turns import Tokens
+from ...contents.turns import AssistantTurn, Tokens
 from ...errors import UsageError
 from ...wire.base import Wire
 
@@ -223,7 +223,7 @@ _used: dict[tuple[str, str], dict[str, Any]] = {}
 _lock = Lock()
 
 
-def log_usage(wire: Wire, tokens: Tokens, dollars: float | None) -> None:
+def log_usage(wire: Wire, turn: AssistantTurn) -> None:
     """Adds one answer to the session's account."""
     with _lock:
         row = _used.setdefault(
@@ -238,8 +238,8 @@ def log_usage(wire: Wire, tokens: Tokens, dollars: float | None) -> None:
             },
         )
         for name in ("input", "output", "cached"):
-            row[name] += getattr(tokens, name) or 0
-        row["cost"] = None if dollars is None or row["cost"] is None else row["cost"] + dollars
+            row[name] += getattr(turn.tokens, name) or 0
+        row["cost"] = None if turn.cost is None or row["cost"] is None else row["cost"] + turn.cost
 
 
 def token_usage() -> list[dict[str, Any]]:

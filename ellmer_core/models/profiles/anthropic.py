@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 ROWS: list[dict[str, Any]] = [
@@ -46,6 +47,7 @@ ROWS: list[dict[str, Any]] = [
         "provider": ["Anthropic"],
         "model": "",
         "version": r"^202[6-9]-|^20[3-9]\d-",
+        "since": date(2026, 10, 21),
         "gone": ["temperature", "top_p", "top_k"],
         "source": "https://platform.claude.com/docs/en/api/migration-2026-10-21",
     },
@@ -82,10 +84,48 @@ ROWS: list[dict[str, Any]] = [
         "off": {"additionalModelRequestFields": {"thinking": {"type": "disabled"}}},
         "source": "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-adaptive-thinking.html",
     },
+    # `block_binding` belongs to adaptive thinking; `None` takes it out of the fields above.
+    {
+        "provider": ["Anthropic", "AWS/Bedrock", "Posit"],
+        "model": "claude-(fable|mythos)-5-[12]|claude-opus-5-5",
+        "source": "https://platform.claude.com/docs/en/models/fable-5-1/migration-guide",
+    },
+    {
+        "provider": ["Anthropic", "Posit"],
+        "model": "claude-sonnet-5-5",
+        "off": {"thinking": {"type": "between_tools", "block_binding": None}},
+        "source": "https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
+    },
+    {
+        "provider": ["AWS/Bedrock"],
+        "model": "claude-sonnet-5-5",
+        "off": {
+            "additionalModelRequestFields": {"thinking": {"type": "between_tools", "block_binding": None}}
+        },
+        "source": "https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
+    },
+    {
+        "provider": ["Anthropic", "AWS/Bedrock", "Posit"],
+        "model": "claude-haiku-5-5",
+        "forced": True,
+        "source": "https://platform.claude.com/docs/en/models/haiku-5-5/whats-new-haiku-5-5",
+    },
+    {
+        "provider": ["Anthropic", "Posit"],
+        "model": "claude-haiku-5-5",
+        "off": {"thinking": {"type": "disabled", "block_binding": None}},
+        "source": "https://github.com/vercel/ai/blob/main/packages/anthropic/CHANGELOG.md",
+    },
+    {
+        "provider": ["AWS/Bedrock"],
+        "model": "claude-haiku-5-5",
+        "off": {"additionalModelRequestFields": {"thinking": {"type": "disabled", "block_binding": None}}},
+        "source": "https://github.com/vercel/ai/blob/main/packages/anthropic/CHANGELOG.md",
+    },
     # They think when they are asked to.
     {
         "provider": ["Anthropic", "AWS/Bedrock", "Posit"],
-        "model": "claude-([a-z]+-4|3|2|instant)",
+        "model": r"claude-([a-z]+-4(-\d(?!\d))?|3|2|instant)",
         "thinks": False,
         "off": {},
         "source": "https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking",

@@ -34,6 +34,11 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["AWS/Bedrock"],
+        "model": r"google\.gemma-\d",
+        "source": "https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html",
+    },
+    {
+        "provider": ["AWS/Bedrock"],
         "model": "mistral-7b-instruct|mixtral-8x7b-instruct|titan-text",
         "system": False,
         "tools": False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 ROWS: list[dict[str, Any]] = [
@@ -26,6 +27,30 @@ ROWS: list[dict[str, Any]] = [
         "model": r"gemini-3\.[1-9]-pro",
         "efforts": ["low", "medium", "high"],
         "source": "https://ai.google.dev/gemini-api/docs/gemini-3",
+    },
+    {
+        "provider": ["Google/Gemini", "Google/Vertex"],
+        "model": r"gemini-3\.[1-6]-flash|gemini-3\.\d-flash-lite",
+        "source": "https://ai.google.dev/gemini-api/docs/thinking",
+    },
+    {
+        "provider": ["Google/Gemini", "Google/Vertex"],
+        "model": r"gemini-(flash-latest|3\.[7-9]-flash(?!-lite)|[4-9](\.\d)?-(?!.*lite))",
+        "efforts": ["low", "medium", "high"],
+        "source": "https://ai.google.dev/gemini-api/docs/generate-content/latest-model",
+    },
+    {
+        "provider": ["Google/Gemini", "Google/Vertex"],
+        "model": "gemini-4-hydrogen",
+        "efforts": ["low", "medium", "high", "xhigh"],
+        "source": "https://github.com/vercel/ai/blob/main/packages/google/CHANGELOG.md",
+    },
+    {
+        "provider": ["Google/Gemini", "Google/Vertex"],
+        "model": "gemini-4-neon",
+        "since": date(2026, 11, 18),
+        "efforts": ["low", "medium", "high", "xhigh"],
+        "source": "https://apidog.com/blog/gemini-4-neon-api/",
     },
     {
         "provider": ["Google/Gemini", "Google/Vertex"],
@@ -65,14 +90,14 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["Google/Gemini", "Google/Vertex"],
-        "model": "image-generation|flash-image",
+        "model": r"image-generation|gemini-[\d.]+-flash(-lite)?-image",
         "tools": False,
         "structured": "words",
         "source": "https://ai.google.dev/gemini-api/docs/image-generation",
     },
     {
         "provider": ["Google/Gemini", "Google/Vertex"],
-        "model": "gemma-",
+        "model": r"gemma-\d?",
         "efforts": [],
         "budget": [],
         "off": {},
@@ -80,6 +105,15 @@ ROWS: list[dict[str, Any]] = [
         "tools": False,
         "system": False,
         "structured": "words",
+        "source": "https://ai.google.dev/gemma/docs/core/gemma_on_gemini_api",
+    },
+    # Its thoughts are on or off.
+    {
+        "provider": ["Google/Gemini", "Google/Vertex"],
+        "model": "gemma-4",
+        "efforts": ["minimal", "high"],
+        "off": {"reasoning_effort": "minimal"},
+        "levels": {"low": {"reasoning_effort": "high"}, "medium": {"reasoning_effort": "high"}},
         "source": "https://ai.google.dev/gemma/docs/core/gemma_on_gemini_api",
     },
     {

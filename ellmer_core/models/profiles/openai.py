@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 ROWS: list[dict[str, Any]] = [
@@ -90,6 +91,23 @@ ROWS: list[dict[str, Any]] = [
         "with_tools": {},
         "source": "https://developers.openai.com/api/docs/guides/deployment-checklist",
     },
+    # Terra can do without thinking again, but its tools are in Responses only.
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
+        "model": r"gpt-6\.1-terra",
+        "since": date(2026, 10, 26),
+        "refuses": ["log_probs", "top_logprobs", "stop_sequences", "top_k"],
+        "efforts": ["none", "low", "medium", "high", "xhigh"],
+        "source": "https://developers.openai.com/api/docs/models/gpt-6.1-terra",
+    },
+    {
+        "provider": ["OpenAI", "Azure/OpenAI"],
+        "format": "openai-responses",
+        "model": r"gpt-6\.1-terra",
+        "since": date(2026, 10, 26),
+        "efforts": ["none", "low", "medium", "high", "xhigh", "max"],
+        "source": "https://developers.openai.com/api/docs/models/gpt-6.1-terra",
+    },
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
         "model": "codex",
@@ -175,7 +193,7 @@ ROWS: list[dict[str, Any]] = [
     # Models that do not reason.
     {
         "provider": ["OpenAI", "Azure/OpenAI"],
-        "model": "gpt-(3|4)|chatgpt-4|gpt-5-chat|^(davinci|babbage)",
+        "model": r"gpt-(3|4)(\.\d)?|chatgpt-4|gpt-5-chat|gpt-audio|^(davinci|babbage)",
         "refuses": ["top_k"],
         "refuses_thinking": [],
         "ranges": {"temperature": [0, 2], "max_tokens": [16, 32768]},

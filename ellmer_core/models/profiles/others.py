@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 ROWS: list[dict[str, Any]] = [
@@ -50,9 +51,28 @@ ROWS: list[dict[str, Any]] = [
     },
     {
         "provider": ["xAI"],
-        "model": r"grok-(4(-|\.1|\.20|$)|code|2|3)",
+        "model": r"grok-(4(-\d(?!\d)|-|\.1|\.20|$)|code-fast-1|code|2|3)",
         "efforts": [],
         "source": "https://docs.x.ai/docs/guides/reasoning",
+    },
+    {
+        "provider": ["xAI"],
+        "model": r"grok-4\.3|grok-build-\d\.\d",
+        "source": "https://docs.x.ai/developers/model-capabilities/text/reasoning",
+    },
+    # They always think.
+    {
+        "provider": ["xAI"],
+        "model": r"grok-(4\.([5-9]|[3-9]\d)|[5-9])",
+        "efforts": ["low", "medium", "high"],
+        "source": "https://github.com/anomalyco/opencode/issues/39448",
+    },
+    {
+        "provider": ["xAI"],
+        "model": r"grok-4\.6",
+        "since": date(2026, 8, 13),
+        "efforts": ["low", "medium", "high", "xhigh"],
+        "source": "https://github.com/xai-org/xai-sdk-python/releases/tag/v1.18.0",
     },
     {
         "provider": ["xAI"],
@@ -83,6 +103,30 @@ ROWS: list[dict[str, Any]] = [
         "efforts": ["none", "high"],
         "levels": {"low": {"reasoning_effort": "high"}, "medium": {"reasoning_effort": "high"}},
         "source": "https://docs.mistral.ai/capabilities/reasoning/",
+    },
+    {
+        "provider": ["Mistral"],
+        "model": "devstral|mistral-small-24b",
+        "source": "https://docs.mistral.ai/getting-started/models",
+    },
+    # They always think.
+    {
+        "provider": ["Mistral"],
+        "model": "mistral-large-[4-9]",
+        "thinks": True,
+        "efforts": ["low", "medium", "high"],
+        "off": None,
+        "source": "https://docs.mistral.ai/inference/conversations/reasoning",
+    },
+    {
+        "provider": ["Mistral"],
+        "model": "glm-(5$|5-3|latest)",
+        "thinks": True,
+        "efforts": ["low", "high", "max"],
+        "off": None,
+        "levels": {"medium": {"reasoning_effort": "high"}},
+        "images": [],
+        "source": "https://docs.mistral.ai/inference/conversations/reasoning",
     },
     {
         "provider": ["Mistral"],
@@ -262,6 +306,11 @@ ROWS += [
     },
     {
         "provider": ["Groq"],
+        "model": "kimi-k2",
+        "source": "https://console.groq.com/docs/tool-use",
+    },
+    {
+        "provider": ["Groq"],
         "model": "gpt-oss",
         "thinks": True,
         "efforts": ["low", "medium", "high"],
@@ -269,7 +318,7 @@ ROWS += [
     },
     {
         "provider": ["Groq"],
-        "model": "qwen3|qwen-3",
+        "model": r"qwen-?3(\.\d)?",
         "thinks": True,
         "efforts": ["none", "default"],
         "on": {"reasoning_format": "parsed"},
@@ -289,7 +338,7 @@ ROWS += [
     },
     {
         "provider": ["Groq"],
-        "model": "compound|llama-3|llama3|gemma|mixtral|guard|allam|qwen",
+        "model": r"compound|llama-3(\.\d)?|llama3|gemma|mixtral|guard|allam|qwen",
         "structured": "words",
         "source": "https://console.groq.com/docs/structured-outputs#supported-models",
     },

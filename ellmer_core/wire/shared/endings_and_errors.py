@@ -100,7 +100,7 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> errors.Pro
     facts["message"] = facts["message"] or f"HTTP {status}, {_quoted(parsed)}"
     for name in ("x-request-id", "request-id", "apim-request-id"):
         facts["request_id"] = headers.get(name) or facts["request_id"]
-    wait = _header_wait(headers)
+    wait = header_wait(headers)
     facts["retry_after"] = facts["retry_after"] if wait is None else wait
     return _kind(status, facts)(**facts)
 
@@ -263,7 +263,7 @@ def _behind(level: Mapping[str, Any], name: str, key: str) -> Iterator[str]:
         yield message
 
 
-def _header_wait(headers: Mapping[str, str]) -> float | None:
+def header_wait(headers: Mapping[str, str]) -> float | None:
     """Returns seconds from a header: a number, or a date, which is compared with the server's own clock (`date`)."""
     units = (("retry-after-ms", 0.001), ("retry-after", 1.0))
     numbers = [_seconds(headers.get(name), unit) for name, unit in units]

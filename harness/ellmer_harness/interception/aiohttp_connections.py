@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,13 +16,12 @@ from aiohttp import (
     ClientConnectorDNSError,
     ClientConnectorError,
     ClientOSError,
-    ClientSession,
     ConnectionTimeoutError,
     ServerDisconnectedError,
     SocketTimeoutError,
 )
 from aiohttp.client_proto import ResponseHandler
-from aiohttp.connector import BaseConnector, Connection
+from aiohttp.connector import Connection
 from yarl import URL
 
 from ..exchange.messages import Failure
@@ -39,17 +38,9 @@ _WIRE = Wire("aiohttp")
 _NOTED: WeakKeyDictionary[Any, _Incoming] = WeakKeyDictionary()
 
 
-def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """Yields each method to wrap, with its wrapper."""
-    yield BaseConnector, "connect", _connecting
-    yield ResponseHandler, "data_received", _data_received
-    yield ResponseHandler, "connection_lost", _connection_lost
-    yield ResponseHandler, "set_exception", _set_exception
-    yield ResponseHandler, "close", _closing
-    yield ClientSession, "_ws_connect", _opening_websocket
+def connecting(real: Any) -> Any:
+    """Wraps the method of aiohttp."""
 
-
-def _connecting(real: Any) -> Any:
     async def connect(connector: Any, req: Any, *args: Any, **options: Any) -> Any:
         tape = None if network_guard.set_aside() else open_tapes.current()
         if tape is None or tape.allows(req.url.host or "") or _upgrades(req):
@@ -128,7 +119,9 @@ class _Incoming(AnswerReader):
             super().closed()
 
 
-def _data_received(real: Any) -> Any:
+def receiving(real: Any) -> Any:
+    """Wraps the method of aiohttp."""
+
     def data_received(protocol: Any, data: bytes) -> None:
         incoming = _NOTED.get(protocol) if data else None
         if incoming is None:
@@ -141,7 +134,9 @@ def _data_received(real: Any) -> Any:
     return data_received
 
 
-def _connection_lost(real: Any) -> Any:
+def losing(real: Any) -> Any:
+    """Wraps the method of aiohttp."""
+
     def connection_lost(protocol: Any, error: BaseException | None) -> None:
         if incoming := _NOTED.pop(protocol, None):
             if error is None:
@@ -153,7 +148,9 @@ def _connection_lost(real: Any) -> Any:
     return connection_lost
 
 
-def _set_exception(real: Any) -> Any:
+def failing(real: Any) -> Any:
+    """Wraps the method of aiohttp."""
+
     def set_exception(protocol: Any, error: BaseException, *cause: Any) -> None:
         if incoming := _NOTED.pop(protocol, None):
             incoming.failed(error)
@@ -162,7 +159,9 @@ def _set_exception(real: Any) -> Any:
     return set_exception
 
 
-def _closing(real: Any) -> Any:
+def closing(real: Any) -> Any:
+    """Wraps the method of aiohttp."""
+
     def close(protocol: Any) -> None:
         if incoming := _NOTED.pop(protocol, None):
             incoming.closed()
@@ -191,7 +190,9 @@ def _failure(error: BaseException) -> Failure:
     return Failure("ReadError", str(error) or type(error).__name__)
 
 
-def _opening_websocket(real: Any) -> Any:
+def opening_websocket(real: Any) -> Any:
+    """Wraps the method of aiohttp."""
+
     async def ws_connect(session: Any, url: Any, **options: Any) -> Any:
         whole = str(session._build_url(url)).replace("http", "ws", 1)  # noqa: SLF001  # as aiohttp does
         if (tape := tape_of(whole)) is None:

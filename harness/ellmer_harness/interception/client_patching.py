@@ -9,13 +9,13 @@ of the process if there is only one.
 from __future__ import annotations
 
 import functools
-import http.client
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
+from operator import attrgetter
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -24,25 +24,41 @@ from . import httpx_transports, open_tapes
 from .open_tapes import OpenTape
 
 _MODULES = ("httpx", "httpx2")
+#: Clients whose module here is imported with the first call: vcrpy imports them all, and a program uses one or two. Each
+#: has the methods to wrap, and the functions that wrap them.
+_METHODS = {
+    "http.client": (
+        ".http_client_connections",
+        {
+            "HTTPConnection.connect": "connecting",
+            "HTTPSConnection.connect": "connecting",
+            "HTTPConnection.send": "sending",
+            "HTTPConnection.getresponse": "answering",
+            "HTTPResponse.begin": "begun",
+        },
+    ),
+    "urllib3": (".urllib3_connections", {"connectionpool.HTTPConnectionPool._make_request": "exchanging"}),
+    "aiohttp": (
+        ".aiohttp_connections",
+        {
+            "connector.BaseConnector.connect": "connecting",
+            "client_proto.ResponseHandler.data_received": "receiving",
+            "client_proto.ResponseHandler.connection_lost": "losing",
+            "client_proto.ResponseHandler.set_exception": "failing",
+            "client_proto.ResponseHandler.close": "closing",
+            "client.ClientSession._ws_connect": "opening_websocket",
+        },
+    ),
+    "tornado.simple_httpclient": (".tornado_clients", {"_HTTPConnection.run": "running"}),
+}
 _SEAMS = {
-    "urllib3": ".urllib3_connections",
     "urllib3_future": ".urllib3_future_connections",
-    "aiohttp": ".aiohttp_connections",
     "curl_cffi": ".curl_cffi_handles",
     "pyreqwest.request": ".pyreqwest_clients",
-    "tornado.simple_httpclient": ".tornado_clients",
     "grpc": ".grpc_clients",
     "websockets": ".websocket_clients",
     "mcp.client.stdio": ".mcp_servers",
 }
-_OF_PYTHON = (
-    (http.client.HTTPConnection, "connect", "connecting"),
-    (http.client.HTTPSConnection, "connect", "connecting"),
-    (http.client.HTTPConnection, "send", "sending"),
-    (http.client.HTTPConnection, "getresponse", "answering"),
-    (http.client.HTTPResponse, "begin", "begun"),
-)
-_FUTURE = ".urllib3_future_connections"
 _MARK = "_ellmer_harness_original"
 _LOCK = RLock()
 _ORIGINALS: dict[tuple[Any, str], Any] = {}
@@ -71,26 +87,11 @@ def _install() -> None:
         if name in sys.modules or _installed(name):
             for owner, method, wrapper in httpx_transports.wrappers(importlib.import_module(name)):
                 _wrap(owner, method, wrapper)
-    for owner, method, function in _OF_PYTHON:
-        _wrap(owner, method, functools.partial(_deferred, function))
-    for name in _SEAMS:
+    for name in (*_METHODS, *_SEAMS):
         if name in sys.modules:  # vcrpy has imported most of them
             _wrap_client(name)
         elif _installed(name.partition(".")[0]):
             _LATE.when(name, functools.partial(_wrap_client, name))
-
-
-def _deferred(function: str, real: Any) -> Any:
-    """Makes a wrapper that imports its module at the first call: every program has http.client, and few use it."""
-
-    @functools.cache
-    def wrapped() -> Any:
-        return getattr(importlib.import_module(".http_client_connections", __package__), function)(real)
-
-    def call(*args: Any, **options: Any) -> Any:
-        return wrapped()(*args, **options)
-
-    return call
 
 
 def _wrap_client(name: str) -> None:
@@ -99,12 +100,35 @@ def _wrap_client(name: str) -> None:
             _wrap(owner, method, wrapper)
 
 
-def _wrappers(name: str) -> Iterable[tuple[Any, str, Any]]:
-    """Returns the methods of a client to wrap. Where niquests is installed, urllib3 is urllib3-future."""
+def _wrappers(name: str) -> Iterator[tuple[Any, str, Any]]:
+    """Yields the methods of a client to wrap. Where niquests is installed, urllib3 is urllib3-future."""
     library = sys.modules[name]
     if hasattr(library, "ResponsePromise"):
-        return importlib.import_module(_FUTURE, __package__).wrappers(library)  # type: ignore[no-any-return]  # it is imported by name
-    return importlib.import_module(_SEAMS[name], __package__).wrappers()  # type: ignore[no-any-return]  # likewise
+        yield from importlib.import_module(_SEAMS["urllib3_future"], __package__).wrappers(library)
+    elif name in _SEAMS:
+        yield from importlib.import_module(_SEAMS[name], __package__).wrappers()
+    else:
+        module, methods = _METHODS[name]
+        for place, function in methods.items():
+            owner, _, method = place.rpartition(".")
+            yield attrgetter(owner)(library), method, _later(module, function)
+
+
+@functools.cache
+def _later(module: str, function: str) -> Callable[[Any], Any]:
+    """Returns the function of a module, which is imported at the first call of what the function wraps."""
+
+    def wrapper(real: Any) -> Any:
+        @functools.cache
+        def wrapped() -> Any:
+            return getattr(importlib.import_module(module, __package__), function)(real)
+
+        def call(*args: Any, **options: Any) -> Any:
+            return wrapped()(*args, **options)
+
+        return call
+
+    return wrapper
 
 
 def _wrap(owner: Any, method: str, wrapper: Any) -> None:

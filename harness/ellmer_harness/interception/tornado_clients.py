@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 from tornado.gen import convert_yielded
 from tornado.iostream import IOStream, StreamClosedError
-from tornado.simple_httpclient import HTTPTimeoutError, _HTTPConnection
+from tornado.simple_httpclient import HTTPTimeoutError
 
 from ..errors import Miss
 from ..exchange.messages import Failure
@@ -29,12 +29,9 @@ from .open_tapes import RequestInFlight
 _WIRE = Wire("tornado")
 
 
-def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """Yields each method to wrap, with its wrapper."""
-    yield _HTTPConnection, "run", _running
+def running(real: Any) -> Any:
+    """Wraps the method of tornado."""
 
-
-def _running(real: Any) -> Any:
     async def run(connection: Any) -> None:
         parts = urlsplit(connection.request.url)
         tape = network_guard.tape_of(

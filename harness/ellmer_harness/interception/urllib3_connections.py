@@ -7,12 +7,12 @@ are recorded as the client reads them. urllib3 itself handles retries, redirects
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
 from urllib3 import exceptions
-from urllib3.connectionpool import HTTPConnectionPool, connection_from_url
+from urllib3.connectionpool import connection_from_url
 
 from ..exchange.messages import Failure
 from . import network_guard, open_tapes
@@ -26,12 +26,9 @@ from .open_tapes import RequestInFlight
 _WIRE = Wire("urllib3")
 
 
-def wrappers() -> Iterator[tuple[Any, str, Callable[[Any], Any]]]:
-    """Yields each method to wrap, with its wrapper."""
-    yield HTTPConnectionPool, "_make_request", _exchange
+def exchanging(real: Any) -> Any:
+    """Wraps the method of urllib3."""
 
-
-def _exchange(real: Any) -> Any:
     def make_request(pool: Any, connection: Any, method: str, url: str, **options: Any) -> Any:
         tape = None if network_guard.set_aside() else open_tapes.current()
         if tape is None or tape.allows(pool.host):

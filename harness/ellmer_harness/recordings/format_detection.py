@@ -15,17 +15,18 @@ from ..format.serializer import OURS, Serializer
 from .formats.har import har_entry, is_http
 from .formats.httprr import MAGIC
 from .formats.httprr import exchanges as traced
-from .formats.json_lines import exchanges, is_log
+from .formats.json_lines import exchanges
 from .formats.test_proxy_and_rec import IS_REC, is_test_proxy, of_rec, of_test_proxy
 from .formats.vcr import entry, is_entry
 from .formats.wiremock_and_httpmock import is_httpmock, is_wiremock, of_httpmock, of_wiremock
 from .interaction import Interaction, json_bytes
-from .untrusted_files import Unreadable, explained, file_bytes, modest, unzipped
+from .untrusted_files import Unreadable, explained, file_bytes, in_utf8, modest, unzipped
 
 __all__ = ["SUFFIXES", "Found", "Unreadable", "content", "each", "nearest", "opened", "read"]
 
 SUFFIXES = (".json", ".yaml", ".yml", ".har", ".jsonl", ".ndjson", ".httprr", ".rec")
 _YAML = {".yaml", ".yml"}
+_LOGS = (".jsonl", ".ndjson")
 _LOOKS = re.compile(rb"\s*(---\s+)?(interactions|http_interactions|requests|version|when)\s*:")
 #: Keys of recordings. A damaged file with all keys of a line is a damaged recording. Settings and templates resemble
 #: one at most: an editor's launch.json has `"request"`, and a Helm template has `entries`.
@@ -37,6 +38,9 @@ _MARKS = [
         (b"RequestUri", b"Entries|StatusCode"),
     )
 ]
+_LARGE = (
+    256 * 1024
+)  # bytes of YAML, whose reader needs seconds for them; a larger file is read if it has such keys
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -110,28 +114,42 @@ def read(path: Path) -> Found | None:  # noqa: PLR0911 - one return per format
         200
     """
     with explained(path):
-        if is_log(path):
+        if _has_suffix(path, *_LOGS):
             found = exchanges(path)
             return None if found is None else Found("a log", [each for each in found if each])
         data = file_bytes(path)
-        data = unzipped(data) if data.startswith(b"\x1f\x8b") else data
+        data = in_utf8(unzipped(data) if data.startswith(b"\x1f\x8b") else data)
         if data.startswith(MAGIC):
             return Found("httprr", [*traced(data)])
-        if _is_rec(path) and IS_REC.match(data):
+        if _has_suffix(path, ".rec") and IS_REC.match(data):
             return Found("DataDog's .rec", [of_rec(data)])
         suffix = _suffix(path, data)
-        if suffix is None:
+        if suffix is None or (suffix in _YAML and len(data) > _LARGE and not is_marked(data)):
             return None
         try:
             text = data.decode("utf-8-sig")
             if suffix in _YAML:
                 return _documents(text, path)
-            value = content(text, suffix)
+            value = _json_or_lines(text)
         except (ValueError, RecursionError, yaml.YAMLError):
             if is_marked(data):
                 raise
             return None
         return _found(value, text, path)
+
+
+def _json_or_lines(text: str) -> Any:
+    """Returns a JSON value. Of a log with the wrong name, which has a value on each line, it returns the list."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = [line for line in text.split("\n") if line.strip()]
+        if error.msg != "Extra data" or len(lines) < 2:
+            raise
+        try:
+            return [json.loads(line) for line in lines]
+        except json.JSONDecodeError:
+            raise error from None
 
 
 def is_marked(data: bytes) -> bool:
@@ -162,7 +180,7 @@ def each(path: Path) -> Iterator[Interaction | None] | None:
 
 def opened(path: Path) -> tuple[str, Iterator[Interaction | None]] | None:
     """Returns the name of a file's format with the same interactions."""
-    if is_log(path):
+    if _has_suffix(path, *_LOGS):
         lines = exchanges(path)
         return None if lines is None else ("a log", lines)
     found = read(path)
@@ -188,7 +206,7 @@ def nearest(path: Path) -> str:
         return ""
     try:
         with path.open("rb") as file:
-            begins = file.read(65536)
+            begins = in_utf8(file.read(65536))
     except OSError:
         return ""
     return next((name for name, pattern in _OWN_KEYS.items() if re.search(pattern, begins)), "")
@@ -210,8 +228,8 @@ def _suffix(path: Path, data: bytes) -> str | None:
     return ending or (".yaml" if _LOOKS.match(data) else None)
 
 
-def _is_rec(path: Path) -> bool:
-    return path.name.lower().removesuffix(".gz").endswith(".rec")
+def _has_suffix(path: Path, *suffixes: str) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(suffixes)
 
 
 def _documents(text: str, path: Path) -> Found | None:
@@ -242,8 +260,10 @@ def _found(value: Any, text: str, path: Path) -> Found | None:
 
 def _cassette(value: Any, text: str, path: Path) -> Found | None:  # noqa: C901, PLR0911 - one return per format
     match value:
-        case {"interactions": list(items)} if items and not any(map(_is_http, items)):
-            return None  # of another protocol: gRPC, WebSocket
+        case {"interactions": list(items)} if items and (
+            "consumer" in value or not any(map(_is_http, items))
+        ):
+            return None  # of another protocol (gRPC, WebSocket), or a contract of Pact, which nobody recorded
         case {"interactions": list(items)}:
             kind = "pydantic-ai" if "parsed_body" in text else "vcrpy"
             metadata = value.get("metadata")
@@ -314,9 +334,11 @@ def _pair(value: dict[str, Any], answer: Path) -> Interaction:
 
 
 def _is_http(item: Any) -> bool:
-    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, and WebSocket has none."""
+    """Tells whether an item is an exchange over HTTP. The methods of gRPC are paths, WebSocket has none, and a contract of
+    Pact has a path and no address.
+    """
     request = item.get("request") if isinstance(item, dict) else None
-    method = request.get("method") if isinstance(request, dict) else None
+    method = request.get("method") if isinstance(request, dict) and "path" not in request else None
     return is_entry(item) or (isinstance(method, str) and "/" not in method)
 
 

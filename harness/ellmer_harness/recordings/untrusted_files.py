@@ -4,6 +4,7 @@ place of the damage.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -23,9 +24,11 @@ __all__ = [
     "MAX_BYTES",
     "MAX_COPIES",
     "MAX_DEPTH",
+    "UTF_16",
     "Unreadable",
     "explained",
     "file_bytes",
+    "in_utf8",
     "modest",
     "unzipped",
 ]
@@ -52,6 +55,14 @@ def _within(data: bytes) -> bytes:
     if len(data) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES // 1024**2} MB (MAX_BYTES)")
     return data
+
+
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # how it begins, as PowerShell writes it
+
+
+def in_utf8(data: bytes) -> bytes:
+    """Returns a text of UTF-16 in UTF-8, and other bytes as they are."""
+    return data.decode("utf-16", "replace").encode() if data.startswith(UTF_16) else data
 
 
 def modest(text: str) -> str:

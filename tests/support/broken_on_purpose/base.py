@@ -209,6 +209,9 @@ class _Hooked(Session):
     def extract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
         return self.broken.reply(super().extract(parts, schema))
 
+    async def aextract(self, parts: Sequence[Part], schema: Mapping[str, Any]) -> Reply:
+        return self.broken.reply(await super().aextract(parts, schema))
+
     def approving(self, approve: Approve) -> None:
         super().approving(self.broken.decision(approve))
 

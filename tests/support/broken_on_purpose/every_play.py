@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from ellmer_conformance.contract.exchange import Json
 
+from .answer_events import rewritten, without_signatures
 from .base import BrokenAdapter
-from .mined import arguments, each, marks, options, rounded, said, schemas, without
+from .mined import arguments, each, first, marks, options, result_texts, rounded, said, schemas, without
 from .neutral_requests import Body
 
 _CHAT = ("openai-chat", "anthropic")
@@ -135,3 +136,73 @@ def _urls(value: Any) -> list[Json]:
         return []
     own = [value] if str(value.get("url", "")).startswith("data:") else []
     return own + [found for each_one in value.values() for found in _urls(each_one)]
+
+
+class PrefixesResults(_Changes):
+    """Writes `Result:` before each result."""
+
+    case, caught_by, on = "one_tool", ("PAIR-033",), _CHAT
+    how = each(result_texts, first("Result: "))
+
+
+class KeepsErrorsSecret(_Changes):
+    """Tells the model only that a tool failed."""
+
+    case, caught_by, on = "tool_error", ("PAIR-034",), _CHAT
+
+    def change(self, body: Body) -> None:
+        for result in body.results():
+            if "Atlantis" in str(result.text.value):
+                result.text.value = "Error: the tool failed."
+
+
+class LosesTheFlag(_Changes):
+    """Sends the result of a failed tool without the flag that the format has for it."""
+
+    case, caught_by, on = "tool_error", ("PAIR-010",), ("anthropic",)
+
+    def change(self, body: Body) -> None:
+        for turn in body.turns:
+            for block in body.blocks(turn):
+                block.pop("is_error", None)
+
+
+class RepeatsResultsLater(_Changes):
+    """Sends an earlier result again with the next question."""
+
+    case, caught_by, on = "five_parallel_tools", ("PAR-007",), ("openai-responses",)
+
+    def change(self, body: Body) -> None:
+        results = [turn for turn in body.turns if turn.get("type") == "function_call_output"]
+        if results and len(body.texts("user")) > 1:
+            body.turns.insert(len(body.turns) - 1, dict(results[0]))
+
+
+class AnswersOneByOne(_Changes):
+    """Sends each result of parallel calls in a message of its own."""
+
+    case, caught_by, on = "two_parallel_tools", ("PAR-008",), ("anthropic",)
+
+    def change(self, body: Body) -> None:
+        for turn in [turn for turn in body.turns if len(body.blocks(turn)) > 1]:
+            if all(block.get("type") == "tool_result" for block in body.blocks(turn)):
+                at = body.turns.index(turn)
+                body.turns[at : at + 1] = [{**turn, "content": [block]} for block in body.blocks(turn)]
+
+
+class ReadsNoSignatures(BrokenAdapter):
+    """Does not read the signatures of calls, and sends the placeholder for calls of other models."""
+
+    case, caught_by, on = "thinking_with_tools", ("THK-029",), ("gemini",)
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        return [rewritten(b"".join(chunks), without_signatures)]
+
+
+class OffersAToolOfItsOwn(_Changes):
+    """Declares a tool that the caller did not offer."""
+
+    case, caught_by, on = "one_tool", ("OPT-007",), ("anthropic",)
+
+    def change(self, body: Body) -> None:
+        body.body["tools"].append({**body.body["tools"][0], "name": "final_answer"})

@@ -20,6 +20,7 @@ from ellmer_conformance.contract.exchange import Json
 from ellmer_conformance.scenarios.case import Mode
 from ellmer_conformance.scenarios.messages import Reply
 
+from .answer_events import Rewrite, rewritten
 from .base import BrokenAdapter
 from .neutral_requests import WIRES, Body, Slot
 
@@ -37,6 +38,7 @@ class Mined:
     thread: str = ""
     change: Change | None = None
     reply: Callable[[Reply], Reply] | None = None
+    answer: Rewrite | None = None
     wires: Sequence[str] = WIRES
     modes: Sequence[Mode] = ("sync", "async", "stream")
 
@@ -55,20 +57,38 @@ class MinedAdapter(BrokenAdapter):
     def __init__(self, bug: Mined, mode: Mode) -> None:
         super().__init__()
         self.bug, self.mode, self.changed = bug, mode, 0  # type: ignore[misc]  # each play has its mode
+        self.sent = 0
         self.name = bug.name
 
     def capabilities(self, wire: str, provider: str) -> Capabilities:
         usual = super().capabilities(wire, provider)
-        able = dict.fromkeys(("tool_choice", "stop_sequences", "json_mode", "changed_prompt"), "native")
+        able = dict.fromkeys(
+            ("tool_choice", "stop_sequences", "json_mode", "changed_prompt", "prompt_caching"), "native"
+        )
         return replace(usual, **able)  # type: ignore[arg-type]  # the names are its fields
 
     def body(self, body: Json) -> Json:
         if self.bug.change is None:
             return body
         before = deepcopy(body)
-        self.bug.change(Body(self.endpoint.wire, body))
+        self.sent += 1
+        self.bug.change(Body(self.endpoint.wire, body, self.sent))
         self.changed += body != before
         return body
+
+    def answer(self, chunks: list[bytes]) -> list[bytes]:
+        if self.bug.answer is None:
+            return chunks
+        before = b"".join(chunks)
+        return [rewritten(before, self._counting(self.bug.answer))]
+
+    def _counting(self, change: Rewrite) -> Rewrite:
+        def counted(events: Sequence[Json]) -> None:
+            before = deepcopy(events)
+            change(events)
+            self.changed += events != before
+
+        return counted
 
     def reply(self, reply: Reply) -> Reply:
         if self.bug.reply is None:
@@ -634,13 +654,18 @@ REPLIES: Mapping[str, Callable[[Reply], Reply]] = {
 }
 
 
-def _listed() -> dict[str, Mined]:
-    """Returns the bugs of `mined.toml` by name."""
-    rows = tomllib.loads((Path(__file__).parent / "mined.toml").read_text("utf-8"))["bug"]
-    return {
-        row["name"]: Mined(**row, change=CHANGES.get(row["name"]), reply=REPLIES.get(row["name"]))
-        for row in rows
-    }
+def listed(
+    file: str,
+    changes: Mapping[str, Change],
+    replies: Mapping[str, Callable[[Reply], Reply]],
+    answers: Mapping[str, Rewrite],
+) -> dict[str, Mined]:
+    """Returns the bugs of a list by name, with what each changes."""
+    rows = tomllib.loads((Path(__file__).parent / file).read_text("utf-8"))["bug"]
+    names = [row["name"] for row in rows]
+    how = {name: (changes.get(name), replies.get(name), answers.get(name)) for name in names}
+    return {row["name"]: Mined(**row, **dict(zip(_HOW, how[row["name"]], strict=True))) for row in rows}
 
 
-MINED = _listed()
+_HOW = ("change", "reply", "answer")
+MINED = listed("mined.toml", CHANGES, REPLIES, {})

@@ -58,10 +58,10 @@ class Result:
 
 
 class Body:
-    """A body of one of the five wire formats."""
+    """A body of one of the five wire formats. `number` says which request of a conversation it is."""
 
-    def __init__(self, wire: str, body: Json) -> None:
-        self.wire, self.body = wire, body
+    def __init__(self, wire: str, body: Json, number: int = 1) -> None:
+        self.wire, self.body, self.number = wire, body, number
 
     @property
     def turns(self) -> list[Json]:

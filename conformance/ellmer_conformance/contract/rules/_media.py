@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import struct
+import zlib
 
 #: One pixel, for examples.
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -28,3 +30,17 @@ def sniffed(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((type for start, type in _BEGINNINGS.items() if data.startswith(start)), "")
+
+
+def is_garbled(data: bytes) -> bool:
+    """Tells whether the pixels of a PNG cannot be unpacked. It looks at the first 64 KiB of them."""
+    unpacking, place = zlib.decompressobj(), 8
+    while data[place + 4 : place + 8] not in {b"", b"IEND"}:
+        size = struct.unpack(">I", data[place : place + 4])[0]
+        if data[place + 4 : place + 8] == b"IDAT":
+            try:
+                return not unpacking.decompress(data[place + 8 : place + 8 + size], 1 << 16)
+            except zlib.error:
+                return True
+        place += 12 + size
+    return False

@@ -18,7 +18,7 @@ from ...contract import readers, rules
 from ...contract.exchange import Request
 from ...contract.rule import Rule, verdict
 from ..calibrate import agrees
-from ..recorded_requests import Skip, identity, refusal, request_of
+from ..recorded_requests import Skip, addressed, identity, refusal, request_of
 from ..recording_files import Recording, Unreadable, find, read
 from . import fetch
 from .fetch import Corrupt, digest, download, extract
@@ -59,7 +59,7 @@ def _exchanges(path: Path) -> list[Recording]:
 
 
 def _count(found: Survey, each: Recording) -> None:
-    detected = readers.detect(each.url, None, each.headers)
+    detected = readers.detect(addressed(each).url, None, each.headers)
     if detected is None or not each.body:
         return
     found.wires[detected[0]] += 1

@@ -176,3 +176,19 @@ def asked_again() -> Case:
             ask("Roll a die.", text="It shows two.", who=1),
         ],
     )
+
+
+@case
+def equal_pieces() -> Case:
+    """Pieces of a streamed answer are equal, blank, or line ends: each of them is part of the answer."""
+    pieces = ("tick ", "tick ", "tick ", "\n", "\n", " ", " ", "tock", "!", "!")
+    told = "".join(pieces)
+    return Case(
+        on_server=True,
+        printed_alike=False,
+        script=[
+            Answer((Say(told, pieces),), usage=Usage(12, 10)),
+            Answer((Say("It stopped."),), usage=Usage(30, 3)),
+        ],
+        steps=[ask("What does the clock say?", text=told), ask("And now?", text="It stopped.")],
+    )

@@ -1,4 +1,4 @@
-"""Gemini's models, token counts, files and batches.
+"""Gemini's models, token counts, files, batches and stored interactions.
 
 https://ai.google.dev/api/files, https://ai.google.dev/gemini-api/docs/batch-api
 """
@@ -19,8 +19,8 @@ from ...contract.readers.json_access import items_of, object_of
 from ...contract.rule import Refusal
 from ..chat_apis.base import HEX, compact, pretty
 from ..http.messages import Reply, plain
-from . import cached_contents, stored_interactions
-from .service_request import Asked, Batch, File, ServiceRequest
+from . import cached_contents
+from .service_request import Asked, Batch, File, Interaction, ServiceRequest
 from .vectors import vector
 
 _MODELS = {
@@ -316,6 +316,49 @@ def _inlined(request: Asked) -> Json:
     return result | ({"metadata": metadata} if (metadata := json.loads(request.name)) else {})
 
 
+# stored interactions, which `translated/interactions.py` makes: https://ai.google.dev/api/interactions-api --
+
+_INTERACTION = r"/v1(?:alpha|beta)?/interactions/(?P<id>[^/:]+)"
+
+
+def _of_interaction(
+    serve: Callable[[ServiceRequest, Interaction], Reply],
+) -> Callable[[ServiceRequest], Reply]:
+    """Returns a service that looks for the interaction first."""
+
+    def served(service: ServiceRequest) -> Reply:
+        found = service.stored.interactions.get(service.names["id"])
+        if found is None:
+            return service.refuse(Refusal(f"Interaction {service.names['id']} not found.", 404, "NOT_FOUND"))
+        return serve(service, found)
+
+    return served
+
+
+@_of_interaction
+def interaction(service: ServiceRequest, found: Interaction) -> Reply:
+    """Returns an interaction. Each look at a background one lets it go on."""
+    found.looks += 1
+    return service.reply(found.shown)
+
+
+@_of_interaction
+def delete_interaction(service: ServiceRequest, found: Interaction) -> Reply:  # noqa: ARG001 - it only has to be there
+    """Deletes an interaction."""
+    del service.stored.interactions[service.names["id"]]
+    return service.reply({})
+
+
+@_of_interaction
+def cancel_interaction(service: ServiceRequest, found: Interaction) -> Reply:
+    """Cancels a background interaction that runs."""
+    if not found.background:
+        sentence = "Only interactions in the background can be cancelled."
+        return service.refuse(Refusal(sentence, 400, "FAILED_PRECONDITION"))
+    found.cancelled = True
+    return service.reply(found.shown)
+
+
 _OWN = tuple(
     (method, re.compile(rf"/v1(?:alpha|beta)?{path}$"), serve)
     for method, path, serve in (
@@ -344,7 +387,9 @@ ROUTES: tuple[tuple[str, re.Pattern[str], Callable[[ServiceRequest], Reply]], ..
     ("POST", re.compile(rf"{_PUBLISHED}:countTokens$"), count),
     ("POST", re.compile(rf"{_PUBLISHED}:computeTokens$"), compute),
     *cached_contents.ROUTES,
-    *stored_interactions.ROUTES,
+    ("GET", re.compile(rf"{_INTERACTION}$"), interaction),
+    ("DELETE", re.compile(rf"{_INTERACTION}$"), delete_interaction),
+    ("POST", re.compile(rf"{_INTERACTION}/cancel$"), cancel_interaction),
 )
 NOT_SERVED = (
     "/auth_tokens", "/agents", "/batchPredictionJobs", "/corpora", "/dynamic", "/environments", "/files:register",

@@ -79,8 +79,7 @@ def _create(service: ServiceRequest, kind: Kind) -> Reply:
     body: Json = {**service.form()[0], **service.body}
     missing = [name for name in kind.needs if not body.get(name)]
     if missing:
-        sentence = f"Missing required parameter: '{missing[0]}'."
-        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing[0]))
+        return service.missing(missing[0])
     id = str(body.get("file_id") or f"{kind.prefix}{service.fresh(kind.object, 32, HEX)}")
     entry = {"id": id, "object": kind.object, "created_at": service.api.ticket.created, **kind.fields, **body}
     _shelf(service, kind)[id] = entry

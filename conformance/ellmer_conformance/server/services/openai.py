@@ -1,4 +1,4 @@
-"""OpenAI's models, token counts, embeddings, moderations, files and batches.
+"""OpenAI's models, token counts, embeddings, moderations, files, uploads and batches.
 
 https://developers.openai.com/api/reference/resources/batches
 """
@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping
 
 from ...contract.exchange import Json
-from ...contract.readers.json_access import object_of, text_of
+from ...contract.readers.json_access import items_of, object_of, text_of
 from ...contract.rule import Refusal
 from ...scenarios.script import Say
 from ..chat_apis.base import ALNUM, HEX, compact, pretty, sse, utf8, words
 from ..http.messages import Reply, plain
-from . import openai_media, stored_completions, stored_responses, uploads
+from . import openai_media, stored_completions, stored_responses
 from .kept_objects import KINDS, routes_of
 from .service_request import Asked, Batch, File, ServiceRequest
 from .vectors import as_base64, texts_of, token_count, vector
@@ -139,9 +139,7 @@ def embeddings(service: ServiceRequest) -> Reply:
     texts = texts_of(body.get("input"))
     name = str(body.get("model") or "")
     if texts is None or not name:
-        missing = "model" if texts is not None else "input"
-        sentence = f"Missing required parameter: '{missing}'."
-        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing))
+        return service.missing("model" if texts is not None else "input")
     if absent := service.api.no_model(name):
         return service.refuse(absent)
     asked = body.get("dimensions", body.get("output_dimension"))
@@ -173,8 +171,7 @@ def moderations(service: ServiceRequest) -> Reply:
     items = source if isinstance(source, list) else [source]
     texts = [text_of(object_of(each).get("text") or each) for each in items]
     if not any(texts):
-        sentence = "Missing required parameter: 'input'."
-        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", "input"))
+        return service.missing("input")
     id = f"modr-{service.fresh('moderation', 24, ALNUM)}"
     name = str(service.body.get("model") or "omni-moderation-latest")
     return service.reply({"id": id, "model": name, "results": [_moderated(text) for text in texts]})
@@ -253,6 +250,79 @@ def _file(service: ServiceRequest, file: File) -> Json:
 
 def _no_file(service: ServiceRequest) -> Reply:
     return service.refuse(Refusal(f"No such File object: {service.names['id']}", 404, _BAD, None, "id"))
+
+
+# uploads in parts, which become one file: https://developers.openai.com/api/reference/resources/uploads ---
+
+_UPLOADS, _PARTS = "upload", "upload.part"
+
+
+def begin_upload(service: ServiceRequest) -> Reply:
+    """Begins an upload."""
+    body = service.body
+    for name in ("filename", "purpose", "bytes", "mime_type"):
+        if not body.get(name):
+            return service.missing(name)
+    id, created = f"upload_{service.fresh('upload', 32, HEX)}", service.api.ticket.created
+    state = {"status": "pending", "created_at": created, "expires_at": created + 3600, "file": None}
+    named = {name: body[name] for name in ("filename", "purpose", "bytes")}
+    upload: Json = {"id": id, "object": "upload", **named, **state}
+    service.stored.kept.setdefault(_UPLOADS, {})[id] = upload
+    return service.reply(upload)
+
+
+def add_part(service: ServiceRequest) -> Reply:
+    """Adds a part."""
+    upload, (_, data) = _begun(service), service.form()
+    if upload is None or data is None:
+        return _no_upload(service)
+    id = f"part_{service.fresh('part', 32, HEX)}"
+    service.keep(data._replace(id=id))
+    part = {"id": id, "object": _PARTS, "created_at": service.api.ticket.created, "upload_id": upload["id"]}
+    return service.reply(part)
+
+
+def complete_upload(service: ServiceRequest) -> Reply:
+    """Makes a file of the parts, in the order that the request says."""
+    upload = _begun(service)
+    parts = [service.stored.files.pop(str(id), None) for id in items_of(service.body.get("part_ids"))]
+    if upload is None or not parts or None in parts:
+        return _no_upload(service)
+    data = b"".join(part.data for part in parts if part)
+    if len(data) != upload["bytes"]:
+        sentence = f"Expected {upload['bytes']} bytes, but the parts have {len(data)}."
+        return service.refuse(Refusal(sentence, 400, _BAD))
+    file = File(f"file-{service.fresh('file', 22, ALNUM)}", upload["filename"], "", data, upload["purpose"])
+    service.keep(file)
+    shown = {
+        "id": file.id,
+        "object": "file",
+        "bytes": len(data),
+        "filename": file.name,
+        "purpose": file.purpose,
+    }
+    upload |= {
+        "status": "completed",
+        "file": {**shown, "created_at": upload["created_at"], "status": "processed"},
+    }
+    return service.reply(upload)
+
+
+def cancel_upload(service: ServiceRequest) -> Reply:
+    """Cancels an upload."""
+    upload = _begun(service)
+    if upload is None:
+        return _no_upload(service)
+    upload["status"] = "cancelled"
+    return service.reply(upload)
+
+
+def _begun(service: ServiceRequest) -> Json | None:
+    return service.stored.kept.get(_UPLOADS, {}).get(service.names["id"])
+
+
+def _no_upload(service: ServiceRequest) -> Reply:
+    return service.refuse(Refusal(f"No upload or part found with id '{service.names['id']}'.", 404, _BAD))
 
 
 # batches --------------------------------------------------------------------------------------------------
@@ -384,7 +454,10 @@ ROUTES = tuple(
         ("POST", "/batches/(?P<id>[^/]+)/cancel", cancel),
         ("GET", "/batches/(?P<id>[^/]+)", poll),
         ("POST", "/completions", completion),
-        *uploads.ROUTES,
+        ("POST", "/uploads", begin_upload),
+        ("POST", "/uploads/(?P<id>[^/]+)/parts", add_part),
+        ("POST", "/uploads/(?P<id>[^/]+)/complete", complete_upload),
+        ("POST", "/uploads/(?P<id>[^/]+)/cancel", cancel_upload),
         *openai_media.ROUTES,
         *stored_completions.ROUTES,
         *stored_responses.ROUTES,

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from ...contract.rule import Refusal
 from ..http.messages import Reply
 from ..model.media_made import picture, sound, words_of_sound
 from .service_request import ServiceRequest
 
-_BAD = "invalid_request_error"
 _MOST = 10  # images of one request
 
 
@@ -21,7 +19,7 @@ def images(service: ServiceRequest) -> Reply:
     fields = {**service.form()[0], **service.body}
     prompt = str(fields.get("prompt") or "")
     if not prompt and not service.route.path.endswith("variations"):
-        return _missing(service, "prompt")
+        return service.missing("prompt")
     if absent := service.api.no_model(str(fields.get("model") or "")):
         return service.refuse(absent)
     asked = str(fields.get("n") or 1)
@@ -47,7 +45,7 @@ def speech(service: ServiceRequest) -> Reply:
     body = service.body
     for name in ("model", "input", "voice"):
         if not body.get(name) and not (service.provider == "mistral" and name != "input"):
-            return _missing(service, name)
+            return service.missing(name)
     if absent := service.api.no_model(str(body.get("model") or "")):
         return service.refuse(absent)
     return service.data(sound(str(body["input"])), "audio/wav")
@@ -57,17 +55,12 @@ def transcription(service: ServiceRequest) -> Reply:
     """Returns the words of a sound that this server made, or a sentence about another one."""
     fields, file = service.form()
     if file is None:
-        return _missing(service, "file")
+        return service.missing("file")
     text = words_of_sound(file.data) or f"I hear a sound of {len(file.data):,} bytes."
     if fields.get("response_format") in {"text", "srt", "vtt"}:
         return service.data(f"{text}\n".encode(), "text/plain; charset=utf-8")
     seconds = max(1, len(file.data) // 48_000)
     return service.reply({"text": text, "usage": {"type": "duration", "seconds": seconds}})
-
-
-def _missing(service: ServiceRequest, name: str) -> Reply:
-    sentence = f"Missing required parameter: '{name}'."
-    return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", name))
 
 
 ROUTES = (

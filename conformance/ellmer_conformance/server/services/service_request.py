@@ -288,6 +288,13 @@ class ServiceRequest:
         """Returns a reply with an error in the provider's form."""
         return refuse(self.api, refusal)
 
+    def missing(self, name: str) -> Reply:
+        """Returns a reply with OpenAI's error for a parameter that is missing."""
+        sentence = f"Missing required parameter: '{name}'."
+        return self.refuse(
+            Refusal(sentence, 400, "invalid_request_error", "missing_required_parameter", name)
+        )
+
     def not_served(self) -> Reply:
         """Returns the reply for an endpoint that the provider has and this server has not."""
         sentence = (

@@ -156,8 +156,7 @@ def compact(service: ServiceRequest) -> Reply:
     body = service.body
     missing = "model" if not body.get("model") else "input" if not _compacted(service) else ""
     if missing:
-        sentence = f"Missing required parameter: '{missing}'."
-        return service.refuse(Refusal(sentence, 400, _BAD, "missing_required_parameter", missing))
+        return service.missing(missing)
     asked = {"model": body["model"], "input": _compacted(service)}
     if refusal := service.api.no_model(str(body["model"])) or service.objection("/v1/responses", asked):
         return service.refuse(refusal)

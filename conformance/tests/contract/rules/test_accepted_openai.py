@@ -1,5 +1,7 @@
 """Legal requests from OpenAI's documentation, option by option and item by item: no rule may refuse them."""
 
+from base64 import b64decode, b64encode
+
 import pytest
 
 from ellmer_conformance.contract import rules
@@ -269,3 +271,14 @@ RESPONSES = {
 def test_no_rule_objects_to_what_is_legal(wire, provider, body):
     book = rules.book(wire, provider)
     assert objection(book.judge(book.request(body))) is None
+
+
+@pytest.mark.parametrize(("model", "outcome"), [("nvidia/nemotron-parse", "pass"), ("gpt-5", "fail")])
+def test_an_image_in_a_tag_is_no_media_but_for_nvidia(model, outcome):
+    """https://github.com/Future-House/paper-qa: the model locates each line of text in such an image."""
+    data = b64encode(b64decode(PNG) + bytes(400)).decode()
+    book = rules.book("openai-chat", "compatible")
+    asked = oc.body({"role": "user", "content": f'<img src="data:image/png;base64,{data}" />'}, model=model)
+    assert [each.outcome for each in book.judge(book.request(asked)) if each.rule.id == "TRM-002"] == [
+        outcome
+    ]

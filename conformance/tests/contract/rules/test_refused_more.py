@@ -1,5 +1,7 @@
 """Refusals of Claude, Gemini and Bedrock that were reported, word for word: the first objection has the API's text."""
 
+from dataclasses import replace
+
 import pytest
 
 from ellmer_conformance.contract import rules
@@ -167,3 +169,17 @@ def test_a_reported_request_is_refused_in_the_words_reported(wire, type, text, b
     error = read_error(status, answer, headers)
     assert (error.status, error.type, error.message) == (400, type, text), found.rule.id
     assert cause_of(error) == SHAPE
+
+
+@pytest.mark.parametrize(("version", "refused"), [("v1", True), ("v1beta", False)])
+def test_version_1_of_gemini_has_no_instruction_and_no_json(version, refused):
+    """https://github.com/vicentereig/dspy.rb: the refused request of September 2025 names both fields of its config."""
+    url = f"https://generativelanguage.googleapis.com/{version}/models/gemini-2.5-flash:generateContent"
+    config = {"response_mime_type": "application/json", "response_schema": {"type": "STRING"}}
+    book = rules.book("gemini")
+    asked = replace(book.request(ge.body(ge.ASK, generation_config=config)), url=url)
+    wrong = objection(book.judge(asked))
+    lines = [f"Unknown name \"{name}\" at 'generation_config': Cannot find field." for name in config]
+    said = "\n".join(f"Invalid JSON payload received. {line}" for line in lines)
+    assert bool(wrong) is refused
+    assert not wrong or wrong.refusal.message == said

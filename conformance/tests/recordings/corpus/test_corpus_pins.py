@@ -116,3 +116,13 @@ def test_the_pins_that_are_shipped_hold_thousands_of_distinct_chats():
         "ollama",
     }
     assert all(pin.indexed and pin.licence and pin.licence != "not told" for pin in found)
+
+
+def test_a_chat_counts_whose_address_was_removed(tmp_path):
+    """langchain-openai's 102 cassettes have no address."""
+    asked = {"model": "gpt-5", "input": "Hi", "store": False}
+    answer = {"status": {"code": 200}, "headers": {}, "body": {"string": '{"object": "response"}'}}
+    request = {"method": "POST", "uri": "**REDACTED**", "body": json.dumps(asked), "headers": {}}
+    cassette = {"interactions": [{"request": request, "response": answer}], "version": 1}
+    (tmp_path / "a.json").write_text(json.dumps(cassette))
+    assert propose.survey([tmp_path]).wires == {"openai-responses": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 from collections.abc import Iterator
@@ -12,17 +13,11 @@ from pathlib import Path
 from typing import IO, cast
 
 from ..interaction import Interaction
-from ..untrusted_files import MAX_BYTES, explained
+from ..untrusted_files import MAX_BYTES, UTF_16, explained
 from .vcr import entry, is_entry
 
-_NAMES = (".jsonl", ".ndjson")
 _GZIP = b"\x1f\x8b"
 _END = Interaction("", "", "")
-
-
-def is_log(path: Path) -> bool:
-    """Tells by its name whether a file is a log."""
-    return path.name.lower().removesuffix(".gz").endswith(_NAMES)
 
 
 def exchanges(path: Path) -> Iterator[Interaction | None] | None:
@@ -63,9 +58,12 @@ def _exchange(line: bytes, place: str, folder: Path, *, strict: bool) -> Interac
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
     with path.open("rb") as file:
-        zipped = file.read(2) == _GZIP
+        begins = file.read(2)
         file.seek(0)
-        if not zipped:
+        if begins in UTF_16:
+            yield cast("IO[bytes]", codecs.EncodedFile(file, "utf-8", "utf-16"))
+            return
+        if begins != _GZIP:
             yield file
             return
         with gzip.open(file) as lines:

@@ -53,6 +53,7 @@ RESPONSES_EFFORTS = EFFORTS | {
     "gpt-5.6-luna": "none low medium high xhigh max",
     "gpt-6-astra": "low medium high xhigh max",
     "gpt-6.1-sol": "low medium high xhigh max",
+    "gpt-6.1-terra": "none low medium high xhigh max",
 }
 #: How the API begins a sentence about the URL of an image.
 EXPECTED = "Expected a base64-encoded data URL with an image MIME type (e.g. 'data:image/png;base64,aW1nIGJ5dGVzIGhlcmU=')"

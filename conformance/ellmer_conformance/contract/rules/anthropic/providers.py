@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...rule import Refusal
-from ...rulebook import RuleBook
-from .._refused_features import Lack, enter
+from ...rulebook import Lack, RuleBook, enter
 from ._rulebook import IMAGE, body, book, user
 from ._turns import all_blocks
 

@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.bedrock import blocks, messages
 from ...readers.json_access import elements, items_of, object_of
 from ...rule import Finding, broken, met
-from .._refused_features import Lack, enter
+from ...rulebook import Lack, enter
 from ._rulebook import (
     ASK,
     CLAUDE,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts, snake
@@ -30,6 +31,8 @@ CONFIG = frozenset(
     )
 )
 LATER = frozenset({"response_format"})  # fields of generationConfig that were refused before they were known
+#: Fields that v1beta alone has. https://github.com/yym68686/uni-api/issues/47 (the instruction)
+NOT_IN_V1 = frozenset({"system_instruction", "response_mime_type", "response_schema"})
 CONTENT = frozenset(words("parts role"))
 PART = frozenset(
     words(
@@ -49,7 +52,12 @@ DECLARATION = frozenset(
     "REQ-004",
     MUST,
     REJECT,
-    source=["recorded refusals of `logProbs` and `response_schema`", SDK],
+    source=[
+        "recorded refusals of `logProbs` and `response_schema`",
+        SDK,
+        "https://github.com/yym68686/uni-api/issues/47 (v1)",
+        "https://github.com/vercel/ai/pull/2256 (v1)",
+    ],
     refusal=refused("{text}"),
     formerly=[refused("{formerly}")],
     examples=[body(ASK, tools=TOOLS, generationConfig={"maxOutputTokens": 5, "top_k": 5})],
@@ -66,25 +74,27 @@ DECLARATION = frozenset(
 def keys_are_known(request: Request) -> Iterator[Finding]:
     """The request has only fields that its protobuf messages define.
 
-    Why: protobuf's JSON accepts only the defined names, in camelCase or snake_case.
+    Why: protobuf's JSON accepts only the defined names, in camelCase or snake_case. Version v1 of the Gemini API has
+    neither a system instruction nor JSON output.
     """
-    formerly = "\n".join(each.message for each in _unknown(request.body, CONFIG - LATER))
-    yield from told(list(_unknown(request.body, CONFIG)), formerly=formerly)
+    lacks = NOT_IN_V1 if urlsplit(request.url).path.startswith("/v1/models/") else frozenset()
+    formerly = "\n".join(each.message for each in _unknown(request.body, LATER | lacks))
+    yield from told(list(_unknown(request.body, lacks)), formerly=formerly)
 
 
-def _unknown(request: Json, config: frozenset[str]) -> Iterator[Problem]:
-    """Yields unknown fields in the order of the request."""
+def _unknown(request: Json, lacks: frozenset[str]) -> Iterator[Problem]:
+    """Yields unknown fields in the order of the request. `lacks` are fields that the API's version does not have."""
     for key, value in request.items():
         match snake(key):
             case "generation_config":
-                yield from _strange(f"/{key}", value, config)
+                yield from _strange(f"/{key}", value, CONFIG - lacks)
             case "contents":
                 yield from _said(request)
             case "tools":
                 for pointer, declaration in declarations(request):
                     yield from _strange(pointer, declaration, DECLARATION)
             case _:
-                yield from _strange("", {key: value}, TOP)
+                yield from _strange("", {key: value}, TOP - lacks)
 
 
 def _said(request: Json) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from ...exchange import Json, Request
 from ...readers.gemini import contents, declarations, get, key_of, parts
 from ...readers.json_access import object_of, text_of
 from ...rule import Finding, broken, met
-from .._refused_features import Lack, enter
+from ...rulebook import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, refused, user
 
 

@@ -10,9 +10,8 @@ from ...exchange import Request
 from ...readers.gemini import declarations, get
 from ...readers.gemini_interactions import PROVIDER
 from ...rule import Finding, broken, met
-from ...rulebook import RuleBook
+from ...rulebook import Lack, RuleBook, enter
 from .. import common
-from .._refused_features import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, TOOLS, body, book, envelope, refused
 from .models import config_place, generation_config
 

@@ -103,16 +103,33 @@ def levels_came_with_gemini_3(request: Request) -> Iterator[Finding]:
     "THK-018",
     MUST,
     REJECT,
-    source=GUIDE,
+    source=[
+        GUIDE,
+        "https://ai.google.dev/gemini-api/docs/generate-content/latest-model",
+        "https://github.com/dograh-hq/dograh/issues/689 (gemini-3.7-flash)",
+        "https://github.com/BerriAI/litellm-docs/pull/1505 (gemini-3.8-flash)",
+    ],
     refusal=refused(
         "Thinking level {level} is not supported for this model. Please retry with other thinking level."
     ),
-    models=["gemini-3-pro-preview*", "gemini-3.1-pro*"],
-    examples=[body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="LOW"))],
-    counterexamples=[body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="minimal"))],
+    models=[
+        *("gemini-3-pro-preview*", "gemini-3.1-pro*", "gemini-3.7-flash*", "gemini-3.8-flash*"),
+        *("gemini-4-argon*", "gemini-4-carbon*", "gemini-4-hydrogen*", "!*-lite*"),
+    ],
+    examples=[
+        body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="LOW")),
+        body(ASK, named="gemini-3.8-flash", **_thinks(thinkingLevel="LOW")),
+    ],
+    counterexamples=[
+        body(ASK, named="gemini-3-pro-preview", **_thinks(thinkingLevel="minimal")),
+        body(ASK, named="gemini-3.8-flash", **_thinks(thinkingLevel="MINIMAL")),
+    ],
 )
-def pro_thinks_more_than_a_minimum(request: Request) -> Iterator[Finding]:
-    """Pro models do not have the thinking level `minimal`."""
+def some_think_more_than_a_minimum(request: Request) -> Iterator[Finding]:
+    """Pro models, Flash from 3.7 on and Gemini 4 do not have the thinking level `minimal`.
+
+    Fix: send `low`.
+    """
     pointer, config = _config(request.body)
     if level := text_of(get(config, "thinkingLevel")).upper():
         wrong = level == "MINIMAL"

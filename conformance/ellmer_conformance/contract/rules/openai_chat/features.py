@@ -11,9 +11,9 @@ from ...exchange import Json, Request
 from ...readers.json_access import object_of
 from ...readers.openai_chat import messages, parts, tools
 from ...rule import Finding, Refusal, broken, met
+from ...rulebook import Lack, enter
 from .._openai.refusals import WORDED, misnamed, path, refused
 from .._openai.schemas import CLOSED
-from .._refused_features import Lack, enter
 from ._rulebook import ASK, MUST, REJECT, body, book
 
 Found = Callable[[Request], str | None]

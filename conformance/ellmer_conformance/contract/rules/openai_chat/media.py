@@ -9,7 +9,7 @@ from ...exchange import Json, Request
 from ...readers.json_access import decoded, object_of
 from ...readers.openai_chat import all_parts, messages, parts, read
 from ...rule import Finding, broken, met
-from .._media import IMAGE_TYPES, redacted, sniffed
+from .._media import IMAGE_TYPES, PNG, is_garbled, redacted, sniffed
 from .._openai.refusals import EXPECTED, path, refused
 from ._rulebook import ASK, IMAGE, LOSS, MUST, REJECT, body, book, call, result
 
@@ -30,6 +30,7 @@ PDF: Json = {
     "file_data": f"data:application/pdf;base64,{b64encode(b'%PDF-1.4').decode()}",
 }
 OGG: Json = {"filename": "a.ogg", "file_data": f"data:audio/ogg;base64,{b64encode(b'OggS').decode()}"}
+_GARBLED = PNG.replace("DUlEQVR42mNk", "DUlEQVQAAAAA")  # the beginning of its pixels
 SOUND: Json = {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}}
 
 
@@ -325,6 +326,29 @@ def images_are_images(request: Request) -> Iterator[Finding]:
             yield (
                 met(item.pointer) if fine else broken(item.pointer, "the bytes are no image of these formats")
             )
+
+
+@book.rule(
+    "IMG-038",
+    MUST,
+    REJECT,
+    source=(
+        "https://github.com/vicentereig/dspy.rb/blob/579c211c265064c01dbd44c103a0cfd08aa30d02/"
+        "spec/vcr_cassettes/openai_multimodal_base64.yml (gpt-4o-mini)"
+    ),
+    refusal=refused(
+        "You uploaded an unsupported image. Please make sure your image is valid.", code="image_parse_error"
+    ),
+    examples=[body(_user(IMAGE))],
+    counterexamples=[body(_user(_shown(f"data:image/png;base64,{_GARBLED}")))],
+)
+def images_can_be_unpacked(request: Request) -> Iterator[Finding]:
+    """The pixels of an inline PNG can be unpacked."""
+    for item in read(request):
+        data = item.media.data if item.kind == "image" and item.media else b""
+        if data and sniffed(data) == "image/png" and not redacted(b64encode(data[:150]).decode()):
+            wrong = is_garbled(data)
+            yield broken(item.pointer, "its pixels cannot be unpacked") if wrong else met(item.pointer)
 
 
 def _pictures(request: Request, roles: set[str]) -> Iterator[Finding]:

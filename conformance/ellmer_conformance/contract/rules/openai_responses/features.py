@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...exchange import Request
 from ...readers.json_access import object_of
 from ...readers.openai_responses import tools
+from ...rulebook import Lack, enter
 from .._openai.refusals import refused
-from .._refused_features import Lack, enter
 from ._rulebook import ASK, body, book
 
 #: Recorded by others, in public.

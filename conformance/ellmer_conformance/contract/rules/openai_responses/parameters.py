@@ -132,6 +132,7 @@ def reasoning_models_are_not_sampled(request: Request) -> Iterator[Finding]:
         "https://github.com/openai/codex/issues/9035",
         "https://github.com/experientiallabs/experiential/issues/764 (gpt-5.6-luna)",
         "https://github.com/BerriAI/litellm-docs/pull/1173 (gpt-6-astra)",
+        "https://developers.openai.com/api/docs/models/gpt-6.1-terra",
     ],
     refusal=refused(
         "Unsupported value: '{value}' is not supported with the '{model}' model. Supported values are: {known}.",

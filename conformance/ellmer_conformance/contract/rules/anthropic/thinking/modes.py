@@ -20,6 +20,7 @@ ADAPTIVE = ["claude>=4.7"]
 ALWAYS = ["claude-fable>=5", "claude-mythos>=5", "claude-opus>=5.5", "claude-sonnet>=5.5"]
 UNFORCED = ["claude-fable>=5.1", "claude-mythos>=5.1", "claude-opus>=5.5", "claude-sonnet>=5.5"]
 USE = 'Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+BETWEEN: Json = {"type": "between_tools"}
 BUDGET: Json = {"type": "enabled", "budget_tokens": 1024}
 
 
@@ -66,7 +67,10 @@ def older_models_do_not_adapt(request: Request) -> Iterator[Finding]:
     "THK-017",
     MUST,
     REJECT,
-    source="https://github.com/stdapi-ai/stdapi.ai/issues/284",
+    source=[
+        "https://github.com/stdapi-ai/stdapi.ai/issues/284",
+        "https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
+    ],
     refusal=refused(f'"thinking.type.disabled" is not supported for this model. {USE}'),
     models=ALWAYS,
     examples=[body(ASK, model="claude-fable-5", thinking={"type": "adaptive"})],
@@ -85,12 +89,13 @@ def some_models_always_think(request: Request) -> Iterator[Finding]:
     source=[
         "https://github.com/anthropics/claude-code/issues/76689",
         "https://platform.claude.com/docs/en/models/opus-5/migration-guide",
+        "https://github.com/vercel/ai/blob/main/packages/anthropic/CHANGELOG.md (claude-haiku-5-5)",
     ],
     refusal=refused(
         "output_config.effort '{effort}' is not supported when thinking is disabled on this model. "
         "Use effort 'high' or below, or enable thinking."
     ),
-    models=["claude-opus-5*"],
+    models=["claude-opus-5*", "claude-haiku-5-5*"],
     examples=[
         body(ASK, model="claude-opus-5", output_config={"effort": "high"}, thinking={"type": "disabled"}),
         body(ASK, model="claude-opus-5", output_config={"effort": "max"}),
@@ -105,6 +110,35 @@ def great_effort_takes_thought(request: Request) -> Iterator[Finding]:
         wrong = effort in {"xhigh", "max"} and _thinking(request) == "disabled"
         place = "/output_config/effort"
         yield broken(place, "thinking is disabled", effort=effort) if wrong else met(place)
+
+
+@book.rule(
+    "THK-032",
+    MUST,
+    REJECT,
+    source="https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
+    refusal=refused(
+        "output_config.effort '{effort}' is not supported with thinking.type 'between_tools' on this model. "
+        "Use effort 'high' or below, or thinking.type 'adaptive'."
+    ),
+    models=["claude-sonnet-5-5*"],
+    examples=[
+        body(ASK, model="claude-sonnet-5-5", output_config={"effort": "high"}, thinking=BETWEEN),
+        body(ASK, model="claude-sonnet-5-5", output_config={"effort": "max"}),
+    ],
+    counterexamples=[
+        body(ASK, model="claude-sonnet-5-5", output_config={"effort": "xhigh"}, thinking=BETWEEN)
+    ],
+)
+def great_effort_thinks_first(request: Request) -> Iterator[Finding]:
+    """With thinking only between tools, the effort is at most `high`.
+
+    The document says that the API answers 400. The words of the error are those that it has for `disabled`.
+    """
+    if effort := _effort(request):
+        wrong = effort in {"xhigh", "max"} and _thinking(request) == "between_tools"
+        place = "/output_config/effort"
+        yield broken(place, "the model thinks between tools only", effort=effort) if wrong else met(place)
 
 
 @book.rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from ....exchange import Json, Request
 from ....readers.anthropic import custom, tools
@@ -43,6 +44,49 @@ def the_choice_is_an_object(request: Request) -> Iterator[Finding]:
         )
     else:
         yield met("/tool_choice")
+
+
+#: The computer tools that a model no longer takes, by a pattern of models, and what it takes instead.
+OLD_TOOLS = {
+    "claude-3-7-*": ("computer_20241022", "bash_20250124, computer_20250124, text_editor_20250124"),
+    "claude-haiku-5-5*": ("computer_20250124", "computer_toolset_20260801"),
+    "claude-sonnet-5-5*": ("computer_20251124", "computer_toolset_20260801"),
+}
+
+
+@book.rule(
+    "REQ-127",
+    MUST,
+    REJECT,
+    source=[
+        "https://github.com/UKGovernmentBEIS/inspect_ai/issues/1418 (claude-3-7-sonnet)",
+        "https://platform.claude.com/docs/en/models/haiku-5-5/migration-guide",
+        "https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5",
+    ],
+    refusal=refused("'{model}' does not support tool types: {type}. Did you mean one of {instead}?"),
+    models=list(OLD_TOOLS),
+    providers=["anthropic", "vertex"],
+    examples=[body(ASK, model="claude-sonnet-5-5", tools=[{"type": "computer_toolset_20260801"}])],
+    counterexamples=[
+        body(ASK, model="claude-sonnet-5-5", tools=[{"type": "computer_20251124", "name": "computer"}]),
+        body(
+            ASK, model="claude-3-7-sonnet-20250219", tools=[{"type": "computer_20241022", "name": "computer"}]
+        ),
+    ],
+)
+def computer_tools_are_of_the_models_time(request: Request) -> Iterator[Finding]:
+    """A model takes the computer tool of its own time. Sonnet and Haiku 5.5 take it as a toolset.
+
+    Amazon Bedrock still takes the earlier tools.
+    """
+    old, instead = next(
+        (found for models, found in OLD_TOOLS.items() if fnmatchcase(request.model, models)), ("", "")
+    )
+    for index, tool in enumerate(request.body.get("tools") or ()):
+        type, place = object_of(tool).get("type"), f"/tools/{index}/type"
+        facts = {"model": request.model, "type": type, "instead": instead}
+        if isinstance(type, str) and type.startswith("computer"):
+            yield broken(place, f"this model does not take {type}", **facts) if type == old else met(place)
 
 
 @book.rule(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from .....scenarios.case import Ask
 from .....scenarios.messages import Reply
 from .....scenarios.script import Answer
+from ....exchange import Json
 from ....observed_run import Run
+from ....readers.json_access import object_of
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, book, found
+from .._rulebook import LOSS, MUST, book, found, objects
+from ..requests.tool_schemas import lost_of
 
 
 @book.rule(
@@ -34,6 +38,9 @@ def schemas_are_sent(run: Run) -> Iterator[Finding]:
         missing = [name for name in schema.get("properties", ()) if f'"{name}"' not in body]
         problem = f"the request says nothing of {', '.join(missing)}"
         yield found(not missing, f"/exchanges/{index}/request", problem)
+        for sent in () if missing else _schemas_with(schema, exchange.request.body):
+            lost = list(lost_of(dict(schema), sent, sent, "the value"))
+            yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
 @book.rule("STO-002", MUST, LOSS, source="https://github.com/agno-agi/agno/issues/5901")
@@ -73,6 +80,17 @@ def short_values_say_so(run: Run) -> Iterator[Finding]:
             )
             problem = f"it raises {reply.error!r}" if reply.error else f"{reply.value!r} was handed over"
             yield found(reply.error is not None and named, f"/replies/{index}", problem)
+
+
+def _schemas_with(schema: Mapping[str, Any], body: Json) -> Iterator[Json]:
+    """Yields the schema in a request that has the properties of the wanted one: the first, as its parts may be alike."""
+    wanted = {*schema.get("properties", ())}
+    for each in objects(
+        {key: value for key, value in body.items() if key not in {"messages", "input", "contents"}}
+    ):
+        if wanted and wanted <= {*object_of(each.get("properties"))}:
+            yield each
+            return
 
 
 def _asked(run: Run) -> Iterator[tuple[int, Ask, Reply]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from .....scenarios.messages import Text
-from .....scenarios.script import Answer, Sees, Think, answers_of
+from .....scenarios.script import Answer, Call, Say, Sees, Think, answers_of
 from ....exchange import Item
 from ....observed_run import Run, call_key
 from ....readers.json_access import elements, object_of, text_of
@@ -17,6 +17,8 @@ from .._rulebook import LOSS, MUST, SHOULD, answer_refused, book, found
 
 #: Formats whose answers have blocks of text, streamed or not; the others have one string, or lose the seam in a stream.
 _BLOCKS = {"anthropic", "bedrock"}
+#: Formats in which texts, thoughts and calls of an answer have an order.
+_ORDERED = {"anthropic", "bedrock", "gemini", "openai-responses"}
 
 
 @book.rule(
@@ -43,6 +45,12 @@ def answers_go_back_as_they_came(run: Run) -> Iterator[Finding]:
         fine = any(text in _texts(run, index, answer) and calls == _calls(answer) for answer in answers)
         problem = f"the model said {_told(answers[0])}, and what goes back is {_shown(text, calls)}"
         yield found(fine, f"/exchanges/{index + 1}/request", problem)
+        if fine and run.wire in _ORDERED and len(answers) == 1:
+            wanted, sent = _kinds(answers[0], items)
+            problem = (
+                f"the answer had {', then '.join(wanted)}, and what goes back has {', then '.join(sent)}"
+            )
+            yield found(sent == wanted, f"/exchanges/{index + 1}/request", problem)
 
 
 @book.rule("HIS-007", SHOULD, LOSS, source="https://github.com/TypeWhisper/typewhisper-win/pull/457")
@@ -91,6 +99,25 @@ def thoughts_before_calls_go_back(run: Run) -> Iterator[Finding]:
             kinds = [item.kind for item in _new(run, index)]
             problem = f"the model thought before its call, and what goes back is {kinds}"
             yield found("thinking" in kinds, f"/exchanges/{index + 1}/request", problem)
+
+
+def _kinds(answer: Answer, said: Sequence[Item]) -> tuple[list[str], list[str]]:
+    """Returns in which order the answer had texts, thoughts and calls, and in which they go back. What is missing on one side
+    is HIS-006's or HIS-008's.
+    """
+    names = {Say: "text", Think: "thinking", Call: "call"}
+    wanted = [
+        names[type(part)]
+        for part in answer.parts
+        if type(part) in names and getattr(part, "text", True) != ""
+    ]
+    sent = [
+        item.kind
+        for item in said
+        if item.kind in names.values() and (item.text.strip() or item.kind != "text")
+    ]
+    both = {*wanted} & {*sent}
+    return ([kind for kind, _ in groupby(k for k in kinds if k in both)] for kinds in (wanted, sent))  # type: ignore[return-value]
 
 
 def _followed(run: Run) -> Iterator[tuple[int, Sequence[Answer]]]:

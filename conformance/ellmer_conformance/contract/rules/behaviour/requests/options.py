@@ -51,8 +51,17 @@ def _json(body: Json, _: Any) -> bool:
 
 
 def _cache(body: Json, _: Any) -> bool:
-    """Tells whether the request marks the part of the prompt to cache."""
-    return any("cache_control" in value or "cachePoint" in value for value in objects(body))
+    """Tells whether the request marks a beginning of it that has the system prompt, for the usual five minutes.
+
+    A mark covers what stands before it, and the tools stand before the prompt. A mark of the whole request covers all.
+    """
+    prompt = body.get("system")
+    behind = [*(prompt[-1:] if isinstance(prompt, list) else ()), body.get("messages")]
+    marks = [
+        each.get("cache_control", each.get("cachePoint"))
+        for each in [{"cache_control": body.get("cache_control")}, *objects(behind)]
+    ]
+    return any(isinstance(mark, Mapping) and mark.get("ttl") in {None, "5m"} for mark in marks)
 
 
 _SENT: Mapping[str, Callable[[Json, Any], bool]] = {
@@ -137,7 +146,8 @@ def _asked_for(steps: Sequence[Ask], items: Sequence[Item]) -> bool:
 )
 def answers_are_not_cut_short(run: Run) -> Iterator[Finding]:
     """No request cuts, forces or multiplies the answer unless the caller asked for it: a token limit under 4,096 (at Anthropic,
-    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, JSON, several answers.
+    which requires one, under 1,024), stop sequences, a forced or forbidden tool call, one call at a time, JSON, several answers,
+    less thinking, a history that the API may shorten, images in low detail.
 
     Why: the caller gets a part of the answer, or another kind of answer, and nobody is told. Larger limits and other options
     are OPT-001's.
@@ -175,10 +185,36 @@ def _constraints(wire: str, body: Json) -> Iterator[tuple[str, str]]:
                 yield name, "stop"
             elif name in {"n", "candidateCount"} and value not in {None, 1}:
                 yield name, "n"
+    yield from ((what, what) for what in _lowered(body))
     if _tool_choice(body, None) or _is_forbidden(body):
         yield "tool_choice", "tool_choice"
     if _json(body, None):
         yield "JSON", "json"
+
+
+_LESS = {"none", "minimal", "low"}
+
+
+def _lowered(body: Json) -> Iterator[str]:
+    """Yields what a request has less of than by default: calls at a time, thinking, history, detail."""
+    choice, thinking = object_of(body.get("tool_choice")), object_of(body.get("thinking"))
+    config = object_of(object_of(body.get("generationConfig")).get("thinkingConfig"))
+    effort = body.get("reasoning_effort") or object_of(body.get("reasoning")).get("effort")
+    yield from (
+        what
+        for what, is_less in {
+            "one call at a time": body.get("parallel_tool_calls") is False
+            or choice.get("disable_parallel_tool_use"),
+            "less thinking": effort in _LESS
+            or thinking.get("type") == "disabled"
+            or config.get("thinkingBudget") == 0,
+            "a shorter history": body.get("truncation") == "auto" or bool(body.get("transforms")),
+            "low detail": any(
+                each.get("detail") == "low" for each in objects(body.get("messages") or body.get("input"))
+            ),
+        }.items()
+        if is_less
+    )
 
 
 def _is_forbidden(body: Json) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from .....scenarios.script import Answer, Think
 from .....scenarios.variations.unusual_events import REDACTED
@@ -13,7 +14,7 @@ from ....exchange import Exchange, Json
 from ....observed_run import Run
 from ....readers.anthropic import PRESERVES_THINKING, drops_stale_thoughts
 from ....rule import Finding
-from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
+from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
 #: Signatures that Gemini's documentation gives for calls of other models. The field holds bytes, so an SDK may send them encoded.
 _PLACEHOLDERS = {
@@ -38,16 +39,45 @@ def reasoning_goes_back_as_it_came(run: Run) -> Iterator[Finding]:
 
     Why: the API refuses a changed signature, and a missing one makes the model think again.
     """
-    received: list[str] | None = None
+    received: list[tuple[str, list[str]]] | None = None
     for index, exchange in enumerate(run.exchanges):
         for signature in _signatures(exchange.request.body):
             if signature in _PLACEHOLDERS:
                 continue
             received = received or [_pieces(e.response.body) for e in run.exchanges if e.response]
-            fine = any(_bits(signature) in text for text in received[:index])
+            fine = any(_is_in(_bits(signature), *text) for text in received[:index])
             yield found(
                 fine, f"/exchanges/{index}/request", f"{signature[:20]}… was never sent by the provider"
             )
+
+
+@book.rule(
+    "THK-029",
+    MUST,
+    LOSS,
+    source=[
+        "https://ai.google.dev/gemini-api/docs/thought-signatures",
+        "https://developers.openai.com/api/docs/guides/reasoning",
+    ],
+)
+def signed_calls_go_back_signed(run: Run) -> Iterator[Finding]:
+    """A call that came with a signature (Gemini) or behind encrypted reasoning (Responses) goes back with it.
+
+    Why: without it, the model thinks again from the beginning. Gemini's placeholders are for calls of other models.
+    """
+    if run.wire not in {"gemini", "openai-responses"} or run.way == "recordings":
+        return
+    accepted = {
+        index for index, _ in taken(run)
+    }  # what else is wrong with a refused request follows from that
+    for index, calls in run.calls():
+        handed = _handed_out(run.exchanges[index])
+        if calls and handed and index + 1 in accepted:
+            following = run.exchanges[index + 1].request.body
+            sent = {_bits(text) for text in _signatures(following)}
+            lost = 0 if following.get("previous_response_id") else len(handed - sent)
+            problem = f"{counted(lost, 'signature')} of the answer did not go back"
+            yield found(not lost, f"/exchanges/{index + 1}/request", problem)
 
 
 @book.rule(
@@ -131,10 +161,20 @@ def _signatures(body: Json) -> Iterator[str]:
                 yield value[key]
 
 
-def _pieces(body: bytes) -> str:
-    """Returns all strings of an answer, with the pieces of streamed signatures joined."""
+def _pieces(body: bytes) -> tuple[str, list[str]]:
+    """Returns an answer's text, and the pieces of its signatures, which a stream may send one by one."""
     text = body.decode("utf-8", "replace")
-    return _bits(text + "".join(_SIGNED.findall(text)))
+    return text.replace("-", "+").replace("_", "/").replace("=", ""), [
+        _bits(each) for each in _SIGNED.findall(text)
+    ]
+
+
+def _is_in(signature: str, text: str, pieces: Sequence[str]) -> bool:
+    """Tells whether an answer has exactly this signature, in one string or in pieces that follow one another."""
+    if f'"{signature}"' in text:
+        return True
+    starts = [at for at, piece in enumerate(pieces) if piece and signature.startswith(piece)]
+    return any(signature in accumulate(pieces[at:]) for at in starts)
 
 
 def _bits(text: str) -> str:

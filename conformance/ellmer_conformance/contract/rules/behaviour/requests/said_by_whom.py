@@ -117,7 +117,8 @@ def nobodys_words_are_lost(run: Run) -> Iterator[Finding]:
     """Every request contains what the user said and what the model answered before, except for turns that failed.
 
     Why: a model that does not see what was said before contradicts it. A turn that ended in an error, was cancelled or
-    was cut may be left out or kept, and the turns before it stay.
+    was cut may be left out or kept, and the turns before it stay. So does an answer that the token limit ended, if the caller
+    got it.
     """
     if (
         not _is_followed(run)
@@ -283,9 +284,16 @@ def _told(run: Run, step: int) -> list[_Said]:
     """Returns the model's answers that the caller got before a step."""
     told = []
     for index, (ask, reply) in enumerate(zip(run.case.steps[:step], run.replies, strict=False)):
-        whole = reply.text == ask.text and not _may_be_left_out(run, index)
+        handed_over = reply.error is None and not ask.cancelled and _ended_at_limit(run, ask.text)
+        whole = reply.text == ask.text and (handed_over or not _may_be_left_out(run, index))
         told.append(_Said(_words(ask.text), optional=not whole))
     return told
+
+
+def _ended_at_limit(run: Run, text: str) -> bool:
+    """Tells whether the token limit ended an answer. The caller has its text, so that the conversation goes on from it."""
+    answers = [answer for step in run.case.script for answer in answers_of(step)]
+    return any(answer.text == text and answer.reason == "length" for answer in answers)
 
 
 def _may_be_left_out(run: Run, step: int) -> bool:

@@ -11,6 +11,9 @@ from ....observed_run import Run
 from ....rule import Finding
 from .._rulebook import LOSS, MUST, book, found, taken
 
+#: Formats whose system prompt is a message, the first one.
+_AMONG_MESSAGES = {"openai-chat", "mistral", "cohere", "ollama"}
+
 
 @book.rule(
     "SYS-001",
@@ -32,7 +35,9 @@ def system_prompts_are_in_their_place(run: Run) -> Iterator[Finding]:
         texts = "\n".join(item.text for item in items if item.kind == "system" or item.role == "system")
         place = f"/exchanges/{index}/request"
         if prompt:
-            yield found(prompt in texts, place, "the system prompt is not in its place")
+            first = next((at for at, item in enumerate(items) if item.role not in {"system", ""}), len(items))
+            told = any(prompt in item.text for item in items[:first]) or run.wire not in _AMONG_MESSAGES
+            yield found(prompt in texts and told, place, "the system prompt is not in its place")
         for old in replaced:
             yield found(old not in texts, place, f"the caller replaced the prompt {old[:60]!r}")
 

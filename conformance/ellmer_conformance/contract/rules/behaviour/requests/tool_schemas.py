@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +37,8 @@ def schemas_mean_the_same(run: Run) -> Iterator[Finding]:
     ],
 )
 def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
-    """Each place of a tool's schema arrives: its properties, which of them are required, its enums, items and descriptions.
+    """Each place of a tool's schema arrives: its type, its properties, which of them are required, its enums, items and
+    descriptions.
 
     Why: a model leaves out an argument that is not required, and makes up a value that has no enum. A dialect may write
     them differently: with `$ref`, with null for optional properties, with types in capitals.
@@ -47,26 +48,18 @@ def schemas_arrive_whole(run: Run) -> Iterator[Finding]:
         schema.pop("description", None)  # of the whole schema: the tool's own, which SCH-006 compares
     for index, _ in taken(run):
         for name, schema in _schemas(run.exchanges[index].request.body):
-            lost = list(_lost(wanted.get(name, {}), schema, schema, name))
+            lost = list(lost_of(wanted.get(name, {}), schema, schema, name))
             yield found(not lost, f"/exchanges/{index}/request", "; ".join(lost[:3]))
 
 
-def _lost(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
+def lost_of(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
     """Yields what a schema has and what was sent of it has not."""
     branches = list(_branches(sent, root))
-    properties = [object_of(each.get("properties")) for each in branches]
-    for name, inner in object_of(wanted.get("properties")).items():
-        found_in = next((each[name] for each in properties if name in each), None)
-        if not isinstance(found_in, dict):
-            yield f"{place} lost its property {name}"
-        elif isinstance(inner, dict):
-            yield from _lost(inner, found_in, root, f"{place}.{name}")
-    for name in wanted.get("required") or ():
-        if not any(name in (each.get("required") or ()) for each in branches):
-            yield f"{place} does not require {name} any more"
+    yield from _lost_properties(wanted, branches, root, place)
+    yield from _lost_types(wanted, branches, place)
     if isinstance(wanted.get("items"), dict):
         items: Json = next((each["items"] for each in branches if isinstance(each.get("items"), dict)), {})
-        yield from _lost(wanted["items"], items, root, f"{place}[]")
+        yield from lost_of(wanted["items"], items, root, f"{place}[]")
     values = {value for each in branches for value in [*(each.get("enum") or ()), each.get("const")]}
     for value in wanted.get("enum") or ():
         if value is not None and value not in values and str(value) not in values:
@@ -74,6 +67,56 @@ def _lost(wanted: Json, sent: Json, root: Json, place: str) -> Iterator[str]:
     told = wanted.get("description")
     if told and not any(told in str(each.get("description", "")) for each in branches):
         yield f"{place} lost its description"
+
+
+def _lost_properties(wanted: Json, branches: Sequence[Json], root: Json, place: str) -> Iterator[str]:
+    """Yields the properties that are gone or changed, and those that are required no more, or now."""
+    properties = [object_of(each.get("properties")) for each in branches]
+    for name, inner in object_of(wanted.get("properties")).items():
+        found_in = next((each[name] for each in properties if name in each), None)
+        if not isinstance(found_in, dict):
+            yield f"{place} lost its property {name}"
+        elif isinstance(inner, dict):
+            yield from lost_of(inner, found_in, root, f"{place}.{name}")
+            if _is_forced(name, wanted, branches) and not _is_nullable(found_in, root):
+                yield f"{place} requires {name}, which may be left out"
+    for name in wanted.get("required") or ():
+        if not any(name in (each.get("required") or ()) for each in branches):
+            yield f"{place} does not require {name} any more"
+
+
+def _is_forced(name: str, wanted: Json, branches: Sequence[Json]) -> bool:
+    """Tells whether a property is required that was optional."""
+    optional = name not in (wanted.get("required") or ())
+    return optional and any(name in (each.get("required") or ()) for each in branches)
+
+
+def _is_nullable(schema: Json, root: Json) -> bool:
+    """Tells whether a schema allows null. One without a type allows anything."""
+    branches = list(_branches(schema, root))
+    null = any(each.get("nullable") or None in (each.get("enum") or ()) for each in branches)
+    return null or not (types := _types(branches)) or "null" in types
+
+
+def _types(branches: Sequence[Json]) -> set[str]:
+    """Returns the types that a schema names, in small letters."""
+    named = [each.get("type") for each in branches]
+    return {str(each).lower() for one in named for each in (one if isinstance(one, list) else [one]) if each}
+
+
+def _lost_types(wanted: Json, branches: Sequence[Json], place: str) -> Iterator[str]:
+    """Yields the types that a schema allows and that are not named any more. An enum says its type by its values."""
+    types, sent = _types([wanted]) - {"null"}, _types(branches)
+    valued = any(each.get("enum") or "const" in each or "properties" in each for each in branches)
+    missing = types - sent
+    if missing and not (valued and not sent):
+        yield f"{place} is no {' or '.join(sorted(missing))} any more, but {' or '.join(sorted(sent)) or 'anything'}"
+    elif "null" in _types([wanted]) and sent and not any(map(_allows_null, branches)):
+        yield f"{place} cannot be null any more"
+
+
+def _allows_null(schema: Json) -> bool:
+    return bool(schema.get("nullable")) or "null" in _types([schema]) or None in (schema.get("enum") or ())
 
 
 def _branches(schema: Json, root: Json, depth: int = 0) -> Iterator[Json]:

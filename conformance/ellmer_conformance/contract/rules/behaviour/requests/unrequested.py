@@ -9,8 +9,9 @@ from .....scenarios.messages import Text
 from ....counts import passive
 from ....exchange import Json
 from ....observed_run import Run
+from ....readers.json_access import object_of
 from ....rule import Finding, broken
-from .._rulebook import LOSS, MUST, SHOULD, book, found, objects
+from .._rulebook import LOSS, MUST, SHOULD, book, found, objects, taken
 
 #: Options that change the answer, its price, or the data about the caller.
 _OPTIONS = frozenset(
@@ -164,8 +165,55 @@ def tools_are_offered_as_given(run: Run) -> Iterator[Finding]:
         if missing:
             yield broken(place, f"{', '.join(missing)} is not offered; {', '.join(offered) or 'nothing'} is")
             continue
-        silent = [t.name for t in run.case.tools if t.description.strip() not in offered[t.name]]
+        silent = [t.name for t in run.case.tools if _words(t.description) != _words(offered[t.name])]
         yield found(not silent, place, f"the description of {', '.join(silent)} is gone or changed")
+
+
+@book.rule(
+    "OPT-007",
+    MUST,
+    LOSS,
+    source=[
+        "https://developers.openai.com/api/docs/guides/function-calling",
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview",
+    ],
+)
+def tools_are_the_callers(run: Run) -> Iterator[Finding]:
+    """A request declares the caller's tools, each once, and no others: neither functions of the library's own nor tools that
+    the provider runs, such as a search.
+
+    Why: the model calls a tool that nobody offered, the search costs money, and what it finds is in the answer. Not judged
+    where a value is requested, which a library may ask for with a tool.
+    """
+    if any(ask.schema for ask in run.case.steps) or run.case.searching:
+        return
+    wanted = {tool.name for tool in run.case.tools}
+    for index, _ in taken(run):
+        names = list(_declared(run.exchanges[index].request.body))
+        more = sorted({name for name in names if name not in wanted or names.count(name) > 1})
+        if names:
+            yield found(
+                not more, f"/exchanges/{index}/request", f"nobody offered {', '.join(more)}, or only once"
+            )
+
+
+def _declared(body: Json) -> Iterator[str]:
+    """Yields the names of the declared tools, in any format. One that the provider runs has the name of its kind."""
+    config = object_of(body.get("toolConfig"))
+    for tool in [*elements_of(body.get("tools")), *elements_of(config.get("tools"))]:
+        functions = tool.get("functionDeclarations") or tool.get("function_declarations")
+        if functions:
+            yield from (str(each.get("name")) for each in elements_of(functions))
+        inner = next((tool[key] for key in ("function", "toolSpec") if isinstance(tool.get(key), dict)), tool)
+        if isinstance(inner.get("name"), str):
+            yield inner["name"]
+        elif not functions and "cachePoint" not in tool:
+            yield str(tool.get("type") or next(iter(tool), "nothing"))
+
+
+def elements_of(value: Any) -> list[Json]:
+    """Returns the objects of a list, or nothing."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _words(text: str) -> str:

@@ -112,7 +112,8 @@ def pdfs_are_documents(run: Run) -> Iterator[Finding]:
                 fine = item.kind == "document" and item.media.type == "application/pdf"
                 yield found(fine, at(index, item), f"it is an {item.kind} of type {item.media.type!r}")
                 if run.wire in {"openai-chat", "openai-responses"}:
-                    yield found(item.media.filename, at(index, item), "it has no file name")
+                    problem = f"{media.filename} is called {item.media.filename or 'nothing'}"
+                    yield found(item.media.filename == media.filename, at(index, item), problem)
 
 
 @book.rule("IMG-030", MUST, LOSS, source="https://github.com/1jehuang/jcode/issues/465")
@@ -121,7 +122,7 @@ def images_are_what_they_say(run: Run) -> Iterator[Finding]:
 
     Why: Anthropic refuses an image whose type does not fit its bytes, and other APIs may misread it.
     """
-    types = {media.sha256: media.type for media in _given(run) if media.data}
+    types = {media.sha256: media.type for media in (*_given(run), *run.tool_media()) if media.data}
     for index, items in enumerate(run.said):
         for item in items:
             media = item.media
@@ -172,6 +173,9 @@ def _encoded(value: Any, pointer: str) -> Iterator[tuple[str, str]]:
     typed = any(name in value for name in _TYPED) and not _NOT_MEDIA.match(str(value.get("type")))
     for key, each in value.items():
         place = f"{pointer}/{key}"
+        typed = typed or (
+            key == "bytes" and pointer.endswith("/source")
+        )  # Bedrock's type stands beside the source
         if isinstance(each, str) and each.startswith("data:") and ";base64," in each[:80]:
             yield place, each.partition(";base64,")[2]
         elif isinstance(each, str) and key in _BYTES and typed:

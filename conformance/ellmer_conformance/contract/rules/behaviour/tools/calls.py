@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .....scenarios.messages import ToolCall
-from ....counts import passive, times
+from ....counts import counted, passive, times
+from ....exchange import Item
 from ....observed_run import Run, call_key
 from ....rule import Finding, met
 from .._rulebook import (
@@ -22,6 +24,7 @@ from .._rulebook import (
     new,
     results_after,
     share_ids,
+    taken,
 )
 
 
@@ -71,14 +74,20 @@ def ids_are_echoed(run: Run) -> Iterator[Finding]:
         received = b"".join(e.response.body for e in run.exchanges[:index] if e.response)
         for item in items:
             if item.kind in {"call", "result"} and item.id and item.id not in ids:
-                fine = item.id.encode() in received
+                fine = _is_id_in(received, item.id, run.wire)
                 problem = f"the id {item.id!r} was never sent by the provider"
                 yield found(fine, at(index, item), problem)
 
 
+def _is_id_in(received: bytes, id: str, wire: str) -> bool:
+    """Tells whether an answer has an id of a call. In Responses, the `id` of an item is another one than its `call_id`."""
+    key = rb'"call_id"\s*:\s*' if wire == "openai-responses" else b""
+    return re.search(key + b'"%s"' % re.escape(id.encode()), received) is not None
+
+
 @book.rule(
     "PAIR-010",
-    SHOULD,
+    MUST,
     LOSS,
     source=[
         "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
@@ -138,6 +147,50 @@ def calls_are_answered_in_one_round_trip(run: Run) -> Iterator[Finding]:
         yield found(len(results) == len(calls), place, problem)
 
 
+@book.rule(
+    "PAR-007",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use",
+        "https://developers.openai.com/api/docs/guides/function-calling",
+    ],
+)
+def results_are_sent_once(run: Run) -> Iterator[Finding]:
+    """A call has one result in each request, and a request that follows no call has no new result.
+
+    Why: a second result of a call is a second event to the model, which did not happen.
+    """
+    if share_ids(run) or answer_refused(run):
+        return
+    for index, items in taken(run):
+        results = Counter(item.id for item in items if item.kind == "result" and item.id)
+        twice = sorted(id for id, count in results.items() if count > 1)
+        if results:
+            yield found(not twice, f"/exchanges/{index}/request", f"{', '.join(twice)} has several results")
+
+
+@book.rule(
+    "PAR-008",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/parallel-tool-use",
+)
+def parallel_results_are_one_message(run: Run) -> Iterator[Finding]:
+    """The results of parallel calls are in one message of the user (Anthropic, Bedrock).
+
+    Why: the documentation calls separate messages wrong: Claude learns from them to make no parallel calls.
+    """
+    if run.wire not in {"anthropic", "bedrock"}:
+        return
+    for index, calls in run.calls():
+        results = results_after(run, index)
+        if len(calls) > 1 and len(results) == len(calls):
+            messages = {item.pointer.split("/")[2] for item in results}
+            problem = f"{len(results)} results are in {counted(len(messages), 'message')}"
+            yield found(len(messages) == 1, f"/exchanges/{index + 1}/request", problem)
+
+
 def _ended_in_an_error(run: Run, index: int) -> bool:
     """Tells whether an exchange was the last one of a turn that ended in an error, or of the conversation, with an error."""
     if index + 1 >= len(run.said):
@@ -171,8 +224,10 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
     for index, items in enumerate(run.said):
         ids = Counter(item.id for item in items if item.kind == "call")
         calls = {item.id: item for item in items if item.kind == "call" and item.id and ids[item.id] == 1}
+        in_order = _by_order(items) if not ids_of_history and run.wire == "gemini" else {}
         for item in items:
             call = calls.get(item.id) if item.kind == "result" and item.id not in ids_of_history else None
+            call = call or in_order.get(item.pointer)
             wanted = values.get(call_key(call.name, call.arguments), []) if call else []
             if wanted:
                 fine = any(written in item.text for value in wanted for written in _as_written(value))
@@ -180,6 +235,20 @@ def results_belong_to_their_calls(run: Run) -> Iterator[Finding]:
                     "" if fine else f"the result of {call.name if call else ''} should say {wanted[0]!r}"
                 )
                 yield found(fine, at(index, item), problem)
+
+
+def _by_order(items: Sequence[Item]) -> dict[str, Item]:
+    """Returns the calls of results without ids, by the results' pointers: those of a name answer its calls in their order."""
+    named = defaultdict[str, list[Item]](list)
+    for item in items:
+        if item.kind == "call" and not item.id:
+            named[item.name].append(item)
+    places = defaultdict[str, Iterator[Item]](
+        lambda: iter(()), {name: iter(calls) for name, calls in named.items()}
+    )
+    results = [item for item in items if item.kind == "result" and not item.id]
+    pairs = [(item.pointer, next(places[item.name], None)) for item in results]
+    return {pointer: call for pointer, call in pairs if call is not None}
 
 
 def _as_written(value: str) -> Iterator[str]:

@@ -117,6 +117,119 @@ def failures_can_be_seen(run: Run) -> Iterator[Finding]:
             yield found(visible, at(index, item), f"a failed tool is answered with {item.text[:80]!r}")
 
 
+@book.rule(
+    "PAIR-033",
+    MUST,
+    LOSS,
+    source=[
+        "https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
+        "https://developers.openai.com/api/docs/guides/function-calling",
+    ],
+)
+def results_are_what_tools_returned(run: Run) -> Iterator[Finding]:
+    """A result without media is the value that the tool returned, whole, and nothing else. A text may be inside of JSON, and an
+    object may be written in another way than JSON (PAIR-030) if its keys and values can be read.
+
+    Why: the model takes words that a library adds, and values that it changes, for what the tool said.
+    """
+    for index, item, outcomes in _results_with_runs(run):
+        values = [each.value for each in outcomes if each.error is None and _can_be_compared(each.value)]
+        if values and len(values) == len(outcomes) and not item.error:
+            problem = f"the tool returned {_told(values[0])}, and the model gets {item.text[:80]!r}"
+            yield found(any(_is_whole(item.text, value) for value in values), at(index, item), problem)
+
+
+@book.rule(
+    "PAIR-034",
+    MUST,
+    LOSS,
+    source="https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls",
+)
+def failures_say_why(run: Run) -> Iterator[Finding]:
+    """The result of a tool that raised an error has the words of the error.
+
+    Why: a model that knows what was wrong can correct its call. The documentation asks for instructive messages.
+    """
+    for index, item, outcomes in _results_with_runs(run):
+        words = [str(each.error).strip("'") for each in outcomes if each.error is not None]
+        if words and len(words) == len(outcomes) and all(words):
+            told = any(each in item.text or json.dumps(each)[1:-1] in item.text for each in words)
+            yield found(
+                told, at(index, item), f"the tool raised {words[0]!r}, and the model gets {item.text[:80]!r}"
+            )
+
+
+def _can_be_compared(value: Any) -> bool:
+    """Tells whether a value has something to compare: text, or an object or list of plain values."""
+    return bool(value) and isinstance(value, str | dict | list) and _is_plain(value)
+
+
+def _is_whole(text: str, value: Any) -> bool:
+    """Tells whether the text of a result is a value: as it is, as JSON, inside of JSON, or written in another way."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = text
+    own = _read(value) if isinstance(value, str) else value
+    if isinstance(value, str) and text.strip() == value.strip():
+        return True
+    if any(each in (value, own) or _alike(each, value) for each in _within(read)):
+        return True
+    return (
+        not isinstance(value, str)
+        and read == text
+        and all(_is_written(text, each) for each in _leaves(value))
+    )
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Tells whether two texts are the same without the white space around them."""
+    return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
+
+
+def _within(value: Any) -> Iterator[Any]:
+    """Yields a value and everything in it."""
+    yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _within(each)
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yields the keys and the scalars of a value."""
+    if isinstance(value, dict):
+        yield from value
+        for each in value.values():
+            yield from _leaves(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
+_NOTHING = ("null", "none", "nil")
+
+
+def _is_written(text: str, value: Any) -> bool:
+    """Tells whether a scalar is in a text that is not JSON."""
+    if value is None:
+        return any(word in text.lower() for word in _NOTHING)
+    if isinstance(value, str):
+        return any(form in text for form in (value, json.dumps(value)[1:-1], repr(value)[1:-1]))
+    return str(value).lower() in text.lower()
+
+
+def _told(value: Any) -> str:
+    return repr(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:80]
+
+
 _FAILED = re.compile(
     r"error|fail|exception|unable|invalid|could not|cannot|can't|wrong|traceback|raised", re.IGNORECASE
 )

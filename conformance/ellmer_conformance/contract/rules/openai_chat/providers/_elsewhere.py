@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....rulebook import Envelope, RuleBook
+from ....rulebook import Envelope, Lack, RuleBook
 from ..._openai.refusals import refused
-from ..._refused_features import Lack
 from ..._shape_faults import IDS as RULES_OF_SHAPES
 from ..._shape_faults import UNRECORDED
 from .._rulebook import ASK, IMAGE, body, book

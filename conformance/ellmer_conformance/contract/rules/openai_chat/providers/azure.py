@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....rule import Refusal
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, TOOL, body, book
 
 #: Recorded by others, in public.

@@ -8,7 +8,7 @@ from datetime import date
 from ....exchange import Request
 from ....readers.json_access import object_of
 from ....rule import Refusal
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, IMAGE, body
 from ..features import a_part, logprobs
 from ._capabilities import recordings, refusing_models

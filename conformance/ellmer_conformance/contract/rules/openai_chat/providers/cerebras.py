@@ -7,10 +7,10 @@ from datetime import date
 
 from ....exchange import Request
 from ....rule import Refusal
+from ....rulebook import Lack, enter
 from ....shapes import Fault
 from ..._openai.refusals import refused
 from ..._pydantic import choice, mistyped, untagged
-from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._rulebook import ASK, TOOL, body, call, result

@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from ._elsewhere import blind, compact, elsewhere
 

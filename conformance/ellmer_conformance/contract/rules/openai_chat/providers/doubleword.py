@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ....exchange import Request
 from ....rule import Refusal
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, body
 from ._elsewhere import compact, elsewhere
 

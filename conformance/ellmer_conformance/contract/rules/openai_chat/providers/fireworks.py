@@ -8,9 +8,9 @@ from ....exchange import Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
+from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
 from ..._references import dangling
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere

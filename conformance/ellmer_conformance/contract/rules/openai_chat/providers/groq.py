@@ -12,9 +12,8 @@ from ....exchange import Request
 from ....readers.json_access import object_of, words
 from ....readers.openai_chat import messages, parts, tools
 from ....rule import Finding, Refusal, broken, met
-from ....rulebook import RuleBook
+from ....rulebook import Lack, RuleBook, enter
 from ....shapes import Fault
-from ..._refused_features import Lack, enter
 from ..._shape_faults import UNRECORDED, FaultKind, Wording, problem, types_of
 from ..._shape_faults import enter as enter_shape
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body, call, result

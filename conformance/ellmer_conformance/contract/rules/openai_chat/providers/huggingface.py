@@ -10,8 +10,8 @@ from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
 from ....rule import Finding, Refusal, broken, met
+from ....rulebook import Lack, enter
 from ..._openai.refusals import envelope
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, body
 from ..features import a_part
 from ._elsewhere import blind, compact, elsewhere

@@ -8,8 +8,8 @@ from ....exchange import Request
 from ....readers.json_access import decoded, object_of, parsed, text_of
 from ....readers.openai_chat import all_parts, calls_of, messages
 from ....rule import Refusal
+from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, body, result
 from ..features import a_part
 from ._elsewhere import compact, elsewhere

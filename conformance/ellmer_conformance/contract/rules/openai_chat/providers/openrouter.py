@@ -8,11 +8,16 @@ names, with `max_tokens`, `temperature` and `top_p` for reasoning models, and wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 
-from ....rule import Refusal
-from ..._refused_features import Lack, enter
-from .._rulebook import ASK, IMAGE, TOOL, body
+from ....exchange import Request
+from ....readers.json_access import object_of
+from ....readers.openai_chat import all_parts
+from ....rule import Finding, Refusal, broken, met
+from ....rulebook import Lack, enter
+from ..._openai.refusals import path, refused
+from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part, forced, functions
 from ._capabilities import refusing_models
 from ._elsewhere import compact, elsewhere
@@ -25,12 +30,20 @@ _TESTS = (
 
 
 def _numbered(refusal: Refusal) -> tuple[Mapping[str, str], bytes]:
-    """Returns OpenRouter's error body: a sentence and the status, with the user's id if it is known."""
+    """Returns OpenRouter's error body: a sentence and the status, with the user's id if it is known. The body of a provider
+    behind it, which alone has a parameter, is inside.
+    """
     user = {} if refusal.status == 401 else {"user_id": "user_conformance"}
-    return compact({"error": {"message": refusal.message, "code": refusal.status}} | user)
+    error: dict[str, object] = {"message": refusal.message, "code": refusal.status}
+    if refusal.param:
+        about = {"type": refusal.type, "param": refusal.param, "code": refusal.code}
+        raw = {"error": {"message": refusal.message, **about}}
+        inner = {"raw": json.dumps(raw, indent=2), "provider_name": "Azure"}
+        error = {"message": "Provider returned error", "code": refusal.status, "metadata": inner}
+    return compact({"error": error} | user)
 
 
-openrouter = elsewhere("openrouter", envelope=_numbered)
+openrouter = elsewhere("openrouter", envelope=_numbered, without=["IMG-037"])
 
 _LEARN = "To learn more about provider routing, visit: https://openrouter.ai/docs/guides/routing/provider-selection"
 _GEMMA = "google/gemma-3-12b-it"
@@ -108,3 +121,38 @@ enter(
         ),
     ],
 )
+
+
+def _file(model: str = "openai/gpt-4o", **file: str) -> dict[str, object]:
+    part = {"type": "file", "file": {"file_data": "https://example.com/a.pdf", **file}}
+    return body({"role": "user", "content": [part]}, model=model)
+
+
+@openrouter.rule(
+    "IMG-037",
+    MUST,
+    REJECT,
+    source="https://github.com/activeagents/activeagent/blob/9881cf2c6573deb5b35fefab324c77467a4a1139/test/fixtures/"
+    "vcr_cassettes/openrouter_pdf_remote_no_plugin.yml (openai/gpt-4o)",
+    refusal=refused(
+        "Missing required parameter: '{path}'.", code="missing_required_parameter", param="{path}"
+    ),
+    models=["openai/gpt-4o*"],
+    examples=[
+        _file(filename="a.pdf"),
+        _file(file_name="a.pdf"),
+        {**_file(), "plugins": [{"id": "file-parser"}]},
+        _file(model="google/gemini-2.5-flash"),
+    ],
+    counterexamples=[_file()],
+)
+def files_have_names(request: Request) -> Iterator[Finding]:
+    """A file for a model of OpenAI has a name, unless a plugin of OpenRouter reads it.
+
+    Why: without a plugin, the file is passed on as it is.
+    """
+    for pointer, part in () if request.body.get("plugins") else all_parts(request.body):
+        file, place = object_of(part.get("file")), f"{pointer}/file"
+        if "file_data" in file:
+            named = file.keys() & {"file_id", "filename", "file_name"}
+            yield met(place) if named else broken(place, "it has no name", path=f"{path(place)}.file_id")

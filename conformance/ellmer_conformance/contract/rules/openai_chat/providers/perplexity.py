@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import messages
 from ....rule import Finding, Refusal, broken, met
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, MUST, REJECT, TOOL, body
 from ..features import functions
 from ._elsewhere import compact, elsewhere

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ....exchange import Request
 from ....rule import Finding, Refusal, broken, met
+from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, MUST, REJECT, TOOL, body
 from ..features import a_part
 from ._elsewhere import elsewhere

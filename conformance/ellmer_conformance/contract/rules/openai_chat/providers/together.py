@@ -8,8 +8,8 @@ from __future__ import annotations
 from ....exchange import Json, Request
 from ....readers.json_access import object_of
 from ....readers.openai_chat import tools
+from ....rulebook import Lack, enter
 from ..._openai.refusals import refused
-from ..._refused_features import Lack, enter
 from .._rulebook import ASK, IMAGE, TOOL, body
 from ..features import a_part, functions
 from ._elsewhere import blind, elsewhere

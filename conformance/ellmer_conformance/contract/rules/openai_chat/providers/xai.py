@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ....exchange import Request
 from ....readers.openai_chat import calls_of, messages
 from ....rule import Finding, Refusal, broken, met
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, MUST, REJECT, body, call, result
 from ..features import option
 from ._elsewhere import compact, elsewhere

@@ -8,7 +8,7 @@ from ....exchange import Request
 from ....readers.json_access import object_of, text_of
 from ....readers.openai_chat import messages, parts
 from ....rule import Refusal
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere

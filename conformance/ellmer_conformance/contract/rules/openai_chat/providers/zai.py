@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rule import Refusal
-from ..._refused_features import Lack, enter
+from ....rulebook import Lack, enter
 from .._rulebook import ASK, IMAGE, body
 from ..features import a_part
 from ._elsewhere import compact, elsewhere

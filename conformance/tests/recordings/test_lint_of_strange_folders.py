@@ -1,0 +1,137 @@
+"""A stranger's folders: other encodings, other things, folders that cannot be opened, patterns, and interrupted runs."""
+
+import json
+import os
+
+import pytest
+from conformance_command import run
+from recordings_in_every_form import BAD, URL
+
+from ellmer_conformance.recordings.engines import Work, mapped
+from ellmer_conformance.recordings.lint import TooSlow, lint, lint_file, time_limit
+from ellmer_conformance.recordings.recording_files import Unreadable, sources
+
+LINE = json.dumps({"url": URL, "body": BAD})
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.json", LINE.encode("utf-16")),
+        ("a.json", LINE.encode("utf-8-sig")),
+        ("a.json", f"{LINE}\r\n{LINE}\r\n".encode()),
+        ("a.jsonl", f"{LINE}\n{LINE}\n".encode("utf-16")),
+        ("a.yaml", LINE.encode("utf-16")),
+    ],
+)
+def test_encodings_and_lines_of_windows(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    report = lint_file(tmp_path / name)
+    assert report.problem is None
+    assert report.judged == data.count(b"\n") or report.judged == 1
+    assert report.complaints[0].rule == "PAIR-001"
+
+
+def test_an_empty_file_says_so(tmp_path):
+    (tmp_path / "a.yaml").touch()
+    assert dict(lint_file(tmp_path / "a.yaml").skipped) == {"not a recording of HTTP: an empty file": 1}
+
+
+def test_a_contract_of_pact_is_no_recording(tmp_path):
+    asked = {"description": "x", "request": {"method": "GET", "path": "/a"}, "response": {"status": 200}}
+    pact = {"consumer": {"name": "a"}, "provider": {"name": "b"}, "interactions": [asked]}
+    (tmp_path / "pact.json").write_text(json.dumps(pact))
+    report = lint_file(tmp_path / "pact.json")
+    assert report.problem is None
+    assert sum(report.skipped.values()) == 1
+
+
+def test_a_large_file_of_something_else_is_not_parsed(tmp_path, monkeypatch):
+    monkeypatch.setattr("ellmer_harness.recordings.format_detection._documents", pytest.fail)
+    (tmp_path / "index.yaml").write_text("entries:\n" + "- urls: [https://example.org/a.tgz]\n" * 9000)
+    assert lint_file(tmp_path / "index.yaml").problem is None
+
+
+def test_recordings_without_a_chat_are_no_failure(tmp_path):
+    other = {"request": {"method": "POST", "url": "https://api.openai.com/v1/embeddings", "body": "{}"}}
+    (tmp_path / "a.json").write_text(json.dumps({**other, "response": {"status": 200}}))
+    outcome = run("lint", tmp_path)
+    assert outcome.exit_code == 0
+    assert "Nothing was judged: the recordings have no request to a chat endpoint." in outcome.output
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may open every folder")
+def test_a_folder_that_cannot_be_opened(tmp_path):
+    (tmp_path / "closed").mkdir(mode=0)
+    assert lint([tmp_path]).unreadable[0].path.endswith("closed")
+
+
+def test_patterns(tmp_path):
+    for name in ("2025/a.json", "2026/b.json", "2026/x/c.json", "2026/x/d.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}")
+
+    def found(pattern, top=str(tmp_path)):
+        return {str(each).removeprefix(f"{top}/") for each in sources([f"{top}/{pattern}"])}
+
+    assert found("2026/**") == {"2026/b.json", "2026/x/c.json", "2026/x/d.yaml"}
+    assert found("**/*.json") == {"2025/a.json", "2026/b.json", "2026/x/c.json"}
+    assert found("202[56]/*.json", f"file://{tmp_path}") == {"2025/a.json", "2026/b.json"}
+    with pytest.raises(Unreadable, match="there is no such file"):
+        found("2027/**")
+
+
+# --- Engines, and going on -------------------------------------------------------------------------------
+
+
+def doubled(number):
+    if number == 3:
+        os._exit(1)
+    return 2 * number
+
+
+def test_a_process_that_dies_costs_only_its_item():
+    work = Work(doubled, lambda number: f"{number} died", lambda number: "ready" if number == 5 else None)
+    expected = [0, 2, 4, "3 died", 8, "ready", 12, 14]
+    assert list(mapped(work, range(8), 2, "processes")) == expected
+
+
+def test_a_limit_of_time_in_a_thread():
+    from concurrent.futures import ThreadPoolExecutor
+
+    def endless():
+        with time_limit(0.05):
+            while True:
+                pass
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TooSlow, match=r"longer than 0.05 seconds"):
+        pool.submit(endless).result()
+
+
+def test_a_later_run_reads_only_what_has_changed(tmp_path, monkeypatch):
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text(LINE)
+    journal = tmp_path.with_name("journal")
+    first = run("lint", tmp_path, "--resume", journal)
+    (tmp_path / "b.jsonl").write_text(f"{LINE}\n{LINE}")
+    judged = []
+    from ellmer_conformance.recordings import lint as linter
+
+    real = linter._read
+    monkeypatch.setattr(
+        linter, "_read", lambda report, *more: judged.append(report.path) or real(report, *more)
+    )
+    second = run("lint", tmp_path, "--resume", journal)
+
+    assert judged == [str(tmp_path / "b.jsonl")]
+    assert "2 files, 2 requests judged" in first.output
+    assert "2 files, 3 requests judged" in second.output
+    run("lint", tmp_path, "--resume", journal, "--provider", "groq")  # other options: everything again
+    assert len(judged) == 3
+
+
+def test_what_is_no_journal(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    outcome = run("lint", tmp_path, "--resume", tmp_path / "a.json")
+    assert outcome.exit_code == 2
+    assert (tmp_path / "a.json").read_text() == "{}"

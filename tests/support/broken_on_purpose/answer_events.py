@@ -1,0 +1,55 @@
+"""The body of an answer as JSON values, to be changed before a client reads them: a whole body, or the events of a stream."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ellmer_conformance.contract.exchange import Json
+
+#: Changes the values of an answer in place.
+Rewrite = Callable[[Sequence[Json]], object]
+
+_DATA = re.compile(rb"^data: ?(\{.*)$", re.MULTILINE)
+
+
+def rewritten(body: bytes, change: Rewrite) -> bytes:
+    """Returns the body with its values changed. What is neither JSON nor a stream of events stays."""
+    if body[:1] == b"{":
+        value = json.loads(body)
+        change([value])
+        return json.dumps(value).encode()
+    values = [json.loads(found) for found in _DATA.findall(body)]
+    change(values)
+    changed = iter(values)
+    return _DATA.sub(lambda _: b"data: " + json.dumps(next(changed)).encode(), body)
+
+
+def objects(value: Any) -> Iterator[Json]:
+    """Yields every object in a value, outermost first."""
+    if isinstance(value, dict):
+        yield value
+    for item in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    ):
+        yield from objects(item)
+
+
+def pieces(events: Sequence[Json]) -> list[tuple[Json, str]]:
+    """Returns the places of the pieces of text in a stream: of Chat Completions, Messages, Gemini."""
+    found = []
+    for each in objects(list(events)):
+        if isinstance(each.get("content"), str) and "message" not in each:
+            found.append((each, "content"))
+        elif each.get("type") in {"text_delta", None} and isinstance(each.get("text"), str):
+            found.append((each, "text"))
+    return found
+
+
+def without_signatures(events: Sequence[Json]) -> None:
+    """Drops the signatures of an answer."""
+    for found in objects(list(events)):
+        found.pop("thoughtSignature", None)
+        found.pop("encrypted_content", None)
