@@ -585,9 +585,20 @@ class Parallel:
             if not isinstance(error, ConversionError):
                 self.failure = self.failure or error
             return error
-        if self.journal is not None:
-            self.journal.add(place, fork, begun)
+        self.keep(place, fork, begun)
         return value, fork
+
+    def keep(self, place: int, fork: Chat, begun: int) -> None:
+        """Writes an answer to the journal. If that fails, it is still returned, but no further prompt is started."""
+        if self.journal is None:
+            return
+        try:
+            self.journal.add(place, fork, begun)
+        except OSError as error:
+            if self.on_error == "stop":
+                raise
+            self.failure = self.failure or error
+            warn(f"{self.path} cannot be written: {error}. The answer to prompt {place} is only in memory.")
 
     def restored(self, place: int, fork: Chat, begun: int) -> Outcome:
         """Returns the outcome whose answer is in the journal. It was paid from the same budget."""
@@ -687,8 +698,15 @@ class Journal:
     def add(self, place: int, chat: Chat, begun: int) -> None:
         """Adds the turns of a fork after the first `begun`, which it began with."""
         record = contents_record(chat._history.turns[begun:])  # noqa: SLF001 - of this package
-        with self.path.open("ab") as file:
-            file.write(_line({"place": place, "turns": record}))
+        rest = _line({"place": place, "turns": record})
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                while rest:
+                    rest = rest[file.write(rest) :]
+            except BaseException:  # a part of a line would damage the next one
+                file.truncate(end)
+                raise
 
     def restored(self, place: int, fork: Chat) -> None:
         """Adds an answer to its fork."""
@@ -705,13 +723,14 @@ class Journal:
             head, *lines = map(json.loads, whole.splitlines() or [data])
             version, found = head["version"], head["asked"]
             self.records = {line["place"]: line["turns"] for line in lines}
-        except (ValueError, LookupError, TypeError) as error:
+            differ = [name for name, value in asked.items() if found.get(name) != value]
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise UsageError(
                 f"{self.path} has no answers of parallel prompts: {error!r}. The file was not changed."
             ) from error
         if version != VERSION:
             raise UsageError(f"{self.path} is of version {version!r}; this release reads version {VERSION}.")
-        if differ := [name for name, value in asked.items() if found.get(name) != value]:
+        if differ:
             raise UsageError(
                 f"{self.path} belongs to other prompts: {', '.join(differ)} differ. Give another path."
             )

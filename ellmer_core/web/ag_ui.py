@@ -139,7 +139,7 @@ def _contents(message: Json) -> Iterator[ours.Content]:
 
 def _turns(messages: Sequence[Json]) -> Iterator[Turn]:
     """Yields the turns of earlier messages. Instructions (`system`, `developer`) and thoughts are left out."""
-    values = {m.get("toolCallId"): m for m in messages if m.get("role") == "tool"}
+    values = {fitting(str, m.get("toolCallId"), "toolCallId"): m for m in messages if m.get("role") == "tool"}
     for message in messages:
         if message.get("role") == "user":
             yield UserTurn(tuple(_contents(message)))

@@ -28,6 +28,7 @@ from ..conversation.settings import Decision, StreamController
 from ..errors import ApprovalRequiredError, EllmerError, UsageError
 from ..log import log_raised
 from ..values import Value
+from ..wire.shared.json_objects import bounded, read_json
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -105,13 +106,14 @@ def _is_message(turn: UserTurn) -> bool:
 
 def body_of(request: bytes | str | Mapping[str, Any]) -> Json:
     """Returns the JSON object of a request. Raises `UsageError` for anything else."""
-    if isinstance(request, Mapping):
-        return dict(request)
     try:
-        body = json.loads(request)
-    except (ValueError, RecursionError) as error:
+        if isinstance(request, Mapping):
+            bounded(body := dict(request))
+        else:
+            body = fitting(dict, read_json(request), "the request")
+    except ValueError as error:
         raise UsageError(f"The request is not JSON: {error}") from error
-    return fitting(dict, body, "the request")
+    return body
 
 
 def fitting(kind: type[T], value: Any, what: str) -> T:

@@ -1,14 +1,18 @@
 """Parallel prompts with a file: what was answered is not asked again."""
 
 import json
+import resource
 from collections import Counter
+from contextlib import contextmanager
 
 import pytest
 from many_chats import chat_with, provider
 
+from ellmer_core import EllmerWarning
 from ellmer_core.errors import UsageError
-from ellmer_core.jobs.parallel import parallel_chat, parallel_chat_structured, parallel_chat_text
+from ellmer_core.jobs.parallel import Journal, parallel_chat, parallel_chat_structured, parallel_chat_text
 from ellmer_core.schemas.type_functions import type_integer, type_object
+from ellmer_core.testing import ScriptedModel
 
 PROMPTS = [f"prompt {n}" for n in range(6)]
 
@@ -82,6 +86,9 @@ def test_data_are_read_again(tmp_path):
         ("", "belongs|no answers"),
         ("{", "no answers of parallel prompts"),
         ("[]\n", "no answers of parallel prompts"),
+        ('{"version": 1, "asked": []}\n', "no answers of parallel prompts"),
+        ('{"version": 1, "asked": {}}\n{"place": [], "turns": []}\n', "no answers of parallel prompts"),
+        ("[" * 100_000 + "\n", "no answers of parallel prompts"),
         ('{"version": 2, "asked": {}}\n', "version 2"),
         ('{"version": 1, "asked": {"prompts": "x"}}\n', "other prompts: .*prompts"),
     ],
@@ -92,3 +99,43 @@ def test_another_file_is_left_alone(tmp_path, text, words):
     with provider(Answers()) as url, pytest.raises(UsageError, match=words):
         parallel_chat(chat_with(url), PROMPTS, path=path)
     assert path.read_text() == text
+
+
+@contextmanager
+def full_after(path, size):
+    """The disk takes only so many bytes more of a file: the rest of a write is refused, as where a disk is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_line_that_the_disk_cuts_damages_no_other(tmp_path):
+    path, asked = tmp_path / "a", {"prompts": "x"}
+    chat = ScriptedModel("Hello!").chat()
+    chat.chat("Hi")
+    journal = Journal(path, asked)
+    journal.add(0, chat, 0)
+    for size in (0, 1, 20):
+        with full_after(path, size), pytest.raises(OSError, match="large"):
+            journal.add(1, chat, 0)
+    journal.add(2, chat, 0)
+
+    assert Journal(path, asked).records.keys() == {0, 2}
+
+
+@pytest.mark.parametrize("on_error", ["return", "continue"])
+def test_an_answer_that_cannot_be_written_is_returned(tmp_path, on_error):
+    path = tmp_path / "a"
+    chat = ScriptedModel(*"ABCDEFG").chat()
+    many = {"rpm": 1e6, "path": path, "max_active": 1, "on_error": on_error, "progress": False}
+    parallel_chat_text(chat, PROMPTS[:1], **{**many, "path": tmp_path / "b"})
+    with full_after(tmp_path / "b", 200), pytest.warns(EllmerWarning, match="only in memory"):
+        texts = parallel_chat_text(chat, PROMPTS, **many)
+
+    written = len(path.read_bytes().splitlines()) - 1
+    assert written < 5
+    answered = written + 1 if on_error == "return" else 6
+    assert texts == [*"BCDEFG"[:answered], *[None] * (6 - answered)]

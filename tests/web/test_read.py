@@ -1,5 +1,8 @@
 """What a browser sends is untrusted: what is read of it, and what is refused."""
 
+import json
+from contextlib import suppress
+
 import pytest
 
 from ellmer_core import (
@@ -233,3 +236,92 @@ def test_another_conversation_than_the_servers_is_not_cut():
 def test_nothing_to_send():
     with pytest.raises(UsageError, match="no new message"):
         WebRequest("c").begin(History())
+
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"x": 1}'}}
+FILE = {"type": "image", "source": {"type": "data", "value": PNG, "mimeType": "image/png"}}
+YES = {"interruptId": "c1", "status": "resolved", "payload": {"approved": True, "editedArgs": {"x": 2}}}
+RUN = {
+    "threadId": "t",
+    "runId": "r",
+    "resume": [YES],
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "Look"}, FILE]},
+        {"role": "assistant", "content": "Yes", "toolCalls": [CALL]},
+        {"role": "tool", "toolCallId": "c1", "content": "y", "error": "no"},
+    ],
+}
+STRANGE = (
+    None,
+    True,
+    -1,
+    1e999,
+    "",
+    "\ud800",
+    "__proto__",
+    "a\x00/b",
+    [],
+    {},
+    [[]],
+    [None],
+    {"a": None},
+    "data:,",
+)
+
+
+def places(value, at=()):
+    """Yields every place in a request, as a path of keys."""
+    yield at
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from places(part, (*at, key))
+
+
+def changed(value, at, strange):
+    if not at:
+        return strange
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[at[0]] = changed(value[at[0]], at[1:], strange)
+    return copy
+
+
+def test_any_value_at_any_place_is_read_or_refused(record_property):
+    file = {"type": "file", "url": f"data:image/png;base64,{PNG}", "filename": "a.png"}
+    messages = [said("Hi"), approval(reason="No."), {"role": "user", "parts": [file]}]
+    answered = {
+        "role": "assistant",
+        "parts": [{"type": "step-start"}, CLAIMED, {**CLAIMED, "state": "output-error"}],
+    }
+    chats = [
+        {"id": "c", "messageId": "m-Hi", "arguments": {"c1": {"x": 2}}, "messages": m}
+        for m in (messages, [*messages, answered])
+    ]
+    cases = 0
+    for read, body in [
+        (ag_ui.read, RUN),
+        (ag_ui.read, {**RUN, "resume": []}),
+        *((vercel.read, each) for each in chats),
+    ]:
+        for at in places(body):
+            for strange in STRANGE:
+                cases += 1
+                with suppress(UsageError):
+                    read(json.dumps(changed(body, at, strange)))
+    record_property("cases", cases)
+
+
+@pytest.mark.parametrize("levels", [101, 900, 5000])
+def test_nothing_nests_deeper_than_an_answer_may(levels):
+    deep = "[" * levels + "]" * levels
+    yes = json.dumps(RUN).replace('{"x": 2}', f'{{"x": {deep}}}')
+    with pytest.raises(UsageError, match="nests deeper"):
+        ag_ui.read(yes)
+    if levels < 900:
+        with pytest.raises(UsageError, match="nests deeper"):
+            ag_ui.read(json.loads(yes))
+
+
+def test_a_number_that_is_none_does_not_come_in():
+    yes = json.dumps(RUN).replace('{"x": 2}', '{"x": NaN, "y": Infinity, "z": 1e999}')
+
+    assert ag_ui.read(yes).decisions["c1"].arguments == {"x": None, "y": None, "z": None}

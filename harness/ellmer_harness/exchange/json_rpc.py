@@ -10,11 +10,16 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progres
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from .reply import Reply, cut, event_sizes
+
+_LINES = re.compile(
+    r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$"
+)  # `splitlines()` also cuts at letters that JSON may contain
 
 
 def message_of(body: bytes) -> dict[str, Any] | None:
@@ -54,7 +59,7 @@ def _each(body: str, content_type: str, change: Callable[[str], str]) -> str:
     """Changes each message of a body: of an event stream its data, of lines of JSON each line, else the body."""
     if "event-stream" not in content_type and "ndjson" not in content_type:
         return change(body)
-    return "".join(_line(line, change) for line in body.splitlines(keepends=True))
+    return "".join(_line(line, change) for line in _LINES.findall(body))
 
 
 def _line(line: str, change: Callable[[str], str]) -> str:

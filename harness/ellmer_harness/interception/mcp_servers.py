@@ -27,6 +27,8 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from ..errors import Miss
 from ..exchange.json_rpc import message_of
 from ..exchange.messages import Failure
+from ..secrets.named_credentials import is_credential, kind
+from ..secrets.redaction import MASK
 from . import open_tapes
 from .http1 import BrokenError, Outgoing, Wire
 from .open_tapes import RequestInFlight
@@ -38,6 +40,12 @@ _ANSWER = [("content-type", "application/x-ndjson")]
 _FAILED = -32000  # https://www.jsonrpc.org/specification#error_object: of the implementation
 _PROJECT = ("pyproject.toml", "package.json", ".git")
 _LIBRARIES = {"site-packages", "node_modules"}
+MAX_LINE = 64_000_000  # bytes
+_PARAMETER = re.compile(r"[\w.-]+=")
+_NAMED = re.compile(
+    r"""(?<![\w.-])(?P<name>[\w.-]{1,99})(?P<between>["']?\s*[:=]\s*["']?(?:(?:Bearer|Basic)\s+)?)(?P<value>[^\s"',;&]+)"""
+)
+_OPTION = re.compile(r"(?<!\S)(?P<name>--?[\w-]+)(?P<between>\s+)(?P<value>\S+)")
 _PYTHON = re.compile(r"python[\d.]*(\.exe)?")
 Start = Callable[[], Awaitable[Any]]
 
@@ -67,22 +75,43 @@ def _starting(real: Any) -> Any:
 def server_url(command: str, args: Sequence[str]) -> str:
     """Returns the address of a server: its command and arguments, without what differs from one machine to the next.
 
-    An absolute path is written relative to its project, or as its name. An option whose name suggests a
-    credential is joined with its value, so that it is masked like a parameter of a URL.
+    An absolute path is written relative to its project, or as its name. An option is joined with its value, so that
+    credentials are masked like parameters of a URL. Those inside of an argument (a header, an assignment, JSON) are masked here.
 
     Args:
         command: The command that starts the server.
         args: Its arguments.
     """
-    name = Path(command).name
+    program = Path(command).name
     words: list[str] = []
     for arg in args:
-        if words and words[-1].startswith("--") and "=" not in words[-1] and not arg.startswith("-"):
-            words[-1] += f"={_portable(arg)}"
+        if words and _takes(words[-1], arg):
+            words[-1] += f"={_without_credentials(_portable(arg))}"
         else:
-            words.append(_portable(arg))
+            word = _portable(arg)
+            name, equals, value = word.partition("=") if _PARAMETER.match(word) else ("", "", word)
+            words.append(name + equals + _without_credentials(value))
     query = "&".join(quote(word, safe="=@/:,.+-_~") for word in words)
-    return f"stdio://{'python' if _PYTHON.fullmatch(name) else quote(name)}/" + (f"?{query}" if query else "")
+    return f"stdio://{'python' if _PYTHON.fullmatch(program) else quote(program)}/" + (
+        f"?{query}" if query else ""
+    )
+
+
+def _takes(option: str, arg: str) -> bool:
+    """Tells whether an argument is the value of the option before it."""
+    if not option.startswith("-") or "=" in option:
+        return False
+    return bool(kind(option)) or (option.startswith("--") and not arg.startswith("-"))
+
+
+def _without_credentials(text: str) -> str:
+    return _NAMED.sub(_masked, _OPTION.sub(_masked, text))
+
+
+def _masked(found: re.Match[str]) -> str:
+    return (
+        found["name"] + found["between"] + MASK if is_credential(found["name"], found["value"]) else found[0]
+    )
 
 
 def _portable(arg: str) -> str:
@@ -108,7 +137,7 @@ class RecordedServer(Process):
         self._handshake: list[bytes] = []
         self._dropped: set[Any] = set()
         self._early: list[bytes] = []  # lines that came before the client said anything
-        self._begun = b""  # a line of the server that has not ended
+        self._begun = bytearray()  # a line of the server that has not ended
         self._out: deque[bytes] = deque()
         self._wakes = anyio.Event()
         self._reading: anyio.CancelScope | None = None
@@ -235,13 +264,21 @@ class RecordedServer(Process):
         self._early.clear()
 
     def heard(self, data: bytes) -> bytes:
-        """Notes what the server said, and returns what the client gets of it."""
-        *lines, self._begun = (self._begun + data).split(b"\n")
+        """Notes what the server said, and returns what the client gets of it. Raises `EndOfStream` for a line without an end."""
+        head, ended, rest = data.rpartition(b"\n")
+        lines = bytes(self._begun + head).split(b"\n") if ended else []
+        if ended:
+            self._begun.clear()
+        self._begun += rest
+        if len(self._begun) > MAX_LINE:
+            self._begun.clear()
+            self.server_ended(f"the server sent a line of more than {MAX_LINE:,} bytes")
+            raise anyio.EndOfStream
         return b"".join(line + b"\n" for line in lines if self._is_for_client(line))
 
     def _is_for_client(self, line: bytes) -> bool:
         message = message_of(line) or {}
-        answers = "method" not in message and "id" in message
+        answers = "method" not in message and isinstance(message.get("id"), str | int)
         if answers and message["id"] in self._dropped:
             self._dropped.remove(message["id"])
             return False
@@ -259,12 +296,12 @@ class RecordedServer(Process):
         params = message.get("params")
         token = params.get("progressToken") if isinstance(params, dict) else None
         number = token if "method" in message else message.get("id")
-        return self._waiting.get(number, self._latest)
+        return self._waiting.get(number, self._latest) if isinstance(number, str | int) else self._latest
 
-    def server_ended(self) -> None:
-        """Notes that the process has closed its output."""
+    def server_ended(self, why: str = "the server ended before it answered") -> None:
+        """Notes that the process has closed its output, or that nothing more is read of it."""
         for take in self._waiting.values():
-            take.broke(Failure("RemoteProtocolError", "the server ended before it answered"))
+            take.broke(Failure("RemoteProtocolError", why))
         self._end()
 
     # While a tape plays.

@@ -15,7 +15,10 @@ from mcp.client.stdio import stdio_client
 from mcp.shared.message import SessionMessage
 
 from ellmer_harness import Miss, SecretFound, use_cassette
-from ellmer_harness.interception.mcp_servers import server_url
+from ellmer_harness.exchange.json_rpc import renumbered
+from ellmer_harness.exchange.reply import Reply, cut
+from ellmer_harness.interception.mcp_servers import RecordedServer, server_url
+from ellmer_harness.secrets.redaction import clean_url
 
 SERVER = """
 import json, sys
@@ -195,6 +198,62 @@ def test_without_a_cassette_the_client_is_left_alone(server):
 )
 def test_the_address_has_nothing_of_this_machine(command, args, url):
     assert server_url(command, args) == url
+
+
+TOKEN = "h7Gk2mQ9zzRtPwX4bN8cV5"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--token", TOKEN],
+        ["-token", TOKEN],
+        ["--token", f"-{TOKEN}"],
+        ["--header", f"X-API-Key: {TOKEN}"],
+        ["-H", f"Authorization: Bearer {TOKEN}"],
+        ["-e", f"MY_TOKEN={TOKEN}"],
+        ["--env", f"MY_TOKEN={TOKEN}"],
+        ["--env=MY_TOKEN=" + TOKEN],
+        ["-c", f"server --token {TOKEN}"],
+        ["-c", f"MY_TOKEN={TOKEN} server"],
+        ["--config", json.dumps({"apiKey": TOKEN})],
+        ["--db", f"Server=x;Password={TOKEN};"],
+        [f"/srv/hook?token={TOKEN}"],
+    ],
+    ids=" ".join,
+)
+def test_a_credential_in_an_argument_is_masked_wherever_it_stands(args):
+    assert TOKEN not in clean_url(server_url("npx", args))
+
+
+def heard(*pieces):
+    server = RecordedServer("stdio://x/", None)
+    return [server.heard(piece) for piece in pieces]
+
+
+@pytest.mark.parametrize("number", [[], {}, [[]], None, 1e999, "\ud800"])
+def test_any_number_of_a_message_is_only_looked_up(number):
+    answer = json.dumps({"jsonrpc": "2.0", "id": number, "result": 1}).encode() + b"\n"
+    report = {"jsonrpc": "2.0", "method": "x", "params": {"progressToken": number}}
+
+    assert heard(answer, json.dumps(report).encode() + b"\n")[0] == answer
+
+
+def test_a_line_without_an_end_is_not_read_further(monkeypatch):
+    monkeypatch.setattr("ellmer_harness.interception.mcp_servers.MAX_LINE", 1000)
+    server = RecordedServer("stdio://x/", None)
+    assert [server.heard(b"x" * 100) for _ in range(10)] == [b""] * 10
+    with pytest.raises(anyio.EndOfStream):
+        server.heard(b"x")
+
+
+def test_letters_that_end_a_line_elsewhere_do_not_cut_an_answer():
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"said": "a\u2028b\x85c\x1c"}}
+    body = json.dumps(answer, ensure_ascii=False).encode() + b"\n"
+    reply = Reply(200, "OK", [("content-type", "application/x-ndjson")], cut(body, [len(body)]), "eof", None)
+
+    played = renumbered(reply, b'{"jsonrpc":"2.0","id":1}', b'{"jsonrpc":"2.0","id":7}')
+    assert json.loads(played.body) == {**answer, "id": 7}
 
 
 def test_a_path_of_a_project_is_relative_to_it(tmp_path):
