@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from broken_answers import ANSWERS, shaped
+from broken_answers import ANSWERS, shaped, signed
 from broken_on_purpose import BROKEN, every_play, features, invented, lost_or_added_content
 from broken_requests import REQUESTS
 from broken_sessions import SESSIONS
@@ -181,3 +181,32 @@ def test_a_schema_may_refer_to_another_that_stands_beside_it(kind):
         exchanges=[replace(e, request=replace(e.request, body=body)) for e in run.exchanges],
     )
     assert bool(verdict(book.rules["STO-011"], run).violations) is (kind == "integer")
+
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
+
+
+@pytest.mark.parametrize(
+    ("following", "fine"),
+    [
+        ({"input": [THOUGHT | {"encrypted_content": "gAAB"}], "store": False}, True),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}]}, True),
+        ({"input": [{"type": "item_reference", "id": "rs_1"}], "store": False}, False),
+        ({"input": [], "previous_response_id": "resp_1"}, True),
+        ({"input": []}, False),
+    ],
+)
+def test_a_thought_goes_back_as_it_was_in_the_end_or_by_its_id(following, fine):
+    """OpenAI seals a streamed thought twice: when it begins and when it is complete."""
+    events = [
+        {"type": f"response.output_item.{when}", "item": THOUGHT | {"encrypted_content": seal}}
+        for when, seal in (("added", "gAAA"), ("done", "gAAB"))
+    ]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
+    run = signed("AbcD")
+    exchanges = [
+        replace(run.exchanges[0], response=Response(200, body=body)),
+        replace(run.exchanges[1], request=replace(run.exchanges[1].request, body=following)),
+    ]
+    run = replace(run, wire="openai-responses", exchanges=exchanges)
+    assert bool(verdict(book.rules["THK-029"], run).violations) is not fine
