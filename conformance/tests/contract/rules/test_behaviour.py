@@ -210,3 +210,16 @@ def test_a_thought_goes_back_as_it_was_in_the_end_or_by_its_id(following, fine):
     ]
     run = replace(run, wire="openai-responses", exchanges=exchanges)
     assert bool(verdict(book.rules["THK-029"], run).violations) is not fine
+
+
+@pytest.mark.parametrize(
+    ("part", "fine"),
+    [
+        ({"type": "function_call", "name": "look", "parsed": {"detail": "low"}}, True),
+        ({"type": "input_image", "image_url": "https://example.com/a.png", "detail": "low"}, False),
+        ({"type": "image_url", "image_url": {"url": "https://example.com/a.png", "detail": "low"}}, False),
+    ],
+)
+def test_only_an_image_has_low_detail(part, fine):
+    run = last_request(two_tools(), {"role": "user", "content": [part]})
+    assert bool(verdict(book.rules["OPT-006"], run).violations) is not fine
