@@ -14,6 +14,7 @@ from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
+from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
 from .engines import Engine, TooSlow, Work, mapped, time_limit
 from .fixes import Change, fix_of
@@ -208,17 +209,21 @@ def lint_each(
     `EngineMissing` and `EngineLost`.
     """
     work = Work(partial(lint_file, assumed=assumed), _died)
-    if journal is None:
-        yield from mapped(work, files, jobs, engine)
-        return
-    for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
-        journal.add(report.path, as_json(report))
-        yield report
+    if journal is not None:
+        work = replace(work, ready=partial(_stored, journal))
+    for report in mapped(work, files, jobs, engine):
+        if journal is not None:
+            journal.add(report.path, as_json(report))
+        yield replace(report, path=one_line(report.path))
 
 
 def _stored(journal: Journal, source: Source) -> FileReport | None:
-    value = journal.find(source)
-    return from_json(value) if value else None
+    """Returns the report that the journal has of a file. One that nobody wrote with this command is as none."""
+    try:
+        value = journal.find(source)
+        return from_json(value) if value else None
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return None
 
 
 def _died(source: Source) -> FileReport:
