@@ -18,6 +18,7 @@ from ..contract import rules
 from ..contract.exchange import Request
 from ..contract.rule import Violation
 from ..contract.rulebook import RuleBook
+from ..report.formats.terminal_escaping import one_line
 from . import opentelemetry_spans
 from .engines import Engine, Work, mapped
 from .lint_journal import Journal
@@ -271,17 +272,28 @@ def lint_each(
     do = partial(lint_file, assumed=assumed)
     if journal is None:
         alone = jobs < 2 and engine == "processes"
-        yield from map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
-        return
-    work = Work(do, _died)
+        reports = map(do, files) if alone else mapped(Work(do, _died), files, jobs, engine)
+    else:
+        reports = _journaled(Work(do, _died), files, jobs, engine, journal)
+    for report in reports:
+        yield replace(report, path=one_line(report.path))
+
+
+def _journaled(
+    work: Work[Source, FileReport], files: Iterable[Source], jobs: int, engine: Engine, journal: Journal
+) -> Iterator[FileReport]:
     for report in mapped(replace(work, ready=partial(_stored, journal)), files, jobs, engine):
         journal.add(report.path, as_json(report))
         yield report
 
 
 def _stored(journal: Journal, source: Source) -> FileReport | None:
-    value = journal.find(source)
-    return from_json(value) if value else None
+    """Returns the report that the journal has of a file. One that nobody wrote with this command is as none."""
+    try:
+        value = journal.find(source)
+        return from_json(value) if value else None
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        return None
 
 
 def _died(source: Source) -> FileReport:
